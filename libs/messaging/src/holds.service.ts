@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { AlreadySentError, MessagingError } from './message/errors.js';
 import { MESSAGING_CLOCK, type Clock } from './ports/clock.js';
 import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
-import { type Hold, HoldIndex, RESTORE_HOLD } from './store/rows/hold.js';
+import { type Hold, HoldIndex, RESTORE_HOLD, RESTORED, restoreHoldOf } from './store/rows/hold.js';
 import { MessageStore } from './store/message-store.js';
 
 /** Messages of a lane that a restored database has queued or in flight. */
@@ -31,6 +31,10 @@ export class NotRestoredError extends MessagingError {
       'The database is not held as a restored copy; nothing is left to release',
     );
   }
+}
+
+function isOfChannel({ lanes, reason }: Hold): boolean {
+  return reason === RESTORED && lanes.startsWith('*:');
 }
 
 /** Batches in one read of a cancel. */
@@ -116,7 +120,11 @@ export class HoldsService {
    * before the restored app starts.
    */
   async markRestored(): Promise<void> {
-    await this.hold(RESTORE_HOLD);
+    const { database, holds } = this.store;
+    await database.transaction(async (tx) => {
+      await holds.place(tx, RESTORE_HOLD);
+      await holds.holdIrrevocable(tx);
+    });
   }
 
   /** What a release would do with each lane's messages. @throws NotRestoredError */
@@ -139,16 +147,26 @@ export class HoldsService {
   /**
    * Releases the lanes of a restored database. `send`: queued messages are sent, also those that
    * the lost database has sent since the backup. `unknown`: those that were accepted and due before
-   * the restore become `unknown` and are not sent. Either way, messages in flight at the backup are
+   * the restore become `unknown` and are not sent. Channels with a hold of their own stay held. Either way, messages in flight at the backup are
    * resent while the provider knows their key, else `unknown`; later messages are sent.
    * @throws NotRestoredError
    */
   async releaseRestored(inDoubt: InDoubt): Promise<void> {
     const since = await this.#restoredSince();
     const { waiting, holds } = this.store;
+    const kept = new HoldIndex((await this.list()).filter(isOfChannel));
     if (inDoubt === 'unknown')
-      for (const lane of await waiting.lanes()) await holds.doubt(lane, since);
+      for (const lane of await waiting.lanes()) if (!kept.of(lane)) await holds.doubt(lane, since);
     await this.release(RESTORE_HOLD);
+  }
+
+  /**
+   * Releases the messages of one channel whose effect cannot be taken back, such as `vas`, after
+   * {@link releaseRestored}. Its provider recognises what the lost database has sent by its key.
+   * @throws NotRestoredError
+   */
+  async releaseRestoredChannel(channel: string): Promise<void> {
+    if (!(await this.release(restoreHoldOf(channel)))) throw new NotRestoredError();
   }
 
   async #restoredSince(): Promise<Date> {

@@ -11,6 +11,7 @@ export {
   sharedSecret,
 } from './callbacks/verifiers.js';
 export { AnyChannelService } from './channels/channel.service.js';
+export type { AlsoOption } from './store/database/sql.js';
 export type { ChannelMessage, Receipt, SendOptions } from './channels/send.js';
 export type { EmailAttachment } from './channels/email/email-attachments.js';
 export type { EmailRecipient } from './channels/email/email-recipients.js';
@@ -18,8 +19,50 @@ export {
   type EmailEstimate,
   type EmailMessage,
   EmailService,
+  type TemplateEmail,
 } from './channels/email/email.service.js';
+export {
+  defineEmailTemplates,
+  EmailRenderError,
+  type EmailTemplate,
+  type EmailTemplates,
+  type RenderedEmail,
+  type RenderEmail,
+} from './channels/email/email-templates.js';
 export { type SmsMessage, SmsService } from './channels/sms/sms.service.js';
+export type { CallFacts } from './channels/voice/call.js';
+export {
+  type CallAt,
+  type CallEstimate,
+  type CallSpeech,
+  type CallView,
+  type ListedCall,
+  type VoiceMessage,
+  VoiceService,
+} from './channels/voice/voice.service.js';
+export {
+  type SettleOptions,
+  type VasAllowance,
+  type VasOrder,
+  VasOrderError,
+  VasOrderNotFoundError,
+  type VasOrderView,
+  type VasReceipt,
+  VasReferenceReusedError,
+  type VasSettlement,
+} from './channels/vas/vas-order.js';
+export {
+  type NewVerification,
+  type StartedVerification,
+  type Verification,
+  VerificationLimitError,
+  VerificationNotFoundError,
+  type VerificationStartOptions,
+  type VerificationStatus,
+  VerificationStoppedError,
+} from './channels/verification/verification.js';
+export { VerificationService } from './channels/verification/verification.service.js';
+export { VasService } from './channels/vas/vas.service.js';
 export {
   type WhatsAppKnownTemplate,
   type WhatsAppReceipt,
@@ -38,6 +81,7 @@ export type {
 } from './contacts/contact.js';
 export { ContactsService } from './contacts/contacts.service.js';
 export { type ContactGroup, type ContactGroups, GroupNotFoundError } from './contacts/groups.js';
+export { MessageHistory } from './history.service.js';
 export {
   HoldsService,
   type InDoubt,
@@ -102,6 +146,8 @@ export {
   type InboundReceived,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
+  VAS_ORDER_OPEN,
+  type VasOrderOpen,
 } from './message/events.js';
 export {
   type Channel,
@@ -111,6 +157,7 @@ export {
   type MessageContent,
 } from './message/message.js';
 export { smsParts } from './message/sms-parts.js';
+export type { VoiceContent } from './message/voice-content.js';
 export {
   type BatchStatus,
   type ChannelStatus,
@@ -120,19 +167,31 @@ export {
   STATUS_RANK,
   type StatusDefinition,
 } from './message/status.js';
+export type { VasOrderContent, VasProduct } from './message/vas.js';
 export { defineTemplates, type Template } from './message/templates.js';
 export type {
+  BatchFilter,
   BatchView,
+  Changes,
+  HistoryFilter,
+  HistoryStats,
+  HistoryStatsOptions,
+  InboundText,
+  Latency,
   ListedMessage,
   MessageFilter,
+  MessageRecord,
   MessageStats,
   MessageTimeline,
   Page,
+  ProviderHealth,
   ReportFilter,
   ReportView,
   StatsOptions,
   StatusCounts,
+  SubmissionView,
   SubmittedMessage,
+  Tenants,
 } from './message/views.js';
 export { MessagingModule } from './messaging.module.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
@@ -189,6 +248,7 @@ export type {
   MessagingOptions,
   PolicyOptions,
   QuietHoursOptions,
+  VerificationOptions,
 } from './ports/messaging-options.js';
 export {
   MESSAGING_POLICY,
@@ -226,9 +286,16 @@ export {
 } from './providers/kannel/kannel-callbacks.js';
 export { kannel, type KannelOptions } from './providers/kannel/kannel.transport.js';
 export { plivoParser, plivoSignature } from './providers/plivo/plivo.js';
-export { simulator, type SimulatorOptions } from './providers/simulator/simulator.transport.js';
+export { reloadly, type ReloadlyOptions } from './providers/reloadly/reloadly.js';
+export {
+  simulator,
+  type SimulatorOptions,
+  SimulatorTransport,
+} from './providers/simulator/simulator.transport.js';
 export { termiiParser } from './providers/termii/termii.js';
 export { twilioParser, twilioSignature } from './providers/twilio/twilio.js';
+export { twilioVoiceParser } from './providers/twilio/twilio-calls.js';
+export { twilioVoice, type TwilioVoiceOptions } from './providers/twilio/twilio-voice.transport.js';
 export { vonageParser, vonageSignature } from './providers/vonage/vonage.js';
 export type { LaneHealth } from './store/reads/lane-queues.js';
 export type { Hold } from './store/rows/hold.js';

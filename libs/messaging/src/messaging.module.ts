@@ -8,10 +8,15 @@ import { ChannelContext } from './channels/channel.service.js';
 import { Enqueuer } from './channels/enqueuer.js';
 import { EmailService } from './channels/email/email.service.js';
 import { SmsService } from './channels/sms/sms.service.js';
+import { VoiceService } from './channels/voice/voice.service.js';
+import { VerificationService } from './channels/verification/verification.service.js';
+import { VasService } from './channels/vas/vas.service.js';
 import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
 import { ContactStore } from './contacts/contact-store.js';
 import { ContactsService } from './contacts/contacts.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
+import { InboundTexts } from './contacts/inbound-texts.js';
+import { MessageHistory } from './history.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { HoldWatch } from './dispatch/hold-watch.js';
@@ -109,13 +114,15 @@ const PROVIDERS: Provider[] = [
     ) => {
       const migrate = store.migrate ?? process.env['NODE_ENV'] !== 'production';
       const known = [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS];
-      const wanted = policy.frequencyCap ? known : MESSAGING_MIGRATIONS;
+      const recipientIndex = store.recipientIndex || policy.frequencyCap !== undefined;
+      const wanted = recipientIndex ? known : MESSAGING_MIGRATIONS;
       return MessageStore.open(
         source,
         {
           ...store,
           ...reports,
           migrate,
+          recipientIndex,
           leaseTime: dispatch.lease,
           migrations: { wanted, known },
           digestKeys: erasure.keys,
@@ -177,9 +184,12 @@ const PROVIDERS: Provider[] = [
       }
       const budget = new PrefetchBudget();
       const stores = { lanes, work, intents, outcomes, data };
-      const parts = { ...stores, policy, router, providers, budget, clock, holds };
+      const { channels } = store.database;
+      const parts = { ...stores, policy, router, channels, providers, budget, clock, holds };
       const context = { ...parts, ...dispatch, leaseTime: dispatch.lease };
-      return new Dispatcher(engine, context, messageLanes(context));
+      const dispatcher = new Dispatcher(engine, context, messageLanes(context));
+      store.reports.wake = (lane) => dispatcher.wake(lane);
+      return dispatcher;
     },
   ),
   provide(
@@ -225,6 +235,8 @@ const PROVIDERS: Provider[] = [
     EventEmitterPublisher,
     HoldsService,
     InboundListeners,
+    InboundTexts,
+    MessageHistory,
     MessagingRuntime,
     MessagingService,
     PolicyService,
@@ -232,6 +244,9 @@ const PROVIDERS: Provider[] = [
     RecipientFactsReader,
     SmsService,
     StatusListeners,
+    VoiceService,
+    VasService,
+    VerificationService,
     WhatsAppService,
   ],
   exports: [
@@ -240,9 +255,13 @@ const PROVIDERS: Provider[] = [
     ContactsService,
     EmailService,
     HoldsService,
+    MessageHistory,
     MessagingService,
     PolicyService,
     SmsService,
+    VoiceService,
+    VasService,
+    VerificationService,
     WhatsAppService,
     WorkQueues,
     DISPATCH_ENGINE,

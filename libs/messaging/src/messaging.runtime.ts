@@ -10,6 +10,8 @@ import {
   Optional,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
+import { VerificationService } from './channels/verification/verification.service.js';
+import { VasService } from './channels/vas/vas.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { HoldWatch } from './dispatch/hold-watch.js';
@@ -18,10 +20,14 @@ import {
   erasureJob,
   inboundJob,
   MessagingJobs,
+  openOrdersJob,
   purgeJob,
+  verificationJobs,
   wakeJob,
 } from './jobs/messaging.jobs.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
+import { EventEmitterPublisher } from './event-emitter.publisher.js';
+import type { EventPublisher } from './ports/listeners.js';
 import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
 import {
@@ -60,6 +66,9 @@ export class MessagingRuntime implements LifecycleHooks {
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
+    @Inject(VasService) private readonly vas: VasService,
+    @Inject(VerificationService) private readonly verification: VerificationService,
+    @Inject(EventEmitterPublisher) private readonly events: EventPublisher,
     /** The app's registry if there is one, so that operators see all intervals in one place. */
     @Optional() @Inject(SchedulerRegistry) private readonly registry = new SchedulerRegistry(),
   ) {}
@@ -73,7 +82,7 @@ export class MessagingRuntime implements LifecycleHooks {
     await this.#eachTransport((transport) => transport.onApplicationBootstrap?.());
     for (const [provider, transport] of transports) {
       const origin = { provider, transport: provider };
-      transport.listen?.(
+      await transport.listen?.(
         (reports) => store.reports.record(reports, origin),
         (messages) => this.inbound.record(messages, origin),
       );
@@ -91,8 +100,10 @@ export class MessagingRuntime implements LifecycleHooks {
         }),
         { name: 'holds', every: HOLDS_EVERY, run: () => this.holds.refresh() },
         reconcileJob(store, transports),
-        inboundJob(this.inbound),
+        inboundJob(this.inbound, shortest(this.settings.store.retention)),
         erasureJob(store),
+        ...verificationJobs(this.verification),
+        openOrdersJob(() => this.vas.takeOpen(), this.events),
         ...(store.purge.enabled ? [purgeJob(store)] : []),
       );
       await this.holds.refresh();
@@ -149,4 +160,9 @@ export class MessagingRuntime implements LifecycleHooks {
       );
     clearTimeout(timer);
   }
+}
+
+/** Texts of inbound messages are kept as long as the content of messages. */
+function shortest({ content, messages }: MessagingSettings['store']['retention']) {
+  return content === undefined ? messages : Math.min(content, messages ?? Infinity);
 }

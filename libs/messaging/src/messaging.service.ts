@@ -4,6 +4,10 @@ import { AnyChannelService, ChannelContext } from './channels/channel.service.js
 import type { LaneHealth } from './store/reads/lane-queues.js';
 import { MessageStore } from './store/message-store.js';
 import type { Channel, MessageClass } from './message/message.js';
+import type { ProviderHealth } from './message/views.js';
+import type { AlsoOption } from './store/database/sql.js';
+import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-options.js';
 import type { TraceContext } from './ports/tracing.js';
 import {
   DISPATCH_ENGINE,
@@ -17,6 +21,8 @@ export class MessagingService {
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(DISPATCH_ENGINE) private readonly engine: DispatchEngine,
     @Inject(ChannelContext) private readonly context: ChannelContext,
+    @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
+    @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
   ) {}
 
   /**
@@ -48,8 +54,8 @@ export class MessagingService {
   }
 
   /** Ends a lane's pause; a process takes the lane within seconds. False: there is no such lane. */
-  resumeLane(lane: string): Promise<boolean> {
-    return this.store.lanes.resume(lane);
+  resumeLane(lane: string, { also }: AlsoOption = {}): Promise<boolean> {
+    return this.store.lanes.resume(lane, also);
   }
 
   /** Trace context of a batch's send; `undefined` where none was recorded or kept. */
@@ -60,6 +66,22 @@ export class MessagingService {
   /** Lanes that are paused or have due work. */
   lanes(): Promise<LaneHealth[]> {
     return this.store.queues.health();
+  }
+
+  /** The configured providers with what they do now. */
+  async providers(): Promise<ProviderHealth[]> {
+    const load = await this.store.changes.load();
+    return [...this.transports].map(([name, { capabilities }]) => {
+      const { max, per } = this.settings.providers?.[name]?.rateLimit ?? {};
+      return {
+        name,
+        channels: capabilities.channels ?? null,
+        rateLimit: max === undefined || per === undefined ? null : { max, per },
+        rate: load.get(name)?.rate ?? 0,
+        inFlight: load.get(name)?.inFlight ?? 0,
+        connections: capabilities.connections ?? null,
+      };
+    });
   }
 
   /** Whether the engine's broker accepts wakes; messages leave without it, too. Never throws. */

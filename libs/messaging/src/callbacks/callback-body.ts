@@ -35,18 +35,32 @@ export function requireBodyType(request: CallbackRequest): void {
  * A callback whose raw body is parsed when its `body` is first read: after the verification, and
  * from the bytes that were verified. The platform's parsed body counts where it kept no raw one.
  */
-export function receivedCallback(
-  given: Omit<CallbackRequest, 'receivedAt'>,
-  receivedAt: number,
-): CallbackRequest {
-  let parsed: { readonly body: unknown } | undefined;
-  return {
-    ...given,
-    receivedAt,
-    get body() {
-      return (parsed ??= { body: parsedBody(given) }).body;
-    },
-  };
+export class ReceivedCallback implements CallbackRequest {
+  readonly method: CallbackRequest['method'];
+  readonly url: string;
+  readonly pathSecret: string | undefined;
+  readonly headers: CallbackRequest['headers'];
+  readonly query: CallbackRequest['query'];
+  readonly rawBody: Buffer | undefined;
+  readonly ip: string;
+  #parsed: { readonly body: unknown } | undefined;
+
+  constructor(
+    private readonly given: Omit<CallbackRequest, 'receivedAt'>,
+    readonly receivedAt: number,
+  ) {
+    this.method = given.method;
+    this.url = given.url;
+    this.pathSecret = given.pathSecret;
+    this.headers = given.headers;
+    this.query = given.query;
+    this.rawBody = given.rawBody;
+    this.ip = given.ip;
+  }
+
+  get body(): unknown {
+    return (this.#parsed ??= { body: parsedBody(this.given) }).body;
+  }
 }
 
 function parsedBody(request: Omit<CallbackRequest, 'receivedAt'>): unknown {

@@ -25,12 +25,15 @@ export function selects({ only = {}, except = [] }: EntryFilter, entry: object):
   return !isOther && valuesOf(entry, except).length === 0;
 }
 
+/** Most entries of a callback: a megabyte of more of them has no room for reports. */
+const MOST_ENTRIES = 50_000;
+
 /**
  * Reads the entries of a POST's body or of a GET's query, as an array or as one object.
  * @param read returns the reason why it cannot read an entry, or `undefined` to skip the entry
  * @param lists fields of the entries with lists of entries, which replace the entry
  * @param takes whether an entry, or the lists in it, are read
- * @throws UnreadableCallbackError where the callback has no entry
+ * @throws UnreadableCallbackError where the callback has no entry, or more than 50,000
  * @throws UnsupportedCallbackTypeError
  */
 export function readEntries(
@@ -45,12 +48,14 @@ export function readEntries(
     requireBodyType(request);
     throw new UnreadableCallbackError('no JSON object, array or form');
   }
+  if (outer.length > MOST_ENTRIES) throw new UnreadableCallbackError('too many entries');
   const isTaken = (entry: unknown) => !isObject(entry) || takes(entry);
   const entries: unknown[] = [];
   for (const entry of outer.filter(isTaken)) {
     const inner = valuesOf(entry, lists);
     if (inner.length === 0) entries.push(entry);
     else for (const one of inner.flat()) if (isTaken(one)) entries.push(one);
+    if (entries.length > MOST_ENTRIES) throw new UnreadableCallbackError('too many entries');
   }
   const reports: DeliveryReport[] = [];
   const messages: InboundMessage[] = [];

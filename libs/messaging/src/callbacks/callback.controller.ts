@@ -1,4 +1,13 @@
-import { Controller, Get, HttpCode, Post, Req, type Type, VERSION_NEUTRAL } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  HttpCode,
+  Post,
+  Req,
+  Res,
+  type Type,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
 import type { CallbackRequest } from '../ports/callback-parser.js';
 import { CallbacksService } from './callbacks.service.js';
 
@@ -12,6 +21,12 @@ interface IncomingCallback extends Pick<
   readonly params: { readonly provider?: string; readonly secret?: string };
 }
 
+/** Methods that the replies of Express and Fastify share. */
+interface CallbackReply {
+  status(code: number): CallbackReply;
+  header(name: string, value: string): unknown;
+}
+
 const ROUTES = ['', ':provider', ':provider/:secret'];
 
 /** Takes callbacks at `path` by POST and GET, on both HTTP platforms and for every API version. */
@@ -22,8 +37,13 @@ export function callbackController(path: string): Type<object> {
 
     @Post(ROUTES)
     @HttpCode(204)
-    async post(@Req() request: IncomingCallback): Promise<void> {
-      await this.#take(request, 'POST');
+    async post(
+      @Req() request: IncomingCallback,
+      @Res({ passthrough: true }) reply: CallbackReply,
+    ): Promise<string | undefined> {
+      const answer = await this.#take(request, 'POST');
+      if (answer) reply.status(200).header('content-type', answer.contentType);
+      return answer?.body;
     }
 
     /** Answers 200, because Kannel, which calls back by GET, takes only 200 and 202 as success. */
@@ -33,7 +53,7 @@ export function callbackController(path: string): Type<object> {
       await this.#take(request, 'GET');
     }
 
-    #take(request: IncomingCallback, method: CallbackRequest['method']): Promise<void> {
+    #take(request: IncomingCallback, method: CallbackRequest['method']) {
       // The platforms' requests have getters, which a spread would leave out.
       const { headers, originalUrl: url, params, query, body, rawBody, ip } = request;
       return this.callbacks.take(

@@ -14,10 +14,10 @@ import {
 import { InboundRecorder } from '../contacts/inbound.js';
 import { ReportRecorder } from '../store/verbs/report.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
+import type { CallbackAnswer, CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import {
-  receivedCallback,
+  ReceivedCallback,
   UnreadableCallbackError,
   UnsupportedCallbackTypeError,
 } from './callback-body.js';
@@ -63,7 +63,7 @@ export class CallbackCounts {
   }
 }
 
-type Contents = Required<ParsedCallback>;
+type Contents = Required<Omit<ParsedCallback, 'answer'>> & Pick<ParsedCallback, 'answer'>;
 
 /** Logs the first refusal of an endpoint for a reason, then their number once a minute. */
 class RefusalLog {
@@ -109,19 +109,26 @@ export class CallbacksService {
   }
 
   /** @param provider name of the endpoint; `undefined`: the endpoint at the callback path itself */
-  async take(given: Omit<CallbackRequest, 'receivedAt'>, provider?: string): Promise<void> {
+  async take(
+    given: Omit<CallbackRequest, 'receivedAt'>,
+    provider?: string,
+  ): Promise<CallbackAnswer | undefined> {
     const endpoint = this.endpoints.find(provider);
     if (!endpoint) throw new NotFoundException();
     try {
-      await this.#take(receivedCallback(given, this.clock.now()), endpoint);
+      const answer = await this.#take(new ReceivedCallback(given, this.clock.now()), endpoint);
       this.counts.add(endpoint.name, { accepted: 1 });
+      return answer;
     } catch (error) {
       this.counts.add(endpoint.name, { refused: 1 });
       throw error;
     }
   }
 
-  async #take(request: CallbackRequest, endpoint: CallbackEndpoint): Promise<void> {
+  async #take(
+    request: CallbackRequest,
+    endpoint: CallbackEndpoint,
+  ): Promise<CallbackAnswer | undefined> {
     const bytes = request.rawBody?.length ?? Number(request.headers['content-length'] ?? 0);
     if (bytes > MAX_BYTES) {
       this.#refusals.add('warn', endpoint, `more than ${MAX_BYTES} bytes`);
@@ -139,6 +146,7 @@ export class CallbacksService {
     }
     await this.#store(contents, endpoint.provider);
     this.#count(contents, endpoint.name);
+    return contents.answer;
   }
 
   async #verify(request: CallbackRequest, endpoint: CallbackEndpoint): Promise<void> {
@@ -159,8 +167,8 @@ export class CallbacksService {
 
   #parse(request: CallbackRequest, endpoint: CallbackEndpoint): Contents {
     try {
-      const { reports = [], messages = [], errors } = endpoint.parser.parse(request);
-      return { reports, messages, errors };
+      const { reports = [], messages = [], errors, answer } = endpoint.parser.parse(request);
+      return { reports, messages, errors, answer };
     } catch (error) {
       throw this.#unreadable(endpoint, error);
     }

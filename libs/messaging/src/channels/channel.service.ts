@@ -7,6 +7,7 @@ import type { Channel } from '../message/message.js';
 import type {
   BatchView,
   ListOptions,
+  MessageFilter,
   MessageTimeline,
   MessageView,
   Page,
@@ -19,7 +20,8 @@ import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { type Duration, milliseconds } from '../ports/option-schema.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_RATE_CARD, type RateCard, times } from '../ports/rate-card.js';
-import type { BatchScope } from '../store/rows/cursor.js';
+import type { BatchScope, ListScope } from '../store/rows/cursor.js';
+import type { AlsoOption } from '../store/database/sql.js';
 import { MessageStore } from '../store/message-store.js';
 import { isBatchId } from '../store/reads/reads.js';
 import { Enqueuer } from './enqueuer.js';
@@ -84,7 +86,7 @@ export abstract class ChannelService {
 
   /** Lists batches, newest first; a page ends early after 10,000 recipients. */
   async batches(options: ListOptions = {}): Promise<Page<BatchView>> {
-    return this.store.reads.batches(this.scopeOf(options), pageOf(options));
+    return this.store.reads.batches(this.listScopeOf(options), pageOf(options));
   }
 
   /**
@@ -155,10 +157,14 @@ export abstract class ChannelService {
    * Changes when a batch is due. @throws BatchNotFoundError
    * @throws AlreadySentError where a message of the batch has started
    */
-  async reschedule(id: string, sendAt: Date, options: TenantOption = {}): Promise<BatchView> {
+  async reschedule(
+    id: string,
+    sendAt: Date,
+    { also, ...options }: TenantOption & AlsoOption = {},
+  ): Promise<BatchView> {
     validated((errors) => checkTime('sendAt', sendAt ?? null, errors));
     const scope = this.scopeOf(options);
-    const { lane, ...batch } = await this.store.batches.reschedule(id, scope, sendAt);
+    const { lane, ...batch } = await this.store.batches.reschedule(id, scope, sendAt, also);
     this.context.waker.wake(lane, sendAt.getTime());
     return batch;
   }
@@ -168,8 +174,11 @@ export abstract class ChannelService {
    * @throws BatchNotFoundError
    * @throws AlreadySentError where no message can be cancelled any more
    */
-  async cancel(id: string, options: TenantOption = {}): Promise<BatchView> {
-    return this.store.batches.cancel(id, this.scopeOf(options));
+  async cancel(
+    id: string,
+    { also, ...options }: TenantOption & AlsoOption = {},
+  ): Promise<BatchView> {
+    return this.store.batches.cancel(id, this.scopeOf(options), also);
   }
 
   /**
@@ -218,6 +227,27 @@ export abstract class ChannelService {
   protected scopeOf({ tenant = '' }: TenantOption): BatchScope {
     validated((errors) => checkWords({ tenant }, errors));
     return { tenant, channel: this.definition.name };
+  }
+
+  protected listScopeOf(options: TenantOption): ListScope {
+    const { tenant, channel } = this.scopeOf(options);
+    return { tenants: [tenant], channel };
+  }
+
+  /**
+   * The scope of a list. @throws MessageValidationError naming each wrong field of its filter
+   * @throws BatchNotFoundError
+   */
+  protected async checkedFilter(filter: MessageFilter): Promise<ListScope> {
+    const { batchId, status } = filter;
+    validated((errors) => {
+      if (status !== undefined && this.context.channels.rankOf(status) === undefined)
+        errors.push({ path: 'status', message: `must be a status of ${this.definition.name}` });
+      for (const path of ['since', 'until'] as const) checkTime(path, filter[path], errors);
+    });
+    if (batchId !== undefined)
+      await this.store.reads.batchRow(this.store.database, batchId, this.scopeOf(filter));
+    return this.listScopeOf(filter);
   }
 
   #checkFilter({ batchIds, idempotencyKey, to, status, since }: ReportFilter): void {

@@ -58,7 +58,7 @@ export class Enqueuer {
     options: SendOptions,
   ): Promise<Receipt> {
     this.router.providerOf({ channel: channel.name });
-    const read = isLarge(message.to) ? await readInSlices(channel, message.to) : undefined;
+    const read = await readInSlices(channel, message);
     const { tx, batch, groups, replays } = this.#checked(channel, message, options, read);
     for (const replay of replays) {
       const first = await this.#replayOf(replay, tx);
@@ -88,7 +88,8 @@ export class Enqueuer {
     message: LibraryMessage,
     options: SendOptions,
   ): Promise<Receipt | undefined> {
-    const { tx, batch, replays } = this.#checked(channel, message, options);
+    const read = await readInSlices(channel, message);
+    const { tx, batch, replays } = this.#checked(channel, message, options, read);
     for (const one of [batch, ...replays]) {
       const first = await this.#replayOf(one, tx);
       if (first) return first;
@@ -118,7 +119,7 @@ export class Enqueuer {
     channel: ChannelDefinition,
     message: LibraryMessage,
     options: SendOptions,
-    read?: ReadRecipients,
+    read: ReadRecipients | undefined,
   ) {
     const { manager } = options;
     const { lane } = this.settings.dispatch;

@@ -67,10 +67,15 @@ export interface Part {
 
 export interface LibraryMessage extends ChannelMessage {
   readonly part?: Part | undefined;
+  /** The content has a code: views and lists never show it. */
+  readonly secret?: true | undefined;
   /** The message confirms this opt-out and bypasses it. */
   readonly confirms?: 'opted_out' | undefined;
-  /** Reads the recipients from fields of the channel's own. @default they are in `to` */
-  readonly recipientsOf?: (errors: FieldError[]) => ReadRecipients;
+  /**
+   * Reads the recipients from fields of the channel's own; yields between slices of many.
+   * @default they are in `to`
+   */
+  readonly recipientsOf?: () => Generator<void, ReadRecipients>;
 }
 
 export interface CheckedSend {
@@ -83,7 +88,7 @@ export interface CheckedSend {
 }
 
 /**
- * @param known the recipients of a large send, by {@link readInSlices}
+ * @param known the recipients that {@link readInSlices} read
  * @throws MessageValidationError naming each wrong field
  */
 export function checkedSend(
@@ -95,10 +100,10 @@ export function checkedSend(
   digests: KeyedDigests,
   known?: ReadRecipients,
 ): CheckedSend {
-  const { deliveryReport, confirms } = message;
+  const { deliveryReport, confirms, secret } = message;
   const { tenant = '', validFor, idempotencyKey } = options;
   const { read, sender, checked } = validated((errors) => {
-    const read = message.recipientsOf?.(errors) ?? recipientsOf(channel, message.to, errors, known);
+    const read = recipientsOf(channel, message, errors, known);
     const sender = (channel.sender ?? anySender)(message.from, errors);
     const checked = contentOf(channel, message.content, errors);
     checkTime('sendAt', message.sendAt, errors);
@@ -106,16 +111,16 @@ export function checkedSend(
     return { read, sender, checked };
   });
   const { recipients, groups, personal } = read;
-  const content =
+  const content: MessageContent =
     confirms && checked.content.kind === 'text'
       ? { ...checked.content, confirms }
-      : checked.content;
+      : { ...checked.content, ...(secret && { secret }) };
   const sendAt = message.sendAt?.getTime() ?? null;
   const batch: NewBatch = {
     id: clock.id(),
     tenant,
     channel: channel.name,
-    lane: laneOf(laneOption, tenant, channel.name),
+    lane: laneOf(channel.irrevocable ? undefined : laneOption, tenant, channel.name),
     class: options.class ?? 'normal',
     sender,
     content,
@@ -206,11 +211,16 @@ export function isLarge(to: unknown): to is readonly unknown[] {
   return Array.isArray(to) && to.length > SLICE;
 }
 
-/** Reads the recipients of a large send in slices; too large a list not to its end. */
+/**
+ * Reads the recipients of a large send, and those in fields of the channel's own, in slices; too
+ * large a list not to its end. @returns `undefined` where {@link checkedSend} reads them
+ */
 export async function readInSlices(
   { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
-  to: readonly unknown[],
-): Promise<ReadRecipients> {
+  { to, recipientsOf }: LibraryMessage,
+): Promise<ReadRecipients | undefined> {
+  if (recipientsOf) return inTurns(recipientsOf());
+  if (!isLarge(to)) return undefined;
   const list = [...to];
   const reader = new RecipientReader(addressKinds, groups !== undefined);
   for (let from = 0; from < list.length && reader.size <= maxRecipients; from += SLICE) {
@@ -220,12 +230,25 @@ export async function readInSlices(
   return reader.result;
 }
 
+/** Other work gets a turn at each `yield`. */
+async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await turn();
+  }
+}
+
 function recipientsOf(
   { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
-  to: unknown,
+  { to, recipientsOf: own }: LibraryMessage,
   errors: FieldError[],
-  known?: ReadRecipients,
+  known: ReadRecipients | undefined,
 ): ReadRecipients {
+  if (own && known) {
+    errors.push(...known.errors);
+    return known;
+  }
   const list: readonly unknown[] = Array.isArray(to) ? to : [to];
   if (maxRecipients === 1 && list.length !== 1) {
     errors.push({ path: 'to', message: ruleOf(addressKinds) });

@@ -106,7 +106,7 @@ export class Consents {
       before = after;
     }
     await this.#endRefusals(tx, before, now);
-    await this.#liftOutlived(tx, consents);
+    await this.#liftOutlived(tx, consents, now);
     return changed;
   }
 
@@ -122,17 +122,25 @@ export class Consents {
     }
   }
 
-  /** Ends refusals of erased contacts that a younger consent of the same address overrules. */
-  async #liftOutlived(tx: Sql, given: readonly ContactConsent[]): Promise<void> {
-    const optedIn = given.filter(({ state }) => state === 'opted_in');
+  /**
+   * Ends refusals of erased contacts, and entries `unsubscribe` of the suppression list, that a
+   * younger consent of the same address overrules.
+   */
+  async #liftOutlived(tx: Sql, given: readonly ContactConsent[], now: number): Promise<void> {
+    const optedIn = given.filter(({ state, at }) => state === 'opted_in' && at <= now);
     if (optedIn.length === 0) return;
-    for (const refusal of await this.suppressions.outlived(tx, optedIn.map(contactOf))) {
-      const ends = ({ contact, channel, category, at }: ContactConsent) =>
-        refusal.contact === contact &&
-        refusal.channel === channel &&
-        refusal.at < at &&
-        (category === EVERY || category === refusal.category);
-      if (optedIn.some(ends)) await this.suppressions.lift(tx, refusal);
-    }
+    const isOver = (refusal: ConsentScope & { readonly contact: string; readonly at: number }) =>
+      optedIn.some(
+        ({ contact, channel, category, at }) =>
+          refusal.contact === contact &&
+          refusal.channel === channel &&
+          refusal.at < at &&
+          (category === EVERY || category === refusal.category),
+      );
+    const contacts = optedIn.map(contactOf);
+    for (const refusal of await this.suppressions.outlived(tx, contacts))
+      if (isOver(refusal)) await this.suppressions.lift(tx, refusal);
+    for (const refusal of await this.suppressions.unsubscribed(tx, contacts))
+      if (isOver(refusal)) await this.suppressions.liftUnsubscribed(tx, refusal);
   }
 }

@@ -23,6 +23,7 @@ const ANY_SENDER = '';
 const OWN_TABLES = [
   'group_member',
   'last_inbound',
+  'inbound_text',
   'consent_history',
   'consent',
   'contact_address',
@@ -57,7 +58,9 @@ export class ContactStore {
     this.consents = new Consents(this.tables, this.suppressions, () => clock.id());
     store.suppressWith(async (tx, suppressed) => {
       const at = clock.now();
-      const rows = suppressed.map((one) => ({ ...one, category: EVERY, at }));
+      const rows = suppressed.map(({ category = EVERY, ...one }) => {
+        return { ...one, category, at };
+      });
       await this.suppressions.add(tx, rows);
       facts.wrote();
     });
@@ -302,6 +305,7 @@ export class ContactStore {
     const moved = <T extends { readonly contact: string }>(all: readonly T[]) =>
       all.map((row) => ({ ...row, contact: moves.get(row.contact) as string }));
     await tables.move(tx, 'consent_history', moves);
+    await tables.move(tx, 'inbound_text', moves);
     const consents = moved(await this.consents.current(tx, from));
     await this.consents.raise(tx, consents, this.clock.now());
     await this.recordInbound(tx, moved(await tables.of(tx, 'last_inbound', from)));

@@ -73,7 +73,7 @@ export class ContactTables {
   /** Gives rows to other contacts. @param index on the contact @default the primary key */
   async move(
     tx: Sql,
-    table: 'contact_address' | 'consent_history',
+    table: 'contact_address' | 'consent_history' | 'inbound_text',
     to: ReadonlyMap<string, string>,
     index?: string,
   ): Promise<void> {

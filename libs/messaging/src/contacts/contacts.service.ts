@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ADDRESS_KINDS, type Recipients } from '../message/address.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
@@ -128,7 +129,11 @@ export class ContactsService {
     });
   }
 
-  /** Suppresses addresses: they receive no messages, regardless of consent. */
+  /**
+   * Suppresses addresses: they receive no messages, regardless of consent. An entry with the reason
+   * `unsubscribe` is the person's own and ends with a younger opt-in; any other one stays until
+   * {@link unsuppress}.
+   */
   async suppress(
     recipients: Recipients,
     options: SuppressOptions & {
@@ -232,6 +237,8 @@ export class ContactsService {
       const page: Page<Contact> = await this.list({ ...options, limit: 1_000, cursor });
       yield* page.data;
       cursor = page.nextCursor;
+      // On SQLite nothing else here waits.
+      await turn();
     }
   }
 

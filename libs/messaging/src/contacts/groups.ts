@@ -185,6 +185,26 @@ export class ContactGroups {
     return groups;
   }
 
+  /**
+   * The address of each member that a send to these groups would use.
+   * @param paths the groups, with the field that names each
+   * @throws MessageValidationError naming unknown groups, and for more than `most` recipients
+   */
+  async addressesOf(
+    paths: ReadonlyMap<string, string>,
+    {
+      tenant = '',
+      most,
+      kinds,
+    }: Pick<ContactOptions, 'tenant'> & {
+      readonly most: number;
+      readonly kinds: readonly AddressKind[];
+    },
+  ): Promise<string[]> {
+    const members = await this.expand(this.store.database, tenant, paths, most, kinds);
+    return [...members.values()].flat();
+  }
+
   async #requireAll(
     sql: Pick<Sql, 'all'>,
     tenant: string,

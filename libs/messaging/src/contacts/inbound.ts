@@ -108,6 +108,24 @@ export class InboundRecorder {
     });
   }
 
+  /** Deletes at most `limit` texts that are older than `age` in ms. @returns their number */
+  forgetTexts(age: number, limit: number): Promise<number> {
+    return this.store.database.transaction(async (tx) => {
+      const { dialect } = this.store.tables;
+      const old = await tx.all<{ contact: string; id: string }>(
+        `SELECT contact, id FROM messaging_inbound_text WHERE received_at < ${dialect.now} - ?
+         ORDER BY received_at LIMIT ?`,
+        [age * 1_000, limit],
+      );
+      for (const { contact, id } of old)
+        await tx.run('DELETE FROM messaging_inbound_text WHERE contact = ? AND id = ?', [
+          contact,
+          id,
+        ]);
+      return old.length;
+    });
+  }
+
   /** @returns why it is skipped @throws MessageValidationError for a malformed `inbound.tenant` */
   async #checked(given: InboundMessage, transport: string): Promise<Incoming | string> {
     const messageId = identifier(given.messageId);
@@ -181,6 +199,21 @@ export class InboundRecorder {
       return { contact: contactAt(n), sender: message.to, last_at: at };
     });
     await this.store.recordInbound(tx, times);
+    if (this.options.keepText)
+      await this.store.tables.insert(
+        tx,
+        'inbound_text',
+        all.map(({ message, identity, at }, n) => ({
+          contact: contactAt(n),
+          id: this.clock.id(),
+          tenant,
+          channel: message.channel,
+          sender: identity.addresses[0] as string,
+          recipient: message.to,
+          text: message.text,
+          received_at: at,
+        })),
+      );
     const said = all.map(({ message: { channel, text }, at, consent: state }, n) => {
       const evidence = (text ?? '').slice(0, MAX_EVIDENCE);
       const scope = { contact: contactAt(n), channel, category: EVERY };

@@ -3,12 +3,14 @@ import type { Channel } from '../message/message.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { RecipientFacts } from '../ports/messaging-policy.js';
 import { isDataError } from '../store/database/database-errors.js';
+import type { Columns } from '../store/database/dialect.js';
 import { GroupCommit } from '../store/database/group-commit.js';
 import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import { MessageStore } from '../store/message-store.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
+import { groupedBy } from './contact-tables.js';
 
 interface FactsMessage {
   readonly tenant: string;
@@ -64,6 +66,27 @@ export function factsFor(rows: readonly FactsRow[] | undefined, category: string
     lastInboundAt: lastAt === null ? null : Number(lastAt) / 1_000,
   };
 }
+
+/** A recipient of one of several questions. */
+interface Asked {
+  /** Among all of them. */
+  readonly n: number;
+  readonly question: number;
+  /** Within its question. */
+  readonly place: number;
+  readonly recipient: string;
+  readonly message: FactsMessage;
+}
+
+const RECIPIENT: Columns<Asked> = { v_recipient: ['key', ({ recipient }) => recipient] };
+
+const RECIPIENT_OF_MESSAGE: Columns<Asked> = {
+  v_n: ['int', ({ n }) => n],
+  ...RECIPIENT,
+  v_tenant: ['key', ({ message }) => message.tenant],
+  v_channel: ['key', ({ message }) => message.channel],
+  v_sender: ['key', ({ message }) => message.sender],
+};
 
 /** Milliseconds for which empty tables are presumed to stay empty. */
 const EMPTY_FOR = 1_000;
@@ -141,86 +164,94 @@ export class RecipientFactsReader {
     sql: Pick<Sql, 'all'>,
   ): Promise<FactsByPlace[]> {
     if (await this.#seesEmpty(sql)) return questions.map(() => NO_FACTS);
-    const asked = questions.flatMap(({ recipients, messages }, question) =>
-      recipients.map((recipient, place) => {
-        return { question, place, recipient, message: messages[place] as FactsMessage };
-      }),
-    );
+    const asked: Asked[] = [];
+    for (const [question, { recipients, messages }] of questions.entries())
+      for (let place = 0; place < recipients.length; place++)
+        asked.push({
+          n: asked.length,
+          question,
+          place,
+          recipient: recipients[place] as string,
+          message: messages[place] as FactsMessage,
+        });
     const facts = questions.map(() => new Map<number, FactsRow[]>());
-    for (const row of await this.#rows(asked, of, sql)) {
-      const { question, place } = asked[Number(row.n)] as (typeof asked)[number];
-      const own = facts[question] as Map<number, FactsRow[]>;
-      own.set(place, [...(own.get(place) ?? []), row]);
-    }
+    for (const [row, about] of await this.#rows(asked, of, sql))
+      for (const { question, place } of about) {
+        const own = facts[question] as Map<number, FactsRow[]>;
+        own.set(place, [...(own.get(place) ?? []), row]);
+      }
     return facts;
   }
 
-  /** Values that all messages share are parameters, which halves the time for a large batch. */
+  /**
+   * Values that all messages share are parameters, and their recipients one list: half the time for
+   * a large batch.
+   */
   async #rows(
-    asked: readonly { readonly recipient: string; readonly message: FactsMessage }[],
+    asked: readonly Asked[],
     of: FactsOf,
     sql: Pick<Sql, 'all'>,
-  ): Promise<(FactsRow & { readonly n: number })[]> {
+  ): Promise<(readonly [row: FactsRow, about: readonly Asked[]])[]> {
     const { dialect } = this.#database;
     const first = asked[0]?.message;
     if (!first) return [];
     const common = asked.every(
       ({ message }) => message === first || FIELDS.every((name) => message[name] === first[name]),
     );
-    const columns = { v_n: 'int', v_recipient: 'key' } as const;
-    const source = dialect.rows(
-      common ? columns : { ...columns, v_tenant: 'key', v_channel: 'key', v_sender: 'key' },
-    );
-    const rowOf = (n: number, recipient: string, message: FactsMessage) =>
-      common ? [n, recipient] : [n, recipient, ...FIELDS.map((name) => message[name])];
-    const values = source.bind(
-      asked.map(({ recipient, message }, n) => rowOf(n, recipient, message)),
-    );
-    const digested = this.#digested
-      ? source.bind(
-          asked.flatMap(({ recipient, message }, n) =>
-            this.#digests
-              .ofAddress(message.tenant, recipient)
-              .map((digest) => rowOf(n, digest, message)),
-          ),
-        )
-      : [];
+    const digested = this.#digested;
+    const digests = digested ? this.#digestsOf(asked) : [];
+    const source = dialect.rows(common ? RECIPIENT : RECIPIENT_OF_MESSAGE);
     const [tenant, channel, sender] = FIELDS.map((name) => (common ? '?' : `v_${name}`));
     const shared = common ? FIELDS.map((name) => first[name]) : [];
-    const consent = 'messaging_consent k ON k.contact = a.contact';
+    const from = (table: string, key: string, alias: string) =>
+      common
+        ? dialect.whereIn(`messaging_${table}`, key, alias, source)
+        : `${source.keyed} ${dialect.join} messaging_${table} ${alias} ON ${alias}.${key} = v_recipient`;
     const suppressed = (table: string, key: string) =>
-      `SELECT v_n AS n, s.category AS suppressed, NULL AS contact, NULL AS category,
-          NULL AS consent, NULL AS last_at
-        FROM ${source.keyed} ${dialect.join} messaging_${table} s
-          ON s.${key} = v_recipient AND s.tenant = ${tenant} AND s.channel IN (${channel}, '*')`;
-    const rows = await sql.all<FactsRow & { readonly n: number }>(
+      `SELECT ${common ? `s.${key}` : 'v_n'} AS place, s.category AS suppressed, NULL AS contact,
+          NULL AS category, NULL AS consent, NULL AS last_at
+        FROM ${from(table, key, 's')}
+        WHERE s.tenant = ${tenant} AND s.channel IN (${channel}, '*')`;
+    const consent = `messaging_consent k ON k.contact = a.contact AND k.channel = ${channel}`;
+    const values = source.bind(asked);
+    const rows = await sql.all<FactsRow & { readonly place: string | number | null }>(
       `${suppressed('suppression', 'address')}
       UNION ALL
-      SELECT v_n, NULL, a.contact, k.category, k.state, i.last_at
-        FROM ${source.keyed} ${dialect.join} messaging_contact_address a
-          ON a.address = v_recipient AND a.tenant = ${tenant}
+      SELECT ${common ? 'a.address' : 'v_n'}, NULL, a.contact, k.category, k.state, i.last_at
+        FROM ${from('contact_address', 'address', 'a')}
         ${of === 'known' ? `LEFT JOIN ${consent}` : `${dialect.join} ${consent} AND k.state = 'opted_out'`}
-          AND k.channel = ${channel}
         LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = ${sender}
-      UNION ALL ${this.#digested ? suppressed('erased_suppression', 'digest') : ANY_DIGEST}`,
+        WHERE a.tenant = ${tenant}
+      UNION ALL ${digested ? suppressed('erased_suppression', 'digest') : ANY_DIGEST}`,
       [
         ...values,
         ...shared.slice(0, 2),
         ...values,
-        ...shared,
-        ...digested,
-        ...(this.#digested ? shared.slice(0, 2) : []),
+        ...shared.slice(1),
+        ...shared.slice(0, 1),
+        ...(digested ? [...source.bind(digests), ...shared.slice(0, 2)] : []),
       ],
     );
-    if (this.#digested || !rows.some(({ n }) => Number(n) === DIGESTS)) return rows;
-    // Digests cost time, so that apps without any compute none. Now there is one, and it stays so.
-    this.#digested = true;
-    return this.#rows(asked, of, sql);
+    if (!digested && rows.some(({ place }) => place === null)) {
+      // Digests cost time, so that apps without any compute none. Now there is one, and it stays so.
+      this.#digested = true;
+      return this.#rows(asked, of, sql);
+    }
+    if (rows.length === 0) return [];
+    const keyOf = ({ n, recipient }: Asked) => (common ? recipient : n);
+    const byPlace = groupedBy([...asked, ...digests], keyOf);
+    return rows.map((row) => [row, byPlace.get(common ? row.place! : Number(row.place)) ?? []]);
+  }
+
+  #digestsOf(asked: readonly Asked[]): Asked[] {
+    return asked.flatMap((one) =>
+      this.#digests
+        .ofAddress(one.message.tenant, one.recipient)
+        .map((recipient) => ({ ...one, recipient })),
+    );
   }
 }
 
-/** `n` of a row that only says that suppressions of erased people exist. */
-const DIGESTS = -1;
-
-const ANY_DIGEST = `SELECT ${DIGESTS}, NULL, NULL, NULL, NULL, NULL
+/** A row without a place, which only says that suppressions of erased people exist. */
+const ANY_DIGEST = `SELECT NULL, NULL, NULL, NULL, NULL, NULL
   FROM (SELECT 1 AS one) AS one WHERE EXISTS (SELECT 1 FROM messaging_erased_suppression)`;

@@ -51,6 +51,17 @@ export const CONTACT_COLUMNS = {
   suppression: { ...ADDRESS, ...SUPPRESSED },
   /** Suppressions of erased people: a keyed digest instead of the address. */
   erased_suppression: { tenant: ADDRESS.tenant, digest: 'short(64) NOT NULL', ...SUPPRESSED },
+  /** The text of an inbound message; goes with the content of messages, or with its contact. */
+  inbound_text: {
+    contact: 'uuid NOT NULL',
+    id: 'uuid NOT NULL',
+    tenant: ADDRESS.tenant,
+    channel: SCOPE.channel,
+    sender: 'address NOT NULL',
+    recipient: 'key NOT NULL',
+    text: 'text',
+    received_at: 'big NOT NULL',
+  },
   inbound_message: { id: 'uuid NOT NULL', token: 'uuid NOT NULL', received_at: 'big NOT NULL' },
 } as const;
 
@@ -64,6 +75,7 @@ const PRIMARY_KEYS: Readonly<Record<keyof typeof CONTACT_COLUMNS, string>> = {
   group_member: 'group_id, contact',
   suppression: 'tenant, address, channel, category',
   erased_suppression: 'tenant, digest, channel, category',
+  inbound_text: 'contact, id',
   inbound_message: 'id',
 };
 
@@ -73,6 +85,8 @@ const INDEXES = {
   contact_group_list: 'contact_group (tenant, id)',
   group_member_contact: 'group_member (contact)',
   inbound_received: 'inbound_message (received_at)',
+  inbound_text_received: 'inbound_text (received_at)',
+  inbound_text_list: 'inbound_text (tenant, id)',
 };
 
 class Contacts1790000000010 implements MigrationInterface {

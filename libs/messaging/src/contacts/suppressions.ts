@@ -10,6 +10,9 @@ import { type ContactTables, decoded, type Row } from './contact-tables.js';
 /** Suppression reason of a refusal that outlives its erased contact. */
 export const REFUSED = 'opted_out';
 
+/** Reason of an entry that its person made; it ends with a younger opt-in of that person. */
+const UNSUBSCRIBED = 'unsubscribe';
+
 /** Condition on the key of an address. */
 const OF_KIND: Readonly<Record<AddressKind, string>> = {
   phone: `(address NOT LIKE '%@%' AND address NOT LIKE 'platform:%')`,
@@ -21,6 +24,9 @@ type SuppressionTable = 'suppression' | 'erased_suppression';
 
 /** A refusal of an erased contact, and the contact that now has its address. */
 type OutlivedRefusal = Row<'erased_suppression'> & { readonly contact: string };
+
+/** An entry that a person made, and the contact that has its address. */
+type OwnRefusal = Row<'suppression'> & { readonly contact: string };
 
 /** Addresses that receive no messages, regardless of their contact; of erased people as digests. */
 export class Suppressions {
@@ -131,7 +137,7 @@ export class Suppressions {
     const [{ tenant } = { tenant: '' }] = addresses;
     const rows = await tx.all<Record<string, unknown>>(
       `SELECT s.* FROM ${keys.sql} ${dialect.join} messaging_erased_suppression s
-         ON s.digest = v_key AND s.tenant = ? WHERE s.reason = '${REFUSED}'`,
+         ON s.digest = v_key AND s.tenant = ? WHERE s.reason IN ('${REFUSED}', '${UNSUBSCRIBED}')`,
       [...keys.params, tenant],
     );
     return decoded('erased_suppression', rows).map((row) => {
@@ -142,8 +148,36 @@ export class Suppressions {
   async lift(tx: Sql, { tenant, digest, channel, category }: OutlivedRefusal): Promise<void> {
     await tx.run(
       `DELETE FROM messaging_erased_suppression
-       WHERE tenant = ? AND digest = ? AND channel = ? AND category = ? AND reason = '${REFUSED}'`,
+       WHERE tenant = ? AND digest = ? AND channel = ? AND category = ?
+         AND reason IN ('${REFUSED}', '${UNSUBSCRIBED}')`,
       [tenant, digest, channel, category],
+    );
+  }
+
+  /** Entries that people made themselves, of the contacts' addresses. */
+  async unsubscribed(tx: Sql, contacts: Iterable<string>): Promise<OwnRefusal[]> {
+    const addresses = await this.tables.of(tx, 'contact_address', contacts);
+    const owners = new Map(addresses.map(({ address, contact }) => [address, contact]));
+    const keys = this.#keys([...owners.keys()]);
+    const [{ tenant } = { tenant: '' }] = addresses;
+    const rows = await tx.all<Record<string, unknown>>(
+      `SELECT s.* FROM ${keys.sql} ${this.tables.dialect.join} messaging_suppression s
+         ON s.address = v_key AND s.tenant = ? WHERE s.reason = '${UNSUBSCRIBED}'`,
+      [...keys.params, tenant],
+    );
+    return decoded('suppression', rows).map((row) => {
+      return { ...row, contact: owners.get(row.address) as string };
+    });
+  }
+
+  async liftUnsubscribed(
+    tx: Sql,
+    { tenant, address, channel, category }: OwnRefusal,
+  ): Promise<void> {
+    await tx.run(
+      `DELETE FROM messaging_suppression
+       WHERE tenant = ? AND address = ? AND channel = ? AND category = ? AND reason = '${UNSUBSCRIBED}'`,
+      [tenant, address, channel, category],
     );
   }
 

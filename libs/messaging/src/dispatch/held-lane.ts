@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { MessagingSettings } from '../ports/messaging-options.js';
 import { rateOf } from '../ports/option-schema.js';
@@ -23,6 +24,7 @@ export interface DispatchContext
     Omit<MessagingSettings['dispatch'], 'enabled' | 'engine' | 'lane' | 'lease'> {
   readonly policy: PolicyPipeline;
   readonly router: Router;
+  readonly channels: ChannelRegistry;
   readonly providers: ReadonlyMap<string, ProviderState>;
   readonly budget: PrefetchBudget;
   readonly holds: Pick<HoldWatch, 'of'>;
@@ -152,6 +154,18 @@ export class HeldLane {
       this.returning--;
       this.nudge();
     });
+  }
+
+  /** Records a submission without an answer, under the reference that its provider knows it by. */
+  recordUnknown(item: PreparedSubmission, errorCode: string): void {
+    const { channel, content } = item.submission;
+    const reference = this.context.channels.find(channel)?.irrevocable?.referenceOf(content);
+    this.record(item, { result: 'unknown', errorCode, ...(reference && { reference }) });
+  }
+
+  /** Whether the provider is asked for an outcome that is not known, and nothing is repeated. */
+  asks({ submission }: PreparedSubmission): boolean {
+    return this.context.channels.find(submission.channel)?.irrevocable !== undefined;
   }
 
   async #record(outcome: Outcome): Promise<void> {

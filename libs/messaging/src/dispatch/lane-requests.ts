@@ -142,8 +142,8 @@ export class LaneRequests {
         ...(counts && { attempts: submission.attempt }),
         ...(aside > 0 && { parkFor: aside }),
       });
-    else if (exhausted || ageOf(item, clock) >= idempotencyWindow)
-      held.record(item, { result: 'unknown', errorCode });
+    else if (exhausted || held.asks(item) || ageOf(item, clock) >= idempotencyWindow)
+      held.recordUnknown(item, errorCode);
     else {
       const attempt = submission.attempt + (counts ? 1 : 0);
       this.resends.add({ ...item, submission: { ...submission, attempt } }, held.now + aside);

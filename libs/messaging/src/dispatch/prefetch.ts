@@ -1,3 +1,4 @@
+import { isShared } from '../message/email-content.js';
 import { NoRouteError } from '../message/errors.js';
 import type { AppliedDecision } from '../policy/policy-pipeline.js';
 import type { PlannedBatch } from '../store/rows/planned-batch.js';
@@ -17,6 +18,9 @@ import {
 
 /** Age in milliseconds up to which a policy decision holds for a request that starts. */
 const DECISION_LASTS = 1_000;
+
+/** Share of the `concurrency` that is free before more is prepared, without idempotency keys. */
+const LEAST_FREE = 0.25;
 
 /** A plan of at most this many submissions may be the lane's last one. */
 const SMALL_PLAN = 10;
@@ -84,9 +88,9 @@ export class Prefetch {
   }
 
   /** Whether a higher limit than the present cut the submission. A resend never changes. */
-  isOversized({ resendAt, positions: { length } }: PreparedSubmission): boolean {
+  isOversized({ resendAt, submission, positions: { length } }: PreparedSubmission): boolean {
     const most = this.held.memory.limiter?.share(length) ?? length;
-    return resendAt === undefined && most < length;
+    return resendAt === undefined && most < length && !isShared(submission.content);
   }
 
   /** Asks policy about the whole queue again; withdrawn messages get their decision in a new plan. */
@@ -125,14 +129,24 @@ export class Prefetch {
     const capacity = concurrency - unsettled - this.#queue.length;
     if (this.#head !== undefined) {
       if (pause.restFor(this.#head) > 0) return;
-      if (capacity <= 0 && providers.get(this.#head)?.honoursKeys === false) return;
+      // Each refill is a plan and a commit, so that it waits for several free places.
+      const least = this.#queue.length > 0 ? concurrency * LEAST_FREE : 1;
+      if (capacity < least && providers.get(this.#head)?.honoursKeys === false) return;
     }
-    const size = budget.share(this.#size.messages, this.#messages);
+    const size = budget.share(this.#sizeFor(capacity), this.#messages);
     if (size === 0) return;
     budget.hold(size);
     const isIdle = unsettled === 0 && this.#queue.length === 0;
     const work = () => this.#fillNew(size, capacity, isIdle).finally(() => budget.hold(-size));
     void this.#fill(work);
+  }
+
+  /** Messages to plan; without idempotency keys no more than the requests that can start take. */
+  #sizeFor(capacity: number): number {
+    const { messages } = this.#size;
+    const head = this.#head === undefined ? undefined : this.held.context.providers.get(this.#head);
+    if (head === undefined || head.honoursKeys) return messages;
+    return Math.min(messages, capacity * head.capabilities.maxRecipients);
   }
 
   async #fill(work: () => Promise<void>): Promise<void> {
@@ -172,7 +186,7 @@ export class Prefetch {
     if (most <= 0 || pause.restFor(provider.name) > 0) return;
     const cut = slice(batches, await decidePlanned(context.policy, batches), {
       provider: provider.name,
-      share: (wanted) => this.#share(provider, wanted),
+      share: (wanted, { content }) => this.#share(provider, wanted, content),
       now,
       wallNow: context.clock.now(),
       most,
@@ -253,8 +267,14 @@ export class Prefetch {
     return Math.min(LONGEST_REST, failures.asideFor(batch, this.held.now));
   }
 
-  #share({ capabilities, rate }: ProviderState, wanted: number): number {
+  /** Recipients who see each other are one request, which waits until the rate has room for it. */
+  #share(
+    { capabilities, rate }: ProviderState,
+    wanted: number,
+    content: PlannedBatch['content'],
+  ): number {
     const most = Math.min(capabilities.maxRecipients, wanted);
+    if (isShared(content)) return most;
     const own = this.held.memory.limiter?.share(most) ?? most;
     return rate?.share(own) ?? own;
   }

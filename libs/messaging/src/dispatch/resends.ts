@@ -51,7 +51,7 @@ export class Resends {
       const isSettled = inDoubtAt !== null && firstSentAt.getTime() >= inDoubtAt;
       if (isSettled || ageOf(item, context.clock) >= keyLasts) {
         const errorCode = isSettled ? RESTORED : 'outcome_lost';
-        held.record(item, { result: 'unknown', errorCode });
+        held.recordUnknown(item, errorCode);
         continue;
       }
       // The last attempt is stored when the next one starts.

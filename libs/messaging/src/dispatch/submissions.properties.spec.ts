@@ -45,6 +45,7 @@ function planned(parts: typeof batch extends fc.Arbitrary<infer T> ? T : never, 
     followed: false,
     deferredUntil: null,
     validFor: null,
+    dueAt: new Date(0),
     dueFor: 0,
     inDoubtAt: null,
   } satisfies PlannedBatch;

@@ -50,8 +50,8 @@ export interface Slice extends Omit<Intent, 'lane' | 'fence'> {
 
 export interface SliceLimits {
   readonly provider: string;
-  /** Returns the most recipients of the next submission. */
-  readonly share: (wanted: number) => number;
+  /** Returns the most recipients of the next submission, of the batch's `wanted` ones. */
+  readonly share: (wanted: number, batch: PlannedBatch) => number;
   /** Milliseconds on the monotonic clock. */
   readonly now: number;
   readonly wallNow: number;
@@ -191,7 +191,7 @@ export function slice(
     while (from < batch.recipients.length && submissions.length < most) {
       const decision = decisionOf(batch, from);
       const goes = !skipped && (decision === undefined || decision.decision === 'substitute');
-      const limit = goes ? share(batch.recipients.length - from) : Infinity;
+      const limit = goes ? share(batch.recipients.length - from, batch) : Infinity;
       const members = neighbours(batch, decisionOf, from, limit);
       from += members.length;
       if (decision?.decision === 'defer') {
@@ -308,7 +308,14 @@ function isSame(a: AppliedDecision | undefined, b: AppliedDecision | undefined):
 function submissionOf(
   of: Pick<
     PlannedBatch,
-    'tenant' | 'channel' | 'sender' | 'content' | 'deliveryReport' | 'trace' | 'hasPersonal'
+    | 'tenant'
+    | 'channel'
+    | 'sender'
+    | 'content'
+    | 'deliveryReport'
+    | 'dueAt'
+    | 'trace'
+    | 'hasPersonal'
   >,
   request: Pick<OpenSubmission, 'batch' | 'n' | 'attempt' | 'firstSentAt'>,
   members: OpenSubmission['recipients'],
@@ -325,6 +332,7 @@ function submissionOf(
     ...(of.hasPersonal && { personal: members.map(({ personal }) => personal) }),
     deliveryReport: of.deliveryReport ? 'yes' : 'none',
     attempt: request.attempt,
+    dueAt: of.dueAt,
     firstSentAt: request.firstSentAt,
     trace: of.trace,
   };

@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { InboundRecorder } from '../contacts/inbound.js';
+import { VAS_ORDER_OPEN, type VasOrderOpen } from '../message/events.js';
+import type { EventPublisher } from '../ports/listeners.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { DueLane } from '../store/reads/lane-queues.js';
@@ -66,6 +68,7 @@ const WAKE_EVERY = 2_000;
 
 const PURGE_BATCHES = 200;
 const FORGET_IDS = 5_000;
+const FORGET_TEXTS = 500;
 
 /** @param due lanes due within `horizon` milliseconds that no process holds */
 export function wakeJob(
@@ -99,18 +102,56 @@ export function purgeJob({ purge }: MessageStore): MessagingJob {
   };
 }
 
+const orders = new Logger('Orders');
+
+/** Tells of orders that have had no outcome for a day, by log and event. */
+export function openOrdersJob(
+  take: () => Promise<readonly VasOrderOpen[]>,
+  events: EventPublisher,
+): MessagingJob {
+  return {
+    name: 'orders',
+    every: 60_000,
+    run: async () => {
+      for (const open of await take()) {
+        orders.warn(
+          `Order ${open.orderId} has had no outcome since ${open.since.toISOString()}: settle it`,
+        );
+        events.publish(VAS_ORDER_OPEN, open);
+      }
+    },
+  };
+}
+
+/** Erases the contents of messages with codes that have ended. */
+export function verificationJobs(verification: {
+  eraseEnded(): Promise<void>;
+  forget(): Promise<void>;
+}): MessagingJob[] {
+  return [
+    { name: 'codes', every: 5_000, run: () => verification.eraseEnded() },
+    { name: 'old-codes', every: 600_000, run: () => verification.forget() },
+  ];
+}
+
 /** Continues erasures: of a process that died, and of messages that were in flight. */
 export function erasureJob({ erasures }: MessageStore): MessagingJob {
   return { name: 'erasure', every: 5_000, run: (signal) => erasures.resume(signal) };
 }
 
-/** Deletes the ids of inbound messages that providers no longer repeat. */
-export function inboundJob(inbound: InboundRecorder): MessagingJob {
+/** Deletes the ids of inbound messages that providers no longer repeat, and their old texts. */
+export function inboundJob(
+  inbound: InboundRecorder,
+  /** Milliseconds for which texts are kept; `undefined`: for ever. */
+  keepTexts?: number,
+): MessagingJob {
   return {
     name: 'inbound',
     every: 600_000,
     run: async (signal) => {
       while (!signal.aborted && (await inbound.forget(FORGET_IDS)) > 0);
+      if (keepTexts === undefined) return;
+      while (!signal.aborted && (await inbound.forgetTexts(keepTexts, FORGET_TEXTS)) > 0);
     },
   };
 }

@@ -3,6 +3,7 @@ import type { FieldError } from './errors.js';
 import type { DeliveryReport } from './events.js';
 import type { MessageContent } from './message.js';
 import type { StatusDefinition } from './status.js';
+import type { VasProduct } from './vas.js';
 
 /**
  * All that the library and the gateway know about a channel. The members after `content` are
@@ -43,12 +44,21 @@ export interface ChannelDefinition {
   readonly groups?: 'expand' | 'pass' | undefined;
   /** Default of a message's `deliveryReport`. @default 'yes' */
   readonly deliveryReport?: 'none' | 'yes' | undefined;
+  /** Sends a message again after some of its statuses. @default never */
+  readonly redial?: RedialRules;
   readonly consent?: ConsentRules;
-  /** Statuses after which the recipient is suppressed on the channel. @default none */
+  /** Statuses and events after which the recipient is suppressed on the channel. @default none */
   readonly suppression?: Readonly<Record<string, SuppressionRule>>;
   readonly pricing?: PricingRules;
   readonly wire?: WireForm;
   readonly simulate?: Simulation;
+  /**
+   * Each message has an effect that cannot be taken back, such as airtime for a number. A submission
+   * without an answer is not repeated: it is `unknown`, and the provider is asked, in the end once a
+   * day, until it knows. Lanes are `{tenant}:{name}`, and a restored database holds them until
+   * `HoldsService.releaseRestoredChannel()`. @default the messages may be repeated
+   */
+  readonly irrevocable?: IrrevocableRules;
   /** `exempt`: retention never erases the channel's messages. @default 'timed' */
   readonly retention?: 'timed' | 'exempt';
 }
@@ -78,10 +88,31 @@ export type ContentCheck = (
 export type SenderCheck = (from: unknown, errors: FieldError[]) => string;
 
 export interface SuppressionRule {
-  /** Reason in the suppression list, such as `hard_bounce`. */
+  /** Reason in the suppression list, such as `hard_bounce`; `unsubscribe` ends with a younger opt-in. */
   readonly reason: string;
+  /** Only messages of this consent category are suppressed. @default every category */
+  readonly category?: string;
   /** Only with one of these error codes, or as `enhanced_code` of its details. @default any */
   readonly errorCodes?: readonly string[];
+}
+
+export interface RedialRules {
+  /** Statuses of a message that the provider accepted, such as `busy`. */
+  readonly after: readonly string[];
+  /** Event that a report with such a status becomes while a try is left; the status stays. */
+  readonly event: string;
+  /** How often, and milliseconds until the next try; `undefined`: never. */
+  readonly rule: (
+    content: MessageContent,
+  ) => { readonly times: number; readonly after: number } | undefined;
+}
+
+export interface IrrevocableRules {
+  /**
+   * The reference under which the provider knows a message with this content, also before its
+   * answer; every transport of the channel uses it, so that reports match without an answer.
+   */
+  readonly referenceOf: (content: MessageContent) => string | undefined;
 }
 
 export interface ConsentRules {
@@ -94,6 +125,10 @@ export interface ConsentRules {
   readonly categories?: readonly string[];
   /** Text needs an inbound message of the recipient within 24 hours. @default false */
   readonly serviceWindow?: boolean;
+  /** Consent categories that keep the quiet hours. @default all */
+  readonly quietHours?: readonly string[];
+  /** Code of a denial by the suppression list, by consent category. @default `suppressed` */
+  readonly suppressedAs?: Readonly<Record<string, string>>;
 }
 
 export interface PricingRules {
@@ -125,6 +160,10 @@ export interface WireForm {
    * @default false
    */
   readonly labels?: boolean;
+  /** Status webhooks have an `event`, and what is known of a call. @default false */
+  readonly call?: boolean;
+  /** Status webhooks have the client reference and amounts of an order. @default false */
+  readonly order?: boolean;
 }
 
 /** What a simulated report says. */
@@ -133,7 +172,8 @@ export interface SimulatedReport {
   readonly status: string;
   readonly rawStatus: string;
   readonly errorCode?: string;
-  readonly details?: DeliveryReport['details'];
+  /** Made from the time of the final report, or the same in each. */
+  readonly details?: DeliveryReport['details'] | ((final: Date) => DeliveryReport['details']);
 }
 
 /** The simulator's behaviour for a recipient. */
@@ -155,14 +195,19 @@ export interface SimulatedFate extends SimulatedReport {
 }
 
 export interface Simulation {
-  /** The fate of a message to this address; the same on each call. */
-  readonly fateOf: (to: Address) => SimulatedFate;
+  /** The fate of a message to this address; the same on each call. A poll knows no content. */
+  readonly fateOf: (
+    to: Address,
+    of: { readonly attempt: number; readonly content?: MessageContent | undefined },
+  ) => SimulatedFate;
   /** Intermediate report of a `disordered` fate. */
   readonly underway: SimulatedReport;
   /** Report that follows a final one, such as `read` after `delivered`. @default none */
   readonly followUp?: SimulatedReport & { readonly after: string };
   /** Prefix of ids in answers, with category, cost and sender. @default only a reference */
   readonly idPrefix?: string;
+  /** What the simulated operator sells. @default nothing */
+  readonly products?: readonly VasProduct[];
   /** Text of a `replying` recipient. @default no reply */
   readonly reply?: string;
 }

@@ -1,7 +1,13 @@
-import type { ChannelDefinition } from './channel-definition.js';
+import type { ChannelDefinition, SuppressionRule } from './channel-definition.js';
 import { MessagingConfigError } from './errors.js';
 import type { Channel, MessageContent } from './message.js';
-import { type ChannelStatus, STATUS_RANK, type StatusDefinition, STATUSES } from './status.js';
+import {
+  type ChannelStatus,
+  FIRST_REPORTED_RANK,
+  STATUS_RANK,
+  type StatusDefinition,
+  STATUSES,
+} from './status.js';
 
 /** Statuses of every channel: the library itself sets them. */
 const { queued, sending, unknown, expired, failed, rejected, cancelled } = STATUSES;
@@ -12,10 +18,14 @@ const CONSENT_CATEGORIES = ['transactional', 'marketing'];
 /** The channels of an app. Injectable in every module that imports the messaging module. */
 export class ChannelRegistry {
   readonly #channels = new Map<string, ChannelDefinition>();
+  /** By the type of their webhooks. */
+  readonly #ofEvent = new Map<string, ChannelDefinition>();
   readonly #statuses = new Map<string, StatusDefinition>(Object.entries(COMMON));
   readonly #names = new Map<number, string>();
   readonly #events = new Set<string>();
   readonly #suppressing = new Set<string>();
+  /** Statuses of channels that send again after some of them. */
+  readonly #redialled = new Set<string>();
 
   /** @throws MessagingConfigError for two channels of one name, or one status with two ranks */
   constructor(definitions: readonly ChannelDefinition[]) {
@@ -59,6 +69,7 @@ export class ChannelRegistry {
     const { presumedCategory } = this.#channels.get(channel)?.pricing ?? {};
     const presumed = content.kind === 'template' ? presumedCategory : undefined;
     const wanted = category ?? presumed;
+    if (wanted === undefined) return 'transactional';
     return this.consentCategories(channel).find((one) => one === wanted) ?? 'transactional';
   }
 
@@ -75,18 +86,32 @@ export class ChannelRegistry {
     );
   }
 
+  /** Every status of the channel's messages with its definition, by rank. */
+  statusesOf(channel: string): readonly (readonly [ChannelStatus, StatusDefinition])[] {
+    const own = Object.keys(this.#channels.get(channel)?.statuses ?? {});
+    return [...this.#statuses]
+      .filter(([name]) => name in COMMON || own.includes(name))
+      .toSorted(([, one], [, other]) => one.rank - other.rank);
+  }
+
   rankOf(status: string): number | undefined {
     return this.#statuses.get(status)?.rank;
   }
 
   /**
    * @typeParam S the statuses of the caller's channel
+   * @param rank negative: of a message that waits for a further try
    * @throws RangeError for a rank that no status has
    */
   statusOf<S extends ChannelStatus = ChannelStatus>(rank: number): S {
-    const name = this.#names.get(rank);
+    const name = this.#names.get(Math.abs(rank));
     if (name === undefined) throw new RangeError(`No message status has rank ${rank}`);
     return name as S;
+  }
+
+  /** As {@link statusOf}; `unknown` for a rank of a channel that is not registered any more. */
+  nameOf<S extends ChannelStatus = ChannelStatus>(rank: number): S {
+    return (this.#names.get(Math.abs(rank)) ?? 'unknown') as S;
   }
 
   hasRank(rank: number): boolean {
@@ -118,25 +143,45 @@ export class ChannelRegistry {
     return this.#ranksWhere(({ rank, failed }) => rank >= STATUS_RANK.sending && !failed);
   }
 
+  /** Stored statuses of the channel's messages that wait to be sent again: negative ranks. */
+  waitingRanksOf(channel: string): readonly number[] {
+    if (!this.find(channel)?.redial) return [];
+    const underWay = this.statusesOf(channel).filter(
+      ([, { rank, terminal }]) => rank >= FIRST_REPORTED_RANK && !terminal,
+    );
+    return underWay.map(([, { rank }]) => -rank);
+  }
+
+  /** Ranks of messages that reached their recipient for good, such as `delivered` and `completed`. */
+  get reachedRanks(): readonly number[] {
+    return this.#ranksWhere(({ terminal, failed }) => terminal === true && !failed);
+  }
+
   /** Whether the name is an event of a channel, such as `delayed`, and no status. */
   isEvent(name: unknown): name is string {
     return typeof name === 'string' && this.#events.has(name);
   }
 
-  /** Whether a channel suppresses recipients by this status. */
+  /** Whether a message with this status, or one before it, may be sent again. */
+  mayRedial(status: string | null): boolean {
+    return status !== null && this.#redialled.has(status);
+  }
+
+  /** Whether a channel suppresses recipients by this status or event. */
   maySuppress(status: string | null): boolean {
     return status !== null && this.#suppressing.has(status);
   }
 
-  /** Reason to suppress the recipient of a message with this status; `undefined`: none. */
-  suppressionReasonOf(
+  /** The rule that suppresses the recipient after this status or event; `undefined`: none. */
+  suppressionOf(
     channel: string,
     status: string,
     codes: readonly (string | number | null | undefined)[],
-  ): string | undefined {
-    const { reason, errorCodes } = this.#channels.get(channel)?.suppression?.[status] ?? {};
-    if (!errorCodes) return reason;
-    return codes.some((code) => errorCodes.includes(String(code))) ? reason : undefined;
+  ): SuppressionRule | undefined {
+    const rule = this.#channels.get(channel)?.suppression?.[status];
+    const { errorCodes } = rule ?? {};
+    if (!errorCodes) return rule;
+    return codes.some((code) => errorCodes.includes(String(code))) ? rule : undefined;
   }
 
   /** `type` of the webhook of this status or event; `undefined`: the channel has none. */
@@ -144,11 +189,9 @@ export class ChannelRegistry {
     return this.#channels.get(channel)?.wire?.statusEvent.replace('*', statusOrEvent);
   }
 
+  /** The channel of a webhook's `type`. */
   ofEvent(type: string): ChannelDefinition | undefined {
-    return this.all.find(
-      (definition) =>
-        definition.wire?.receivedEvent === type || statusTypesOf(definition).includes(type),
-    );
+    return this.#ofEvent.get(type);
   }
 
   #ranksWhere(test: (status: StatusDefinition) => boolean): number[] {
@@ -169,7 +212,12 @@ export class ChannelRegistry {
       this.#events.add(event);
     }
     for (const status of Object.keys(definition.suppression ?? {})) this.#suppressing.add(status);
+    if (definition.redial)
+      for (const status of Object.keys(statuses))
+        if (!(status in COMMON)) this.#redialled.add(status);
     this.#channels.set(name, definition);
+    for (const type of eventTypesOf(definition))
+      if (!this.#ofEvent.has(type)) this.#ofEvent.set(type, definition);
   }
 
   #addStatus(channel: string, status: string, own: StatusDefinition): void {
@@ -189,11 +237,12 @@ export class ChannelRegistry {
   }
 }
 
-/** The types of the channel's status webhooks. */
-function statusTypesOf({ wire, statuses, events = [] }: ChannelDefinition): string[] {
+/** The types of the channel's webhooks. */
+function eventTypesOf({ wire, statuses, events = [] }: ChannelDefinition): string[] {
   if (!wire) return [];
   const names = [...Object.keys(COMMON), ...Object.keys(statuses), ...events];
-  return names.map((name) => wire.statusEvent.replace('*', name));
+  const received = wire.receivedEvent === undefined ? [] : [wire.receivedEvent];
+  return [...received, ...names.map((name) => wire.statusEvent.replace('*', name))];
 }
 
 function refuse(problem: string): never {

@@ -44,6 +44,13 @@ export interface EmailContent {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+/** Whether the recipients of the batch see each other in the header: one email for all of them. */
+export function isShared(content: { readonly kind: string }): boolean {
+  if (content.kind !== 'email') return false;
+  const { to, cc } = content as EmailContent;
+  return Boolean(to?.length || cc?.length);
+}
+
 /** Tags and metadata of a batch. */
 export interface EmailLabels {
   readonly tags: readonly string[];

@@ -6,11 +6,17 @@ const VARIABLE = /\{\{\s*([A-Za-z_][\w.-]{0,63})\s*\}\}/g;
 /** The name of a variable, without its braces. */
 export const VARIABLE_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 
-/** Names of the variables in the texts, each as `{{name}}`. */
-export function variablesIn(...texts: readonly (string | undefined)[]): Set<string> {
+/** Names of the variables in the texts, each as `{{name}}`, the first `most`. */
+export function variablesIn(
+  texts: readonly (string | undefined)[],
+  most = Infinity,
+): ReadonlySet<string> {
   const names = new Set<string>();
   for (const text of texts)
-    for (const [, name] of text?.matchAll(VARIABLE) ?? []) names.add(name as string);
+    for (const [, name] of text?.matchAll(VARIABLE) ?? []) {
+      names.add(name as string);
+      if (names.size >= most) return names;
+    }
   return names;
 }
 

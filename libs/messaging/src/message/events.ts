@@ -54,11 +54,13 @@ export interface InboundMessage {
 export const MESSAGE_STATUS_CHANGED = 'messaging.message.status';
 export const BATCH_COMPLETED = 'messaging.batch.completed';
 export const INBOUND_RECEIVED = 'messaging.inbound';
+export const VAS_ORDER_OPEN = 'messaging.vas.open';
 
 export interface MessagingEvents {
   readonly [MESSAGE_STATUS_CHANGED]: MessageStatusChanged;
   readonly [BATCH_COMPLETED]: BatchCompleted;
   readonly [INBOUND_RECEIVED]: InboundReceived;
+  readonly [VAS_ORDER_OPEN]: VasOrderOpen;
 }
 
 /** A message's status rose, or an event came. Published once, after the commit that recorded it. */
@@ -85,13 +87,28 @@ export interface MessageStatusChanged {
   /** 1 for the first change of this message from `sent` on, then 2, … */
   readonly sequence: number;
   readonly deliveryReport: 'none' | 'yes';
+  /** Tags of an email that has tags or metadata, as long as its content is kept. */
+  readonly tags?: readonly string[];
+  /** Metadata of an email that has tags or metadata, as long as its content is kept. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** No message of the batch is `queued` or `sending` any more; reports may follow. */
+/**
+ * No message of the batch is `queued` or `sending` any more; reports may follow. Published once for a
+ * batch: not again where a call of it is dialled again.
+ */
 export interface BatchCompleted {
   readonly tenant: string;
   readonly channel: Channel;
   readonly batchId: string;
+}
+
+/** An order has had no outcome for a day. Published once, by one process; a person may settle it. */
+export interface VasOrderOpen {
+  readonly tenant: string;
+  readonly orderId: string;
+  readonly clientReference: string;
+  readonly since: Date;
 }
 
 /** An inbound message was stored. Published once for each message, after the commit. */

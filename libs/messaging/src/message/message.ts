@@ -1,4 +1,5 @@
 import type { EmailContent } from './email-content.js';
+import type { VoiceContent } from './voice-content.js';
 
 /** Name of a channel: a built-in one, or one of the `channels` option. */
 export type Channel = 'sms' | 'whatsapp' | (string & {});
@@ -7,7 +8,12 @@ export type Channel = 'sms' | 'whatsapp' | (string & {});
 export type MessageClass = 'high' | 'normal';
 
 /** Content of a message. The store keeps it as JSON, so that a new kind needs no migration. */
-export type MessageContent = TextContent | TemplateContent | EmailContent | ChannelContent;
+export type MessageContent =
+  | TextContent
+  | TemplateContent
+  | EmailContent
+  | VoiceContent
+  | ChannelContent;
 
 /** Content of one channel only. */
 export interface ChannelContent {
@@ -16,7 +22,12 @@ export interface ChannelContent {
   readonly [field: string]: unknown;
 }
 
-export interface TextContent {
+/** Content that only transports see: views and lists show none. */
+export interface SecretContent {
+  readonly secret?: true;
+}
+
+export interface TextContent extends SecretContent {
   readonly kind: 'text';
   readonly text: string;
   /** Marks the confirmation of a STOP, which bypasses the opt-out; only the library sets it. */

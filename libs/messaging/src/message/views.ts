@@ -92,12 +92,107 @@ export interface ReportView {
 
 /** A message of a list, also before it has started. */
 export interface ListedMessage extends MessageView {
+  readonly tenant: string;
+  readonly channel: Channel;
+  /** The provider of its last submission; `null`: it has not started. */
+  readonly provider: string | null;
   readonly sender: string;
   /** As accepted, with its variables; `null` where the content has none or was erased. */
   readonly subject: string | null;
   readonly tags: readonly string[];
   readonly acceptedAt: Date;
   readonly sendAt: Date | null;
+}
+
+/** One request to a provider, for one or more messages. */
+export interface SubmissionView {
+  readonly provider: string;
+  readonly attempt: number;
+  readonly startedAt: Date;
+  /** `null`: it has no outcome yet. */
+  readonly finishedAt: Date | null;
+  /** `refused` and `withdrawn` ones go back to the queue. */
+  readonly outcome:
+    | 'accepted'
+    | 'rejected'
+    | 'refused'
+    | 'unknown'
+    | 'withdrawn'
+    | 'expired'
+    | 'cancelled'
+    | null;
+  readonly errorCode: string | null;
+}
+
+/** Everything that is known of a message; an email has the recipient's own variables. */
+export interface MessageRecord extends MessageTimeline, ListedMessage {
+  readonly content: MessageContent | null;
+  readonly sender: string;
+  readonly acceptedAt: Date;
+  readonly lane: string;
+  /** Id of its last submission; `null`: it has not started. */
+  readonly submissionId: string | null;
+  readonly parts: number;
+  readonly validUntil: Date | null;
+  /** A message that waits: when it is due; `null`: it does not wait for a time. */
+  readonly waitsUntil: Date | null;
+  /** Requests with the message, oldest first, at most 100. */
+  readonly submissions: readonly SubmissionView[];
+}
+
+/** An inbound message, as long as its text is kept. */
+export interface InboundText {
+  readonly id: string;
+  readonly tenant: string;
+  readonly contactId: string;
+  readonly channel: Channel;
+  /** Address key of the sender. */
+  readonly from: string;
+  /** The number or address that received it. */
+  readonly to: string;
+  /** `null`: not a text message. */
+  readonly text: string | null;
+  readonly receivedAt: Date;
+}
+
+/** What changed since a look; see `MessageHistory.changes()`. */
+export interface Changes {
+  readonly cursor: string;
+  readonly changed: boolean;
+  /** Ids of batches accepted since, newest first, at most 100. */
+  readonly batches: readonly string[];
+  /** Ids of messages with a new status or event since, at most 500. */
+  readonly messages: readonly string[];
+  /** More changed than is named. */
+  readonly more: boolean;
+}
+
+/** Milliseconds from the time when a message was due. */
+export interface Latency {
+  /** Number of messages behind it. */
+  readonly messages: number;
+  readonly toSent: Percentiles | null;
+  readonly toDelivered: Percentiles | null;
+}
+
+export interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** A configured way out, over all processes. */
+export interface ProviderHealth {
+  readonly name: string;
+  /** Its channels; `null`: every one that a route gives it. */
+  readonly channels: readonly Channel[] | null;
+  /** Most messages in milliseconds; `null`: unlimited. */
+  readonly rateLimit: { readonly max: number; readonly per: number } | null;
+  /** Messages that it accepted per second, over the last ten. */
+  readonly rate: number;
+  /** Requests without an outcome. */
+  readonly inFlight: number;
+  /** Most requests at a time of one process; `null`: unlimited. */
+  readonly connections: number | null;
 }
 
 /** Messages by the hour or day in which they were accepted. */
@@ -107,6 +202,17 @@ export interface MessageStats {
   /** Messages whose log has the status or event at least once, without zeros. */
   readonly counts: Readonly<Record<string, number>>;
 }
+
+/** Counts of messages; see `MessageHistory.stats()`. */
+export interface HistoryStats {
+  /** One for each hour or day of the period, also without messages. */
+  readonly slots: readonly MessageStats[];
+  /** Older messages of the period are not counted; `null`: all are. */
+  readonly countedSince: Date | null;
+}
+
+/** Tenants whose data a read covers, at most 100. */
+export type Tenants = readonly string[] | 'all';
 
 export interface TenantOption {
   /** @default '' */
@@ -141,6 +247,30 @@ export interface MessageFilter extends ListOptions {
   readonly since?: Date | undefined;
   /** Accepted before this time. */
   readonly until?: Date | undefined;
+}
+
+export interface TenantsOption {
+  /** @default 'all' */
+  readonly tenants?: Tenants | undefined;
+}
+
+export interface HistoryFilter extends Omit<MessageFilter, 'tenant' | 'batchId'>, TenantsOption {
+  readonly channel?: Channel | undefined;
+  /** Name of the provider of the last submission. */
+  readonly provider?: string | undefined;
+  /** Id of a batch or message, or the provider's id of a message or submission. */
+  readonly reference?: string | undefined;
+}
+
+export interface BatchFilter extends Omit<ListOptions, 'tenant'>, TenantsOption {
+  readonly channel?: Channel | undefined;
+  readonly status?: BatchStatus | undefined;
+}
+
+export interface HistoryStatsOptions extends Omit<StatsOptions, 'tenant'>, TenantsOption {
+  readonly channel?: Channel | undefined;
+  /** Counts the newest batches only, until they have so many messages. @default all */
+  readonly atMost?: number | undefined;
 }
 
 export interface StatsOptions extends TenantOption {

@@ -50,11 +50,17 @@ export class OptedOutPolicy implements MessagingPolicy {
   async decide({ items }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
-      const { channel } = item.message;
+      const { channel, category } = item.message;
+      const { suppression, consent } = this.registry.find(channel) ?? {};
+      const code = consent?.suppressedAs?.[category];
       if (item.facts.suppressed)
         decisions.set(
           index,
-          this.registry.find(channel)?.suppression ? SUPPRESSED_BY_STATUS : SUPPRESSED,
+          code !== undefined
+            ? { ...SUPPRESSED, code }
+            : suppression
+              ? SUPPRESSED_BY_STATUS
+              : SUPPRESSED,
         );
       else if (item.facts.consent === 'opted_out' && !confirmsOptOut(item))
         decisions.set(index, OPTED_OUT);

@@ -44,7 +44,7 @@ function builtIn(
     new OptInRequiredPolicy(channels),
     new OptedOutPolicy(channels),
     new ServiceWindowPolicy(channels, serviceWindow),
-    ...(quietHours ? [new QuietHoursPolicy(quietHours)] : []),
+    ...(quietHours ? [new QuietHoursPolicy(quietHours, channels)] : []),
     ...(frequencyCap ? [new FrequencyCapPolicy(channels, frequencyCap, recent)] : []),
   ];
 }

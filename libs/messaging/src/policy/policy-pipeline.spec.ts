@@ -108,7 +108,7 @@ it('an invalid decision names the policy', async () => {
 
 describe('the scope of a policy', () => {
   const many = Array.from({ length: 5_000 }, (_, n) => `${2_348_000_000_000 + n}`);
-  const refused = new Set([many[0], many[1_999], many[2_000], many[4_999]]);
+  const refused = new Set([many[0], many[2_499], many[2_500], many[4_999]]);
   const whatsapp = { ...addressed.message, channel: 'whatsapp' } as const;
   const reads: string[] = [];
   const facts = {
@@ -142,7 +142,7 @@ describe('the scope of a policy', () => {
     const seen: string[] = [];
     const pipeline = pipelineOf(denier({ recipients: 'refused' }, seen));
     const rulings = await pipeline.review([{ ...addressed, recipients: many }], 'send');
-    expect(reads).toEqual(['refused', 'refused', 'refused']);
+    expect(reads).toEqual(['refused', 'refused']);
     expect(seen).toEqual([...refused]);
     expect([...rulings.keys()].map((place) => many[place])).toEqual([...refused]);
   });
@@ -159,12 +159,12 @@ describe('the scope of a policy', () => {
   it('without a scope all recipients are read', async () => {
     const seen: string[] = [];
     const pipeline = pipelineOf(denier({}, seen));
-    const parts = [many.slice(0, 1_900), many.slice(1_900, 1_950), many.slice(1_950)];
+    const parts = [many.slice(0, 2_400), many.slice(2_400, 2_450), many.slice(2_450)];
     const rulings = await pipeline.review(
       parts.map((recipients) => ({ ...addressed, recipients })),
       'send',
     );
-    expect(reads).toEqual(['known', 'known', 'known']);
+    expect(reads).toEqual(['known', 'known']);
     expect(seen).toEqual(many);
     expect(rulings.size).toBe(many.length);
   });

@@ -26,8 +26,8 @@ import { retryWhileUnavailable } from '../store/database/retry.js';
  * at most 4,000 messages, all at once: a policy decides together about those to one recipient.
  */
 const SLICES: Readonly<Record<PolicySlice['stage'], number>> = {
-  explain: 2_000,
-  send: 2_000,
+  explain: 2_500,
+  send: 2_500,
   dispatch: 10_000,
 };
 const MAX_CODE = 64;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addressOfKey } from '../message/address.js';
+import { registryOf } from '../channels/built-in-channels.js';
 import { MessagingConfigError } from '../message/errors.js';
 import { UNKNOWN_RECIPIENT } from '../contacts/recipient-facts.js';
 import type { PolicyMessage } from '../ports/messaging-policy.js';
@@ -24,7 +25,7 @@ const LONDON = '447911123456';
 const NEW_YORK = '12125550123';
 
 async function untilOf(recipient: string, now: number): Promise<Date | undefined> {
-  const policy = new QuietHoursPolicy({ from: '21:00', to: '08:00' });
+  const policy = new QuietHoursPolicy({ from: '21:00', to: '08:00' }, registryOf());
   const items = [{ message, recipient: addressOfKey(recipient), facts: UNKNOWN_RECIPIENT }];
   const verdict = (await policy.decide({ stage: 'dispatch', now, items })).get(0);
   return verdict?.decision === 'defer' ? verdict.until : undefined;
@@ -95,7 +96,11 @@ describe('quiet hours', () => {
   });
 
   it('an invalid quiet-hours time fails the boot', () => {
-    expect(() => new QuietHoursPolicy({ from: '9pm', to: '08:00' })).toThrow(MessagingConfigError);
-    expect(() => new QuietHoursPolicy({ from: '08:00', to: '08:00' })).toThrow('must differ');
+    expect(() => new QuietHoursPolicy({ from: '9pm', to: '08:00' }, registryOf())).toThrow(
+      MessagingConfigError,
+    );
+    expect(() => new QuietHoursPolicy({ from: '08:00', to: '08:00' }, registryOf())).toThrow(
+      'must differ',
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { getCountry } from 'countries-and-timezones';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/core';
 import metadata from 'libphonenumber-js/metadata.min';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type {
   MessagingPolicy,
@@ -34,7 +35,10 @@ export class QuietHoursPolicy implements MessagingPolicy {
   readonly #zonesOf: (phone: string) => readonly string[];
 
   /** @throws MessagingConfigError */
-  constructor({ from, to, timeZones }: QuietHoursOptions) {
+  constructor(
+    { from, to, timeZones }: QuietHoursOptions,
+    private readonly registry: ChannelRegistry,
+  ) {
     this.#span = { from: checked('from', from), to: checked('to', to) };
     if (this.#span.from === this.#span.to)
       throw new MessagingConfigError('policy.quietHours: from and to must differ');
@@ -44,8 +48,10 @@ export class QuietHoursPolicy implements MessagingPolicy {
   async decide({ items, now }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
     const ends = new Map<string, number | undefined>();
-    items.forEach(({ recipient }, index) => {
+    items.forEach(({ recipient, message: { channel, category } }, index) => {
       if (recipient.kind !== 'phone') return;
+      const kept = this.registry.find(channel)?.consent?.quietHours;
+      if (kept && !kept.includes(category)) return;
       const zones = this.#zonesOf(recipient.value);
       const key = zones.join(' ');
       if (!ends.has(key)) ends.set(key, quietUntil(zones.filter(isZone), this.#span, now));

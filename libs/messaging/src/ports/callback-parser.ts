@@ -34,6 +34,13 @@ export interface ParsedCallback {
   readonly messages?: readonly InboundMessage[];
   /** One line for each unreadable entry, without content or whole numbers. */
   readonly errors: readonly string[];
+  /** Body of the answer, where the provider needs one. @default an empty 204 (GET: 200) */
+  readonly answer?: CallbackAnswer | undefined;
+}
+
+export interface CallbackAnswer {
+  readonly contentType: string;
+  readonly body: string;
 }
 
 /** Verifies that a callback comes from the provider. */

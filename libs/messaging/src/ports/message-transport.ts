@@ -3,6 +3,7 @@ import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Attachment, Personal } from '../message/email-content.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import type { Channel, MessageContent } from '../message/message.js';
+import type { VasProduct } from '../message/vas.js';
 import type { Clock } from './clock.js';
 import type { TraceContext } from './tracing.js';
 import type { Token } from './token.js';
@@ -27,6 +28,8 @@ export interface Submission {
   readonly deliveryReport: 'none' | 'yes';
   /** 1 for the first try. */
   readonly attempt: number;
+  /** Time from which the batch could be sent: the same in all of its submissions. */
+  readonly dueAt: Date;
   /** Time when the submission first started; a resend has the same time. */
   readonly firstSentAt: Date;
   /** Trace of the submission, as headers for the provider; a resend may have another. */
@@ -49,6 +52,10 @@ export interface SentSubmission extends Pick<Submission, 'channel' | 'recipients
   readonly submissionId: string;
   /** The provider's reference; `null` where no answer gave one. */
   readonly reference: string | null;
+  /** 1 for the first try. @default 1 */
+  readonly attempt?: number;
+  /** What was sent, on channels whose messages have an effect that cannot be taken back. */
+  readonly content?: MessageContent;
 }
 
 /** For a transport that receives reports by itself, such as a socket; resolves after the commit. */
@@ -95,8 +102,10 @@ export interface MessageTransport {
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryReport[]>;
-  /** Called once before the first submission. */
-  listen?(sink: ReportSink, inbound?: InboundSink): void;
+  /** Products of an operator of airtime and data. */
+  products?(signal: AbortSignal): Promise<readonly VasProduct[]>;
+  /** Called once before the first submission; a rejection stops the boot. */
+  listen?(sink: ReportSink, inbound?: InboundSink): void | Promise<void>;
 }
 
 export interface TransportContext {

@@ -24,10 +24,11 @@ import {
   readRate,
   record,
   text,
+  textLike,
   wholeNumber,
   withDefault,
 } from './option-schema.js';
-import type { PriceList, RateCard } from './rate-card.js';
+import { billingIncrement, type PriceList, type RateCard } from './rate-card.js';
 import type { Token } from './token.js';
 
 const DURATION = duration();
@@ -196,12 +197,43 @@ const INBOUND = {
    * @default `consentWords()`, the words of several languages
    */
   consent: optional(callback<ConsentReader>()),
+  /**
+   * Keep texts for conversations, as long as `store.retention` keeps content. @default true
+   */
+  keepText: withDefault(flag, true),
   /** Reply to a message that just changed its sender's consent. @default no reply */
   reply: optional(callback<(received: InboundReceived) => MaybeText>()),
 };
 
 /** Options for inbound messages. */
 export type InboundOptions = OptionsOf<typeof INBOUND>;
+
+const VERIFICATION = {
+  /** ISO 3166 codes of countries whose numbers get codes. @default all */
+  countries: optional(list(textLike(/^[A-Z]{2}$/, 'two capital letters, such as NG'))),
+  /** The text of a code on SMS and email. @default English */
+  text: optional(callback<(of: { readonly code: string; readonly minutes: number }) => string>()),
+  /** Subject of an email. @default 'Your code' */
+  subject: withDefault(text, 'Your code'),
+  /** Approved WhatsApp template whose one parameter is the code. @default each code names one */
+  template: optional(group({ name: text, language: text })),
+  /** Most codes of a tenant to one recipient. @default '10/24h' */
+  perRecipient: withDefault(rateLimit, '10/24h'),
+  /**
+   * Most codes of a tenant to one network: numbers with equal digits before the last four, or one
+   * mail domain. @default '50/h'
+   */
+  perNetwork: withDefault(rateLimit, '50/h'),
+  /** Most codes of a tenant to one country. @default '2000/h' */
+  perCountry: withDefault(rateLimit, '2000/h'),
+  /** Most codes of a tenant. @default '5000/h' */
+  perTenant: withDefault(rateLimit, '5000/h'),
+  /** Wait after the first code to a recipient; it doubles with each further one. @default '30s' */
+  coolDown: withDefault(DURATION, '30s'),
+};
+
+/** Options of one-time codes. */
+export type VerificationOptions = OptionsOf<typeof VERIFICATION>;
 
 const readProvider = group({
   /** `simulator()`, `http({...})` or a factory of your own. */
@@ -257,6 +289,12 @@ const OPTIONS = {
      * prepared statements. @default true
      */
     preparedStatements: withDefault(flag, true),
+    /**
+     * Index of messages by recipient, so that `MessageHistory.messages({ to })` finds a number among
+     * millions; each message pays for it. Its migration is of `FREQUENCY_CAP_MIGRATIONS`.
+     * @default false, true with a frequency cap
+     */
+    recipientIndex: withDefault(flag, false),
     /** How long an idempotency key is remembered. At least one second. @default '24h' */
     idempotencyWindow: withDefault(duration(1_000), '24h'),
     /** From a batch's end. A bare number below a minute is refused: write `'30d'`. */
@@ -284,7 +322,7 @@ const OPTIONS = {
     keys: withDefault(list(secretKey), []),
   }),
   policy: group(POLICY),
-  /** Channels in addition to SMS, WhatsApp and email. @default none */
+  /** Channels in addition to SMS, WhatsApp, email and voice. @default none */
   channels: withDefault(list(object<ChannelDefinition>()), []),
   sms: group({
     /** Default of a message's `deliveryReport`. @default 'yes' */
@@ -307,9 +345,29 @@ const OPTIONS = {
   email: group({
     /** Most recipients in one send. @default 100000 */
     maxRecipients: withDefault(wholeNumber, 100_000),
-    /** Most octets of a whole message. @default 25 MiB */
+    /**
+     * Most octets of a whole message before its encoding; base64 makes attachments a third larger.
+     * @default 25 MiB
+     */
     maxSize: withDefault(wholeNumber, 26_214_400),
   }),
+  voice: group({
+    /** Default of a call's `deliveryReport`. @default 'yes' */
+    deliveryReport: withDefault(oneOf('none', 'yes'), 'yes'),
+    /** Caller id of calls that name none. @default none: each call names one */
+    from: optional(text),
+    /** Most recipients in one send. @default 1000 */
+    maxRecipients: withDefault(wholeNumber, 1_000),
+    /** Most characters of a text. @default 3000 */
+    maxText: withDefault(wholeNumber, 3_000),
+    /**
+     * Seconds of the first and of each further block that a call is billed by, where the price has
+     * none of its own; the rate card has the price of a minute. @default '60/60'
+     */
+    billing: withDefault(billingIncrement, '60/60'),
+  }),
+  /** One-time codes; `erasure.keys` protects them. */
+  verification: group(VERIFICATION),
   inbound: group(INBOUND),
   /** Prices of messages, for `estimate()`. @default no prices */
   rateCard: optional(object<RateCard | PriceList>()),

@@ -1,9 +1,10 @@
 import type { Channel, MessageCategory } from '../message/message.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
+import type { OptionReader } from './option-schema.js';
 import type { Token } from './token.js';
 
-/** A unit to price: an SMS part, or a WhatsApp message of a category. */
+/** A unit to price: an SMS part, a WhatsApp message of a category, a minute of a call. */
 export interface PricedItem {
   readonly tenant: string;
   readonly channel: Channel;
@@ -18,7 +19,27 @@ export interface Price {
   readonly amount: string;
   /** ISO 4217 code. */
   readonly currency: string;
+  /** Of a minute: the seconds of the first and of each further block. @default `voice.billing` */
+  readonly billing?: string;
 }
+
+/** Seconds of the first and of each further block of a call; a started block is billed. */
+export interface BillingIncrement {
+  readonly first: number;
+  readonly next: number;
+}
+
+const INCREMENT = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/;
+
+/** Reads `60/60`, `6/6`, `1/1` or `30/6`. @throws MessagingConfigError naming `option` */
+export const billingIncrement: OptionReader<BillingIncrement, string> = (option, value) => {
+  const [, first, next] = (typeof value === 'string' && INCREMENT.exec(value)) || [];
+  if (first === undefined || next === undefined)
+    throw new MessagingConfigError(
+      `${option}: must be the seconds of the first and of each further block; write '60/60', '6/6' or '1/1'`,
+    );
+  return { first: Number(first), next: Number(next) };
+};
 
 export interface RateCard {
   /** Price of one item; `undefined` where it is not known. */

@@ -88,6 +88,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       recipients,
       deliveryReport: 'yes',
       attempt: 1,
+      dueAt: new Date(1_790_000_000_000),
       firstSentAt: new Date(1_790_000_000_000),
       ...setup.changes,
     };
@@ -255,7 +256,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       promise(
         'every recipient is reported to the sink, under the reference',
         async ({ transport }) => {
-          const heard = listenTo(transport);
+          const heard = await listenTo(transport);
           const submission = many(50);
           const { reference } = await transport.submit(submission, signal);
           const reports = await heard(submission.recipients);
@@ -268,7 +269,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
 
       promise('a report is repeated after the sink fails', async ({ transport }) => {
         let failures = 2;
-        const heard = listenTo(transport, () => {
+        const heard = await listenTo(transport, () => {
           if (failures-- > 0) throw new Error('The store is away');
         });
         const submission = many(3);
@@ -310,10 +311,10 @@ async function polled(
 }
 
 /** @returns a function that resolves with the reports once every recipient has one */
-function listenTo(transport: MessageTransport, before: () => void = () => undefined) {
+async function listenTo(transport: MessageTransport, before: () => void = () => undefined) {
   const heard: DeliveryReport[] = [];
   let notify: () => void = () => undefined;
-  transport.listen?.(async (reports) => {
+  await transport.listen?.(async (reports) => {
     before();
     heard.push(...reports);
     notify();

@@ -57,6 +57,8 @@ export function checkAttachments(given: unknown, errors: FieldError[]): CheckedA
     const contentId = text('contentId');
     const content = bytesOf(own(entry, 'content'));
     if (!content) refuse('content', 'must be base64 with padding and without spaces, or bytes');
+    if (contentId !== undefined && checked.infos.some((info) => info.contentId === contentId))
+      refuse('contentId', 'must differ from those of the other attachments');
     if (!content || errors.length > before) return;
     const sha256 = hash('sha256', content, 'hex');
     checked.stored.push({ digest: sha256, content });
@@ -78,17 +80,7 @@ function bytesOf(given: unknown): Buffer | undefined {
       ? given
       : Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   if (typeof given !== 'string' || given.length % 4 !== 0) return undefined;
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(given)) return undefined;
   const bytes = Buffer.from(given, 'base64');
-  // The unused bits of the last group must be zero.
-  const last = bytes.subarray(bytes.length - (bytes.length % 3 || 3));
-  return given.endsWith(last.toString('base64')) ? bytes : undefined;
-}
-
-/** Octets of the attachments in the message: base64 in lines of 76 characters, with headers. */
-export function encodedSize(infos: readonly AttachmentInfo[]): number {
-  return infos.reduce((sum, { size, filename }) => {
-    const encoded = Math.ceil(size / 3) * 4;
-    return sum + encoded + 2 * Math.ceil(encoded / 76) + 256 + 3 * Buffer.byteLength(filename);
-  }, 0);
+  // A tenth of the time of a regular expression, for 25 MiB.
+  return bytes.toString('base64') === given ? bytes : undefined;
 }

@@ -2,8 +2,8 @@ import type { CheckedContent } from '../../message/channel-definition.js';
 import type { EmailContent, Mailbox } from '../../message/email-content.js';
 import { type FieldError, MessageValidationError } from '../../message/errors.js';
 import { readMailbox } from '../../message/mailbox.js';
-import { checkAttachments, encodedSize } from './email-attachments.js';
-import { listOf } from './email-recipients.js';
+import { checkAttachments } from './email-attachments.js';
+import { listOf, MOST_SHOWN } from './email-recipients.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -36,10 +36,10 @@ export function checkEmail(given: Given, maxSize: number, errors: FieldError[]):
   const from = onlyNew(errors, (own) => readMailbox(given['from'], 'from', own));
   const seen = new Set<string>();
   const [to, cc] = [shown('to', given, seen, errors), shown('cc', given, seen, errors)];
-  const replyTo = listOf(given['replyTo']).flatMap(
+  const replyTo = firstOf(given['replyTo'], MOST_REPLY_TO).flatMap(
     (entry, index) => readMailbox(entry, `replyTo[${index}]`, errors) ?? [],
   );
-  if (replyTo.length > MOST_REPLY_TO)
+  if (listOf(given['replyTo']).length > MOST_REPLY_TO)
     errors.push({ path: 'replyTo', message: `must have at most ${MOST_REPLY_TO} addresses` });
   const { infos, stored } = checkAttachments(given['attachments'], errors);
   const [text, html] = [textOf('text', given, errors), textOf('html', given, errors)];
@@ -80,7 +80,7 @@ export function checkEmail(given: Given, maxSize: number, errors: FieldError[]):
   return { content, ...(stored.length > 0 && { attachments: stored }) };
 }
 
-/** Octets of the whole message, rounded up: its texts as they are, attachments as base64. */
+/** Octets of the whole message before its encoding, with 2 KiB for other fields of the header. */
 export function sizeOf(content: EmailContent): number {
   const { to = [], cc = [], text = '', html = '', subject, attachments = [] } = content;
   const mailboxes = [...to, ...cc].reduce(
@@ -93,8 +93,13 @@ export function sizeOf(content: EmailContent): number {
     Buffer.byteLength(subject) +
     Buffer.byteLength(text) +
     Buffer.byteLength(html) +
-    encodedSize(attachments)
+    attachments.reduce((sum, { size, filename }) => sum + size + Buffer.byteLength(filename), 0)
   );
+}
+
+/** Of a list that is too long and refused, the first ones. */
+function firstOf(given: unknown, most: number): readonly unknown[] {
+  return listOf(given).slice(0, most);
 }
 
 /** Another check may have found the error already: one for each path is enough. */
@@ -111,7 +116,7 @@ function shown(
   seen: Set<string>,
   errors: FieldError[],
 ): Mailbox[] {
-  return listOf(given[field]).flatMap((entry, index) => {
+  return firstOf(given[field], MOST_SHOWN).flatMap((entry, index) => {
     const mailbox = onlyNew(errors, (own) => readMailbox(entry, `${field}[${index}]`, own));
     if (!mailbox || seen.has(mailbox.email)) return [];
     seen.add(mailbox.email);
@@ -191,9 +196,9 @@ function checkUnsubscribeUrl(given: Given, errors: FieldError[]): string | undef
 
 function checkTags(given: unknown, errors: FieldError[]): string[] {
   if (given === undefined) return [];
-  const list: readonly unknown[] = Array.isArray(given) ? given : [];
+  const list: readonly unknown[] = Array.isArray(given) ? given.slice(0, MOST_TAGS) : [];
   const tags = new Set(list.filter((tag) => typeof tag === 'string' && TAG.test(tag)) as string[]);
-  if (!Array.isArray(given) || list.length > MOST_TAGS)
+  if (!Array.isArray(given) || given.length > MOST_TAGS)
     errors.push({ path: 'tags', message: `must be an array of at most ${MOST_TAGS} tags` });
   else
     list.forEach((tag, index) => {

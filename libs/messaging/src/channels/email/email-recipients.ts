@@ -25,7 +25,13 @@ export interface EmailAddressees {
 const HEADER_FIELDS = ['to', 'cc', 'bcc'] as const;
 
 /** Most addresses of `to`, `cc` and `bcc` together. */
-const MOST_SHOWN = 50;
+export const MOST_SHOWN = 50;
+
+/** Most variables of subject, text and html. */
+const MOST_VARIABLES = 1_000;
+
+/** Recipients that are read in one turn of the event loop. */
+const SLICE = 2_000;
 
 /** Most octets of a recipient's name and variables as JSON. */
 const MOST_PERSONAL = 8_192;
@@ -34,20 +40,21 @@ const MOST_ERRORS = 10;
 
 type Texts = readonly (string | undefined)[];
 
-/** @param texts subject, text and html, whose variables each of `recipients` must have */
-export function readEmailRecipients(
+/**
+ * Yields between the slices of a large list.
+ * @param texts subject, text and html, whose variables each of `recipients` must have
+ */
+export function* readEmailRecipients(
   message: EmailAddressees,
-  [subject, ...texts]: Texts,
+  texts: Texts,
   most: number,
-  errors: FieldError[],
-): ReadRecipients {
-  const own: FieldError[] = [];
+): Generator<void, ReadRecipients> {
+  const errors: FieldError[] = [];
   const read =
     message.recipients === undefined
-      ? shownRecipients(message, own)
-      : ownCopies(message, [subject, ...texts], most, own);
-  errors.push(...own.slice(0, MOST_ERRORS));
-  return read;
+      ? shownRecipients(message, errors)
+      : yield* ownCopies(message, texts, most, errors);
+  return { ...read, errors: errors.slice(0, MOST_ERRORS) };
 }
 
 /** The mailboxes of a field, as a list. */
@@ -56,8 +63,18 @@ export function listOf(given: unknown): readonly unknown[] {
   return Array.isArray(given) ? given : [given];
 }
 
-function shownRecipients(message: EmailAddressees, errors: FieldError[]): ReadRecipients {
+type Read = Omit<ReadRecipients, 'errors'>;
+
+function shownRecipients(message: EmailAddressees, errors: FieldError[]): Read {
   const recipients = new Set<string>();
+  const tooMany = {
+    path: 'to',
+    message: `must name at most ${MOST_SHOWN} addresses together with cc and bcc; use recipients for more`,
+  };
+  if (HEADER_FIELDS.some((field) => listOf(message[field]).length > MOST_SHOWN)) {
+    errors.push(tooMany);
+    return { recipients: [], groups: new Map() };
+  }
   for (const field of HEADER_FIELDS)
     listOf(message[field]).forEach((entry, index) => {
       const mailbox = readMailbox(entry, `${field}[${index}]`, errors);
@@ -66,35 +83,42 @@ function shownRecipients(message: EmailAddressees, errors: FieldError[]): ReadRe
   if (errors.length === 0) {
     if (listOf(message.to).length === 0)
       errors.push({ path: 'to', message: 'must name at least one recipient' });
-    if (recipients.size > MOST_SHOWN)
-      errors.push({
-        path: 'to',
-        message: `must name at most ${MOST_SHOWN} addresses together with cc and bcc; use recipients for more`,
-      });
+    if (recipients.size > MOST_SHOWN) errors.push(tooMany);
   }
-  return { recipients: [...recipients], groups: new Map(), errors: [] };
+  return { recipients: [...recipients], groups: new Map() };
 }
 
-function ownCopies(
+function* ownCopies(
   message: EmailAddressees,
   texts: Texts,
   most: number,
   errors: FieldError[],
-): ReadRecipients {
+): Generator<void, Read> {
   for (const field of HEADER_FIELDS)
     if (message[field] !== undefined)
       errors.push({ path: field, message: 'must be left out beside recipients' });
   const { recipients: list } = message;
   if (!Array.isArray(list)) {
     errors.push({ path: 'recipients', message: 'must be an array of addresses and group ids' });
-    return { recipients: [], groups: new Map(), errors: [] };
+    return { recipients: [], groups: new Map() };
   }
-  const used: UsedVariables = { all: [...variablesIn(...texts)], inSubject: variablesIn(texts[0]) };
+  const used: UsedVariables = {
+    all: [...variablesIn(texts, MOST_VARIABLES + 1)],
+    inSubject: variablesIn(texts.slice(0, 1)),
+  };
+  if (used.all.length > MOST_VARIABLES) {
+    errors.push({ path: 'recipients', message: `can have ${MOST_VARIABLES} variables in use` });
+    return { recipients: [], groups: new Map() };
+  }
   const found = new Map<string, Personal | undefined>();
   const groups = new Map<string, string>();
   let hasPersonal = false;
   for (const [index, entry] of (list as readonly unknown[]).entries()) {
     if (errors.length >= MOST_ERRORS) break;
+    if (index > 0 && index % SLICE === 0) {
+      yield;
+      if (found.size > most) break;
+    }
     if (isGroupId(entry)) {
       if (used.all.length > 0)
         errors.push({
@@ -120,7 +144,6 @@ function ownCopies(
   return {
     recipients: [...found.keys()],
     groups,
-    errors: [],
     ...(hasPersonal && { personal: [...found.values()] }),
   };
 }

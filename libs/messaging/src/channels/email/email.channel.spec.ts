@@ -14,9 +14,11 @@ function checked(changes: Record<string, unknown>) {
 }
 
 function recipientsOf(addressees: EmailAddressees, subject = 'Hello', ...texts: string[]) {
-  const errors: FieldError[] = [];
-  const read = readEmailRecipients(addressees, [subject, ...texts], 1_000, errors);
-  return { ...read, paths: errors.map(({ path }) => path) };
+  const reading = readEmailRecipients(addressees, [subject, ...texts], 1_000);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return { ...value, paths: value.errors.map(({ path }) => path) };
+  }
 }
 
 it.each([
@@ -60,6 +62,12 @@ it.each([
     ]);
 });
 
+it('two attachments with the same content id are refused', () => {
+  const inline = { filename: 'a.png', contentType: 'image/png', content: 'AA==', contentId: 'a' };
+  const attachments = [inline, { ...inline, contentId: 'b' }, { ...inline, filename: 'c.png' }];
+  expect(checked({ attachments }).paths).toEqual(['attachments[2].contentId']);
+});
+
 it('a marketing message may name its page for the unsubscribe', () => {
   const url = 'https://shop.example/u?id=1';
   const { content, paths } = checked({ category: 'marketing', unsubscribeUrl: url });
@@ -71,9 +79,11 @@ it('a message above the size limit is refused with a code of its own', () => {
     {
       filename: 'a.bin',
       contentType: 'application/octet-stream',
-      content: Buffer.alloc((MAX_SIZE * 3) / 4),
+      content: Buffer.alloc(MAX_SIZE - 4_096),
     },
   ];
+  expect(checked({ attachments }).paths).toEqual([]);
+  attachments.push({ ...(attachments[0] as object), content: Buffer.alloc(4_096) } as never);
   expect(() => checked({ attachments })).toThrow(
     expect.objectContaining({
       code: 'payload_too_large',

@@ -38,6 +38,7 @@ export function emailChannel({
     suppression: {
       bounced: { reason: 'hard_bounce', errorCodes: HARD_BOUNCES },
       complained: { reason: 'complaint' },
+      unsubscribed: { reason: 'unsubscribe', category: 'marketing' },
     },
     pricing: {},
     wire: {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { EmailContent, EmailLabels } from '../../message/email-content.js';
@@ -29,6 +30,7 @@ import {
 import type { EmailAttachment } from './email-attachments.js';
 import { sizeOf } from './email-fields.js';
 import { type EmailAddressees, readEmailRecipients } from './email-recipients.js';
+import { type FromTemplate, rendered } from './email-templates.js';
 
 /**
  * An email, either to `to`, `cc` and `bcc`, who see one another, or to `recipients`, of whom each
@@ -48,18 +50,27 @@ import { type EmailAddressees, readEmailRecipients } from './email-recipients.js
  *   html: '<p>Hello {{first}}</p>',
  *   category: 'marketing',
  * });
+ * @example
+ * await email.send({ from, to, template: templates.welcome, props: { name: 'Ada' } });
  */
-export interface EmailMessage extends EmailAddressees {
-  readonly from: MailboxInput;
-  /** At most 10. */
-  readonly replyTo?: MailboxInput | readonly MailboxInput[] | undefined;
+export interface EmailMessage extends EmailEnvelope {
   /** 1 to 998 octets, without line breaks. */
   readonly subject: string;
   /** At most 5 MiB. @default derived from `html`; `''` turns that off */
   readonly text?: string | undefined;
   /** At most 5 MiB. */
   readonly html?: string | undefined;
-  /** The whole message has at most 25 MiB. */
+}
+
+/** An email whose subject, text and html a template makes. */
+export type TemplateEmail<P> = EmailEnvelope & FromTemplate<P>;
+
+/** An email apart from its subject and texts. */
+export interface EmailEnvelope extends EmailAddressees {
+  readonly from: MailboxInput;
+  /** At most 10. */
+  readonly replyTo?: MailboxInput | readonly MailboxInput[] | undefined;
+  /** The whole message has at most 25 MiB, before the attachments are in base64. */
   readonly attachments?: readonly EmailAttachment[] | undefined;
   /**
    * `In-Reply-To`, `References`, `List-Id`, `Auto-Submitted`, `Importance`, `X-Entity-Ref-ID` and
@@ -72,7 +83,7 @@ export interface EmailMessage extends EmailAddressees {
   readonly unsubscribeUrl?: string | undefined;
   /** At most 10 of 1 to 64 letters, digits, dashes and underscores; lists and statistics find them. */
   readonly tags?: readonly string[] | undefined;
-  /** At most 20 texts of 512 characters; see {@link EmailService.labels}. */
+  /** At most 20 texts of 512 characters; events give them back. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly deliveryReport?: 'none' | 'yes' | undefined;
   /** Earliest time of sending; a past time means at once. */
@@ -80,13 +91,18 @@ export interface EmailMessage extends EmailAddressees {
 }
 
 const MOST_MESSAGES = 1_000;
+/** Messages that are stored in one turn of the event loop. */
+const SLICE = 20;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** 92 days, by the hour. */
 const MOST_SLOTS = 92 * 24 + 1;
 
 export interface EmailEstimate extends CostEstimate {
-  /** Octets of the whole message, rounded up; values of variables are not counted. */
+  /**
+   * Octets of the whole message as `email.maxSize` counts them: texts and attachments before their
+   * encoding. Values of variables are not counted.
+   */
   readonly size: number;
 }
 
@@ -107,19 +123,24 @@ export class EmailService extends ChannelService {
    * `to`, `cc`, `bcc` or `recipients` is one message, `{batchId}-{position}`.
    * @throws MessageValidationError naming each wrong field; its code is `payload_too_large` where
    * the whole message is
+   * @throws EmailRenderError where the template fails
    * @throws PolicyError where policy denies every recipient; some denied recipients are `rejected`
    */
-  async send(message: EmailMessage, options: SendOptions = {}): Promise<Receipt> {
-    return await this.enqueue(this.#messageOf(message), options);
+  async send<P>(
+    message: EmailMessage | TemplateEmail<P>,
+    options: SendOptions = {},
+  ): Promise<Receipt> {
+    return await this.enqueue(this.#messageOf(await contentIn(message)), options);
   }
 
   /**
    * Accepts up to 1,000 emails, all or none, under one idempotency key; on SQLite other sends wait
    * for the transaction. @returns the receipts in the order of the messages
    * @throws MessageValidationError with paths such as `messages[3].subject`
+   * @throws EmailRenderError where a template fails
    */
-  async sendAll(
-    messages: readonly EmailMessage[],
+  async sendAll<const P extends readonly unknown[]>(
+    messages: { readonly [Index in keyof P]: EmailMessage | TemplateEmail<P[Index]> },
     { manager, ...options }: SendOptions = {},
   ): Promise<Receipt[]> {
     const { length: count } = messages;
@@ -127,9 +148,15 @@ export class EmailService extends ChannelService {
       throw new MessageValidationError([
         { path: 'messages', message: `must be 1 to ${MOST_MESSAGES} messages` },
       ]);
+    // Before the transaction, which other sends may wait for.
+    const contents: EmailMessage[] = [];
+    for (const message of messages as readonly (EmailMessage | TemplateEmail<unknown>)[])
+      contents.push(await contentIn(message));
     const within = async (transaction: EntityManager): Promise<Receipt[]> => {
       const receipts: Receipt[] = [];
-      for (const [index, message] of messages.entries())
+      for (const [index, message] of contents.entries()) {
+        // On SQLite nothing else here waits.
+        if (index % SLICE === SLICE - 1) await turn();
         receipts.push(
           await this.enqueue(
             { ...this.#messageOf(message), part: { index, count } } as LibraryMessage,
@@ -138,6 +165,7 @@ export class EmailService extends ChannelService {
             throw ofMessage(index, error);
           }),
         );
+      }
       return receipts;
     };
     return manager ? within(manager) : this.store.database.callerTransaction(within);
@@ -149,22 +177,15 @@ export class EmailService extends ChannelService {
    * @throws MessageValidationError naming each wrong field of the filter
    */
   async list(filter: MessageFilter = {}): Promise<Page<ListedMessage>> {
-    const { batchId, status } = filter;
-    validated((errors) => {
-      if (status !== undefined && this.context.channels.rankOf(status) === undefined)
-        errors.push({ path: 'status', message: 'must be a status of email' });
-      for (const path of ['since', 'until'] as const) checkTime(path, filter[path], errors);
-    });
-    if (batchId !== undefined)
-      await this.store.reads.batchRow(this.store.database, batchId, this.scopeOf(filter));
-    return this.store.messages.page(this.scopeOf(filter), { ...filter, ...pageOf(filter) });
+    const scope = await this.checkedFilter(filter);
+    return this.store.messages.page(scope, { ...filter, ...pageOf(filter) });
   }
 
   /**
    * Counts of messages by the hour or day of their acceptance, at most 2,300 of them. Tags count as
    * long as the content is kept.
    */
-  async stats(options: StatsOptions): Promise<MessageStats[]> {
+  async stats(options: StatsOptions): Promise<readonly MessageStats[]> {
     const { since, until, interval } = options;
     validated((errors) => {
       checkTime('since', since, errors);
@@ -175,7 +196,8 @@ export class EmailService extends ChannelService {
       if (slots > MOST_SLOTS)
         errors.push({ path: 'since', message: `must be at most ${MOST_SLOTS} intervals ago` });
     });
-    return messageStats(this.store.database, this.scopeOf(options), options);
+    const scope = this.listScopeOf(options);
+    return (await messageStats(this.store.database, scope, options)).slots;
   }
 
   /** Tags and metadata of batches, where they have any and their content is kept. */
@@ -188,11 +210,11 @@ export class EmailService extends ChannelService {
   }
 
   /** Size and price of the message for one recipient; nothing is sent or stored. */
-  async estimate(
-    message: Omit<EmailMessage, 'sendAt' | 'deliveryReport'>,
+  async estimate<P>(
+    message: Omit<EmailMessage, 'sendAt' | 'deliveryReport'> | TemplateEmail<P>,
     options: EstimateOptions = {},
   ): Promise<EmailEstimate> {
-    const { content } = this.#messageOf(message);
+    const { content } = this.#messageOf(await contentIn(message));
     const checked = validated((errors) => contentOf(this.definition, content, errors));
     const cost = await this.costOf({ parts: 1, category: null }, options);
     return { size: sizeOf(checked.content as EmailContent), ...cost };
@@ -210,15 +232,19 @@ export class EmailService extends ChannelService {
       content: recipients === undefined ? content : { ...content, to: undefined, cc: undefined },
       deliveryReport,
       sendAt,
-      recipientsOf: (errors) =>
+      recipientsOf: () =>
         readEmailRecipients(
           { to, cc, bcc, recipients },
           texts,
           this.definition.maxRecipients ?? MAX_RECIPIENTS,
-          errors,
         ),
     };
   }
+}
+
+/** The message with its own content, or with that of its template. */
+async function contentIn<P>(message: EmailMessage | TemplateEmail<P>): Promise<EmailMessage> {
+  return 'template' in message ? rendered<TemplateEmail<P>, P>(message) : message;
 }
 
 /** The error with the message's place in its paths. */

@@ -76,14 +76,21 @@ export class HttpClient {
   }
 
   async #direct(
-    { path, body: given, ...request }: ClientRequest,
+    request: ClientRequest,
     signal: AbortSignal,
     trace: ExchangeTrace,
   ): Promise<ClientAnswer> {
     const { origin, pathname } = this.#base;
-    const body = typeof given === 'string' ? given : JSON.stringify(given);
+    const { method, path, headers, body, maxBytes } = request;
     const answer = await this.#client.exchange(
-      { ...request, origin, path: pathname + path, body },
+      {
+        method,
+        origin,
+        path: pathname + path,
+        headers,
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        maxBytes,
+      },
       signal,
       trace,
     );
@@ -194,7 +201,8 @@ function answerOf(
   headers: Readonly<Record<string, unknown>>,
   data: unknown,
 ): ClientAnswer {
-  const [retryAfter] = [headers['retry-after']].flat() as (string | undefined)[];
+  const given = headers['retry-after'];
+  const retryAfter = (Array.isArray(given) ? given[0] : given) as string | undefined;
   return typeof data === 'string'
     ? { status, retryAfter, body: parsed(data), text: data }
     : { status, retryAfter, body: data, text: '' };

@@ -126,7 +126,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#finish(Buffer.concat(this.#chunks).toString());
+    const [first, ...others] = this.#chunks;
+    this.#finish((others.length === 0 ? first : Buffer.concat(this.#chunks))?.toString() ?? '');
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
@@ -136,6 +137,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #finish(body: string): void {
     this.running.delete(this);
-    this.resolve({ ...this.#answer, body });
+    const { status, headers } = this.#answer;
+    this.resolve({ status, headers, body });
   }
 }

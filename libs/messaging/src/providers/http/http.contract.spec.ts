@@ -39,6 +39,49 @@ for (const [way, httpService] of HTTP_WAYS)
   );
 
 messageTransportContract<UnderTest>(
+  'http, on email',
+  {
+    start: async () => {
+      const service = await InterfaceServer.start();
+      const { url: baseUrl, apiKey } = service;
+      const transport = http({ baseUrl, apiKey })(transportContext()) as HttpTransport;
+      return {
+        transport,
+        service,
+        accepted: () => service.acceptedEmails.size,
+        close: async () => {
+          await transport.onApplicationShutdown();
+          await service.close();
+        },
+      };
+    },
+    changes: {
+      channel: 'email',
+      content: {
+        kind: 'email',
+        from: { email: 'shop@example.com' },
+        subject: 'Hello',
+        text: 'Hello',
+      },
+    },
+    sender: 'shop@example.com',
+    recipient: (index) => `n${index}@example.org`,
+    refused: {
+      content: {
+        kind: 'email',
+        from: { email: 'shop@example.net' },
+        subject: 'Hello',
+        text: 'Hello',
+      },
+    },
+    proxyAnswer: ({ service }, answer, when) => service.answerAsProxy(answer, when),
+    pushes: false,
+    polls: true,
+  },
+  { describe, it },
+);
+
+messageTransportContract<UnderTest>(
   'http, on WhatsApp',
   {
     start: async () => {

@@ -54,9 +54,9 @@ const credential: OptionReader<string> = (option, value) => {
 const HTTP = {
   /** Address of the service, without `/ng/v1`. */
   baseUrl,
-  /** API token (dashboard: Settings, Security), without the word Bearer. */
-  apiToken: credential,
-  /** `svk_` key for WhatsApp and email. */
+  /** API token (dashboard: Settings, Security), without the word Bearer, for SMS and calls. */
+  apiToken: optional(credential),
+  /** `svk_` key for WhatsApp and email. One of the two credentials is required. */
   apiKey: optional(credential),
   /**
    * Field with the text of an SMS (the interface's schema says `body`, its samples `content`) and
@@ -81,7 +81,15 @@ const HTTP = {
 /** Options of {@link http}. */
 export type HttpTransportOptions = OptionsOf<typeof HTTP>;
 
-export const httpSettings = group(HTTP);
+const readHttp = group(HTTP);
 
 /** The checked options with their defaults; durations in milliseconds. */
-export type HttpSettings = ReturnType<typeof httpSettings>;
+export type HttpSettings = ReturnType<typeof readHttp>;
+
+/** @throws MessagingConfigError naming the option and the remedy */
+export function httpSettings(name: string, options: HttpTransportOptions): HttpSettings {
+  const settings = readHttp(name, options);
+  // Without any credential the message is that of the first one.
+  if (settings.apiKey === undefined) credential('apiToken', settings.apiToken);
+  return settings;
+}

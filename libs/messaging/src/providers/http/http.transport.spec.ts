@@ -29,6 +29,7 @@ const submission: Submission = {
   recipients: ['2348012345678', '2348012345679'],
   deliveryReport: 'yes',
   attempt: 1,
+  dueAt: new Date(1_790_000_000_000),
   firstSentAt: new Date(1_790_000_000_000),
 };
 
@@ -306,7 +307,7 @@ describe.each(HTTP_WAYS)('%s', (_way, httpService) => {
     const signal = new AbortController().signal;
     const made = transport({}, httpService());
     const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
-    await expect(made.submit({ ...submission, channel: 'email' }, signal)).rejects.toMatchObject({
+    await expect(made.submit({ ...submission, channel: 'fax' }, signal)).rejects.toMatchObject({
       code: 'unsupported_channel',
     });
     await expect(made.submit({ ...submission, content: template }, signal)).rejects.toMatchObject({

@@ -7,6 +7,7 @@ import {
   type SubmitFailure,
   UncertainFailure,
 } from '../../message/errors.js';
+import type { VasProduct } from '../../message/vas.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type {
   MessageTransport,
@@ -20,6 +21,9 @@ import type {
 import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
 import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
 import { type HttpSettings, type HttpTransportOptions, httpSettings } from './http.options.js';
+import { EmailWire } from './email-wire.js';
+import { VoiceWire } from './voice-wire.js';
+import { VasWire } from './vas-wire.js';
 import { SmsWire, WhatsAppWire, type Wire } from './wires.js';
 
 const MAX_ANSWER = 1_048_576;
@@ -60,6 +64,9 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     this.#wires = new Map<string, Wire>([
       ['sms', new SmsWire(settings)],
       ['whatsapp', new WhatsAppWire(settings)],
+      ['email', new EmailWire(context.channels)],
+      ['voice', new VoiceWire(context.channels, settings.deliveryReport)],
+      ['vas', new VasWire(context.channels, settings)],
     ]);
     this.capabilities = {
       maxRecipients,
@@ -87,7 +94,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
         'invalid_answer',
         `The service accepted without a usable ${wire.idField}`,
       );
-    return { reference, ...wire.detailsOf?.(reference, answer) };
+    return { reference, ...wire.detailsOf?.(reference, answer, submission) };
   }
 
   async fetchReports(
@@ -111,6 +118,14 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     return reports;
   }
 
+  async products(signal: AbortSignal): Promise<readonly VasProduct[]> {
+    const products: VasProduct[] = [];
+    for (const wire of this.#wires.values())
+      if (wire.products)
+        products.push(...(await wire.products((path) => this.#ask(wire, path, signal))));
+    return products;
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await this.#client.close();
   }
@@ -127,7 +142,9 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       // Messages wait for the key and are not lost.
       throw new PausedFailure(
         'unauthorized',
-        'WhatsApp takes an svk_ key, made in the dashboard under Email, API Keys: set apiKey',
+        wire.credential === 'apiKey'
+          ? 'WhatsApp and email take an svk_ key, made in the dashboard under Email, API Keys: set apiKey'
+          : 'SMS and calls take the API token of the dashboard (Settings, Security): set apiToken',
       );
     const answer = await this.#client.send(
       {
@@ -148,7 +165,8 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       signal,
     );
     if (answer.status >= 200 && answer.status < 300) return answer.body;
-    throw answerFailure(answer, this.context.clock.now(), wire.credential, this.settings);
+    const idempotencyWindow = wire.keyed === false ? 0 : this.settings.idempotencyWindow;
+    throw answerFailure(answer, this.context.clock.now(), wire.credential, { idempotencyWindow });
   }
 }
 

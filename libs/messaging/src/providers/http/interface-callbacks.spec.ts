@@ -60,6 +60,85 @@ describe('interfaceParser', () => {
     expect(reports).toEqual([report]);
   });
 
+  it('the interface parser reads the events of an email, with the details of a bounce', () => {
+    const to = 'ada@example.com';
+    const bounce = { category: 'recipient', smtp_code: 550, enhanced_code: '5.1.1', secret: 'x' };
+    const email = (type: string, changes: object) => ({
+      ...event,
+      type,
+      data: { ...data, to, tags: [], metadata: {}, bounce: null, ...changes },
+    });
+    const { reports, errors } = parse(
+      post([
+        email('email.sent', { status: 'sent' }),
+        email('email.delayed', { status: 'sent', error_code: '4.7.1' }),
+        email('email.bounced', { status: 'bounced', error_code: '5.1.1', bounce }),
+        email('email.unsubscribed', { status: 'delivered' }),
+      ]),
+    );
+    expect(errors).toEqual([]);
+    const of = { ...report, recipient: to };
+    expect(reports).toEqual([
+      { ...of, status: 'sent', rawStatus: 'sent' },
+      { ...of, status: 'delayed', rawStatus: 'delayed', errorCode: '4.7.1' },
+      {
+        ...of,
+        status: 'bounced',
+        rawStatus: 'bounced',
+        errorCode: '5.1.1',
+        details: {
+          category: 'recipient',
+          smtp_code: 550,
+          enhanced_code: '5.1.1',
+          diagnostic: null,
+          remote_mta: null,
+        },
+      },
+      { ...of, status: 'unsubscribed', rawStatus: 'unsubscribed' },
+    ]);
+  });
+
+  it('an inbound email is read, and its sender counts as unproven', () => {
+    const inbound = {
+      type: 'email.received',
+      timestamp: '2026-05-31T23:59:59.500Z',
+      data: {
+        message_id: 'a1',
+        from: 'ada@Example.org',
+        bsuid: null,
+        to: 'hello@shop.example',
+        text: 'STOP',
+        received_at: '2026-05-31T23:59:58.000Z',
+      },
+    };
+    const { messages, errors } = interfaceParser(registryOf()).parse(post(inbound));
+    expect([messages, errors]).toEqual([
+      [
+        {
+          messageId: 'a1',
+          channel: 'email',
+          from: 'ada@example.org',
+          bsuid: null,
+          to: 'hello@shop.example',
+          text: 'STOP',
+          sentAt: new Date('2026-05-31T23:59:58.000Z'),
+          authentic: false,
+        },
+      ],
+      [],
+    ]);
+    for (const [field, value] of [
+      ['from', 'nobody'],
+      ['to', null],
+      ['message_id', ''],
+    ])
+      expect(
+        interfaceParser(registryOf()).parse(
+          post([{ ...inbound, data: { ...inbound.data, [field as string]: value } }]),
+        ),
+      ).toMatchObject({ messages: [], errors: [expect.any(String)] });
+  });
+
   it('events of other types are skipped', () => {
     const foreign = { type: 'whatsapp.template_status', timestamp: 'x', data: { text: 'hi' } };
     expect(parse(post([foreign, event]))).toEqual({ reports: [report], errors: [] });

@@ -3,8 +3,10 @@ import { isObject, readEntries } from '../../callbacks/callback-fields.js';
 import { readMessage } from '../../callbacks/callback-map.js';
 import { isSignedBy, rawBodyOf } from '../../callbacks/verifiers.js';
 import type { ChannelRegistry } from '../../message/channel-registry.js';
-import type { DeliveryReport } from '../../message/events.js';
+import type { DeliveryReport, InboundMessage, ReportDetails } from '../../message/events.js';
 import { MessagingConfigError } from '../../message/errors.js';
+import { addressOf } from '../../message/address.js';
+import type { ChannelDefinition } from '../../message/channel-definition.js';
 import { identifier, moment, own, recipientNumber, word } from '../../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
@@ -30,15 +32,58 @@ export function readDeliveryReport(
   const rawStatus = word(own(data, 'status'));
   if (rawStatus === null) return 'no status';
   const status = rawStatus.toLowerCase();
+  const to = own(data, 'to');
+  const details = bounceOf(own(data, 'bounce')) ?? callOf(data);
   return {
     reference,
     messageId,
-    recipient: recipientNumber(own(data, 'to')),
+    recipient: recipientNumber(to) ?? addressOf('email', to)?.value ?? null,
     status: isReported(status) ? status : null,
     rawStatus,
     errorCode: word(own(data, 'error_code')),
     providerTime: moment(own(data, 'smsc_timestamp')),
+    ...(details && { details }),
   };
+}
+
+/** What a report may have of a call. */
+const CALL = [
+  'answered_at',
+  'ended_at',
+  'duration',
+  'billed_seconds',
+  'cost',
+  'currency',
+  'hangup_cause',
+  'answered_by',
+  'digits',
+];
+
+/** The known fields of a call; `undefined`: the report is about none. */
+function callOf(data: object): ReportDetails | undefined {
+  // Messages of other channels have a cost, too.
+  if (!Object.hasOwn(data, 'answered_at')) return undefined;
+  const fields = CALL.flatMap((name) => {
+    const value = own(data, name);
+    const known = typeof value === 'number' ? value : word(value);
+    return known === null ? [] : [[name, known] as const];
+  });
+  return fields.length > 0 ? Object.fromEntries(fields) : undefined;
+}
+
+const BOUNCE = ['category', 'smtp_code', 'enhanced_code', 'diagnostic', 'remote_mta'];
+const MOST_DIAGNOSTIC = 1_000;
+
+/** The known fields of a bounce; `undefined`: there is none. */
+function bounceOf(given: unknown): ReportDetails | undefined {
+  if (!isObject(given)) return undefined;
+  const values = BOUNCE.map((name) => {
+    const value = own(given, name);
+    if (typeof value === 'number') return [name, value] as const;
+    const text = typeof value === 'string' ? value.replace(/[\p{Cc}\p{Cs}]/gu, ' ') : null;
+    return [name, text?.slice(0, MOST_DIAGNOSTIC) ?? null] as const;
+  });
+  return Object.fromEntries(values);
 }
 
 /** Fields of an inbound message; the event's time is used where the message has none. */
@@ -56,7 +101,8 @@ const MESSAGE = {
  * an array, as JSON, form or query. Events that are no channel's are skipped.
  */
 export function interfaceParser(channels: ChannelRegistry): CallbackParser {
-  const isReported = (status: unknown): status is ChannelStatus => channels.isReported(status);
+  const isReported = (status: unknown): status is ChannelStatus =>
+    channels.isReported(status) || channels.isEvent(status);
   return {
     parse: (request) =>
       readEntries(request, (entry) => {
@@ -64,13 +110,71 @@ export function interfaceParser(channels: ChannelRegistry): CallbackParser {
         const data = own(entry, 'data');
         const type = own(entry, 'type');
         if (typeof type !== 'string') return readDeliveryReport(data, isReported);
-        const { name, wire } = channels.ofEvent(type) ?? {};
-        if (name === undefined) return undefined;
-        if (wire?.receivedEvent !== type) return readDeliveryReport(data, isReported);
+        const channel = channels.ofEvent(type);
+        if (!channel) return undefined;
+        if (channel.wire?.order) return readOrder(data, isReported);
+        if (channel.wire?.receivedEvent !== type)
+          return readDeliveryReport(withEvent(data, type, channel), isReported);
         if (!isObject(data)) return 'no data';
         const message = { ...data, timestamp: own(entry, 'timestamp') };
-        return readMessage(message, MESSAGE, name, identifier);
+        return channel.addressKinds[0] === 'email'
+          ? readEmail(message, channel.name)
+          : readMessage(message, MESSAGE, channel.name, identifier);
       }),
+  };
+}
+
+/** A callback about an order, which we know by the key that we gave it. */
+function readOrder(
+  data: unknown,
+  isReported: (status: unknown) => status is ChannelStatus,
+): DeliveryReport | string {
+  const reference = identifier(own(data, 'client_reference'));
+  if (!isObject(data) || reference === null) return 'no client_reference';
+  const report = readDeliveryReport({ ...data, reference_id: reference }, isReported);
+  if (typeof report === 'string') return report;
+  const details = orderDetailsOf(data);
+  return { ...report, messageId: null, ...(details && { details }) };
+}
+
+const ORDER_FACTS = ['cost', 'delivered_amount', 'operator_reference'];
+
+/** What is known of an order; `undefined`: nothing. */
+export function orderDetailsOf(order: unknown): ReportDetails | undefined {
+  const facts = ORDER_FACTS.flatMap((name) => {
+    const value = word(own(order, name));
+    return value === null ? [] : [[name, value] as const];
+  });
+  return facts.length > 0 ? Object.fromEntries(facts) : undefined;
+}
+
+/** The data of an event such as `email.delayed`, or one that the data names, which leaves the status as it was. */
+function withEvent(data: unknown, type: string, { wire, events = [] }: ChannelDefinition): unknown {
+  const named = own(data, 'event');
+  const event = wire?.statusEvent.includes('*')
+    ? events.find((name) => wire.statusEvent.replace('*', name) === type)
+    : events.find((name) => name === named);
+  return event !== undefined && isObject(data) ? { ...data, status: event } : data;
+}
+
+/** An e-mail: its sender is not proven to us, so that its words change no consent. */
+function readEmail(data: object, channel: string): InboundMessage | string {
+  const messageId = identifier(own(data, 'message_id'));
+  if (messageId === null) return 'names no message';
+  const to = addressOf('email', own(data, 'to'))?.value;
+  if (to === undefined) return 'no destination address';
+  const from = addressOf('email', own(data, 'from'))?.value;
+  if (from === undefined) return 'no sender';
+  const text = own(data, 'text');
+  return {
+    messageId,
+    channel,
+    from,
+    bsuid: null,
+    to,
+    text: typeof text === 'string' && text !== '' ? text : null,
+    sentAt: moment(own(data, 'received_at')) ?? moment(own(data, 'timestamp')),
+    authentic: false,
   };
 }
 

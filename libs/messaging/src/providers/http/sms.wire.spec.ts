@@ -46,6 +46,7 @@ async function sent(count: number, recipients = ['2348012345678']): Promise<Sent
         recipients,
         deliveryReport: 'none',
         attempt: 1,
+        dueAt: firstSentAt,
         firstSentAt,
       },
       signal,

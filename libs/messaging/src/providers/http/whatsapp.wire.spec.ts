@@ -24,6 +24,7 @@ const template: Submission = {
   recipients: ['2348012345678'],
   deliveryReport: 'yes',
   attempt: 1,
+  dueAt: new Date(1_790_000_000_000),
   firstSentAt: new Date(1_790_000_000_000),
 };
 const text: Submission = { ...template, content: { kind: 'text', text: 'Your code is 1234' } };
@@ -129,8 +130,8 @@ describe('WhatsApp over the interface', () => {
     const { apiToken, url: baseUrl } = service;
     const keyless = http({ baseUrl, apiToken })(transportContext());
     made.push(keyless as HttpTransport);
-    expect(keyless.capabilities.channels).toEqual(['sms']);
-    expect(transport().capabilities.channels).toEqual(['sms', 'whatsapp']);
+    expect(keyless.capabilities.channels).toEqual(['sms', 'voice', 'vas']);
+    expect(transport().capabilities.channels).toEqual(['sms', 'whatsapp', 'email', 'voice', 'vas']);
     await expect(keyless.submit(text, signal)).rejects.toBeInstanceOf(PausedFailure);
     expect(service.requests).toEqual([]);
   });

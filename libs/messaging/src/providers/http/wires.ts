@@ -6,6 +6,7 @@ import {
   PermanentFailure,
   UncertainFailure,
 } from '../../message/errors.js';
+import type { VasProduct } from '../../message/vas.js';
 import { own, word } from '../../message/report-fields.js';
 import type {
   SentSubmission,
@@ -17,7 +18,8 @@ import { readDeliveryReport } from './interface-callbacks.js';
 
 const SMS = '/ng/v1';
 const WHATSAPP = '/whatsapp/ng/v1';
-const PAGE = 1000;
+/** Largest page of a list. */
+export const PAGE = 1000;
 /** Most pages of one list, against a service whose cursors never end. */
 const MAX_PAGES = 1000;
 /** Most polls in flight for one channel. */
@@ -26,7 +28,7 @@ const CONCURRENCY = 8;
 const MAX_QUERY = 6000;
 
 /** Asks the service for a path; the answer is its JSON. */
-type Get = (path: string) => Promise<unknown>;
+export type Get = (path: string) => Promise<unknown>;
 
 /** The interface's form of one channel: it has operations and credentials of its own for each. */
 export interface Wire {
@@ -34,14 +36,17 @@ export interface Wire {
   readonly path: string;
   /** Field of the answer with the service's id of the submission. */
   readonly idField: string;
+  /** The service honours the `Idempotency-Key` of a submission. @default true */
+  readonly keyed?: boolean;
   /** @throws PermanentFailure where the channel cannot carry the submission */
   bodyOf(submission: Submission): Readonly<Record<string, unknown>>;
   /** Contents of the answer beside the id. */
-  detailsOf?(id: string, answer: unknown): Partial<SubmissionAccepted>;
+  detailsOf?(id: string, answer: unknown, of: Submission): Partial<SubmissionAccepted>;
   fetch(submissions: readonly SentSubmission[], get: Get): Promise<FetchedReports>;
+  products?(get: Get): Promise<readonly VasProduct[]>;
 }
 
-interface FetchedReports {
+export interface FetchedReports {
   readonly reports: readonly DeliveryReport[];
   /** Error because of which reports may be missing. */
   readonly failure: unknown;
@@ -79,7 +84,8 @@ export class SmsWire implements Wire {
     ids.delete(null);
     let unreadable = 0;
     const fetched = await fetchEach(listsOf(submissions), async function* (list) {
-      for await (const item of itemsOf(list, get)) {
+      const path = `${SMS}/deliveryreports?limit=${PAGE}${list.query}`;
+      for await (const item of itemsOf(path, get)) {
         const report = readDeliveryReport(item);
         if (typeof report === 'string') unreadable++;
         else yield { ...report, submissionId: list.submissionId ?? ids.get(report.reference) };
@@ -153,7 +159,7 @@ export class WhatsAppWire implements Wire {
  * item is read; other failures do not affect other items.
  * @returns the reports and the first failure; a permanent one only where no item was answered
  */
-async function fetchEach<T>(
+export async function fetchEach<T>(
   items: IterableIterator<T>,
   read: (item: T) => AsyncIterable<DeliveryReport>,
 ): Promise<FetchedReports> {
@@ -195,11 +201,12 @@ function* listsOf(submissions: readonly SentSubmission[]): Generator<ReportList>
   if (query !== '') yield { query };
 }
 
-async function* itemsOf({ query }: ReportList, get: Get): AsyncGenerator<unknown> {
+/** The items of all pages of a list. @param path with its query */
+export async function* itemsOf(path: string, get: Get): AsyncGenerator<unknown> {
   let cursor = '';
   for (let page = 0; page < MAX_PAGES; page++) {
     const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const body = await get(`${SMS}/deliveryreports?limit=${PAGE}${query}${after}`);
+    const body = await get(path + after);
     const items = own(body, 'data');
     if (!Array.isArray(items))
       throw new UncertainFailure('invalid_answer', 'The service answered without a report list');
@@ -211,7 +218,7 @@ async function* itemsOf({ query }: ReportList, get: Get): AsyncGenerator<unknown
 }
 
 /** A message that the service does not know has no report. */
-function ignoreUnknown(error: unknown): undefined {
+export function ignoreUnknown(error: unknown): undefined {
   if (error instanceof PermanentFailure) return undefined;
   throw error;
 }

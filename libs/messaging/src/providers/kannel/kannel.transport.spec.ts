@@ -23,6 +23,7 @@ const submission: Submission = {
   recipients: ['2348012345678'],
   deliveryReport: 'none',
   attempt: 1,
+  dueAt: new Date(1_790_000_000_000),
   firstSentAt: new Date(1_790_000_000_000),
 };
 const withText = (text: string): Submission => ({ ...submission, content: { kind: 'text', text } });

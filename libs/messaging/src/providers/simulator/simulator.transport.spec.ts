@@ -41,6 +41,7 @@ function submissionTo(...recipients: string[]): Submission {
     recipients,
     deliveryReport: 'yes',
     attempt: 1,
+    dueAt: new Date(1_790_000_000_000),
     firstSentAt: new Date(1_790_000_000_000),
   };
 }

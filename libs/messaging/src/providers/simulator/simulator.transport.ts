@@ -14,6 +14,7 @@ import {
   UncertainFailure,
 } from '../../message/errors.js';
 import { MESSAGE_CATEGORIES } from '../../message/message.js';
+import { isVasOrder, type VasOrderContent, type VasProduct } from '../../message/vas.js';
 import type {
   InboundSink,
   MessageTransport,
@@ -28,7 +29,9 @@ import type {
 import {
   duration,
   group,
+  list,
   oneOf,
+  optional,
   type OptionReader,
   type OptionsOf,
   record,
@@ -53,6 +56,8 @@ const SIMULATOR = {
   maxRecipients: withDefault(wholeNumber, 1_000),
   /** How long a submission may be repeated under its id; 0: never. @default '20h' */
   idempotencyWindow: withDefault(duration(), '20h'),
+  /** Channels that it carries. @default every channel with a simulation */
+  channels: optional(list(text)),
   /** Time from the delivery to the reply of a `…9910` on WhatsApp. @default '1s' */
   replyDelay: withDefault(duration(), '1s'),
   /** Prices that WhatsApp answers report as the cost. @default no cost */
@@ -99,6 +104,19 @@ const read = group(SIMULATOR);
  * | `reply` | delivered; the recipient writes back a second later |
  * | other | delivered |
  *
+ * On voice the last four digits of the number decide:
+ *
+ * | digits | outcome |
+ * |---|---|
+ * | `9901` | busy |
+ * | `9902` | no answer |
+ * | `9903` | rejected at submit |
+ * | `9904` | busy, and answered where it is dialled again |
+ * | `9908` | the answer to the submit is always lost and no poll finds it |
+ * | `9911` | a machine answers |
+ * | `9912` | answered; presses 1 where digits are collected |
+ * | other | answered for 7 s |
+ *
  * The answer names refused recipients beside the reference; where all are refused, so is the
  * submission. One `9907` throttles the whole submission. One `9908` or `9909` loses its answer:
  * then no report is pushed, and a poll finds all recipients but the `9909`s. On WhatsApp the answer
@@ -144,7 +162,9 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     this.capabilities = {
       maxRecipients: settings.maxRecipients,
       idempotencyWindow: settings.idempotencyWindow,
-      channels: context.channels.namesWhere(({ simulate }) => simulate),
+      channels: context.channels.namesWhere(
+        ({ name, simulate }) => simulate && (settings.channels?.includes(name) ?? true),
+      ),
     };
   }
 
@@ -155,15 +175,17 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
 
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     if (signal.aborted) throw new PausedFailure('not_sent', 'Given up before it was sent');
-    const { id, channel, firstSentAt } = submission;
-    const simulation = this.context.channels.find(channel)?.simulate;
+    const { id, channel, content, firstSentAt } = submission;
+    const definition = this.context.channels.find(channel);
+    const simulation = definition?.simulate;
     if (!simulation)
       throw new PermanentFailure(
         'unsupported_channel',
         `The simulator transport does not send ${channel}`,
       );
+    const reference = definition.irrevocable?.referenceOf(content) ?? referenceOf(id);
     const recipients = submission.recipients.map((to) =>
-      simulatedRecipient(id, to, firstSentAt, simulation),
+      simulatedRecipient(id, to, firstSentAt, simulation, submission, reference),
     );
     this.#throttle(submission, recipients);
 
@@ -178,10 +200,11 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     if (recipients.some(({ course }) => course === 'lost' || course === 'vanished'))
       throw new UncertainFailure('answer_lost', 'The simulated carrier lost its answer');
 
-    const sender = submission.sender || this.settings.whatsAppNumber;
+    const sender = this.senderOf(submission.sender);
     await this.#push({ ...submission, sender }, recipients, simulation, signal);
     return {
-      reference: referenceOf(id),
+      reference,
+      ...(isVasOrder(content) && { details: soldBy(content) }),
       ...(rejected.size > 0 && { rejected }),
       ...(simulation.idPrefix !== undefined && {
         messageIds: submission.recipients.map((to) =>
@@ -192,24 +215,64 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     };
   }
 
+  /** The sender that a recipient sees; of a message without one the number of the option. */
+  senderOf(sender: string): string {
+    return sender || this.settings.whatsAppNumber;
+  }
+
+  /** Passes a message of a simulated recipient on at once, as a provider's callback. */
+  async receive(message: InboundMessage): Promise<void> {
+    await this.#replies?.now([message]);
+  }
+
+  /** Passes a report of a submission on at once, as a provider's callback. */
+  async report(
+    submissionId: string,
+    recipient: string,
+    {
+      status,
+      rawStatus,
+      errorCode = null,
+      details,
+    }: Omit<SimulatedReport, 'errorCode' | 'details'> & {
+      readonly errorCode?: string | null;
+      readonly details?: DeliveryReport['details'];
+    },
+  ): Promise<void> {
+    const reference = referenceOf(submissionId);
+    const providerTime = new Date(this.context.clock.now());
+    const report = { reference, messageId: null, recipient, status, rawStatus, errorCode };
+    await this.#reports?.now([{ ...report, providerTime, details }]);
+  }
+
   /** Recognises every submission that it may have accepted; a report is found when it is due. */
   fetchReports(submissions: readonly SentSubmission[]): Promise<readonly DeliveryReport[]> {
     const now = this.context.clock.now();
     const reports: DeliveryReport[] = [];
-    for (const { submissionId, channel, recipients, firstSentAt } of submissions) {
+    for (const { submissionId, reference, attempt = 1, ...sent } of submissions) {
+      const { channel, recipients, firstSentAt, content } = sent;
       const simulation = this.context.channels.find(channel)?.simulate;
       if (!simulation) continue;
       for (const to of recipients) {
-        const one = simulatedRecipient(submissionId, to, firstSentAt, simulation);
+        const known = reference ?? referenceOf(submissionId);
+        const of = { attempt };
+        const one = simulatedRecipient(submissionId, to, firstSentAt, simulation, of, known);
         const { course, underway, first, final, followUp } = one;
         if (course === 'vanished' || (final.providerTime?.getTime() ?? 0) > now) continue;
         if (course === 'disordered') reports.push({ ...underway, submissionId });
         if (first) reports.push({ ...first, submissionId });
-        reports.push({ ...final, submissionId });
+        const details = content && isVasOrder(content) ? soldBy(content) : final.details;
+        reports.push({ ...final, submissionId, details });
         if (followUp) reports.push({ ...followUp, submissionId });
       }
     }
     return Promise.resolve(reports);
+  }
+
+  /** What the simulated operators of all channels sell. */
+  products(): Promise<readonly VasProduct[]> {
+    const all = this.context.channels.all.flatMap(({ simulate }) => simulate?.products ?? []);
+    return Promise.resolve(all);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -296,6 +359,10 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   }
 }
 
+function soldBy({ key, amount, currency }: VasOrderContent): SubmissionAccepted['details'] {
+  return { cost: amount, currency, delivered_amount: amount, operator_reference: `SIM-${key}` };
+}
+
 function replyTo(
   { id, tenant, channel, sender }: Submission,
   from: string,
@@ -311,12 +378,13 @@ function simulatedRecipient(
   recipient: string,
   firstSentAt: Date,
   { fateOf, underway, followUp }: Simulation,
+  of: Pick<Submission, 'attempt'> & Partial<Pick<Submission, 'content'>>,
+  reference: string,
 ): SimulatedRecipient {
-  const fate = fateOf(addressOfKey(recipient));
+  const fate = fateOf(addressOfKey(recipient), of);
   const dice = hash('sha256', `${submissionId} ${recipient}`, 'buffer');
   const sentAt = firstSentAt.getTime() + ((dice[0] ?? 0) % 10);
   const endedAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
-  const reference = referenceOf(submissionId);
   const reportOf = (
     { status, rawStatus, errorCode, details }: SimulatedReport,
     at: number,
@@ -328,7 +396,7 @@ function simulatedRecipient(
     rawStatus,
     errorCode: errorCode ?? null,
     providerTime: new Date(at),
-    details,
+    details: typeof details === 'function' ? details(new Date(endedAt)) : details,
   });
   const next = fate.later ?? (followUp?.after === fate.status ? followUp : undefined);
   return {

@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import { convert } from 'html-to-text';
 import MimeNode from 'nodemailer/lib/mime-node';
 import * as qp from 'nodemailer/lib/qp';
-import type { Attachment, EmailContent, Personal } from '../../message/email-content.js';
+import {
+  type Attachment,
+  type EmailContent,
+  isShared,
+  type Personal,
+} from '../../message/email-content.js';
 import { personalised, variablesIn } from '../../message/email-variables.js';
 import {
   addressList,
@@ -14,7 +19,7 @@ import {
   wireAddress,
 } from './header-fields.js';
 
-/** Text that is longer is not derived from html. */
+/** Text is derived from at most so many characters of html: more would hold the process up. */
 const LONGEST_DERIVED = 1_048_576;
 
 /** A message that is ready, apart from its signatures. */
@@ -71,8 +76,7 @@ export class EmailTemplate {
 
   /** Whether the recipients see each other, so that all copies are the same message. */
   get isShared(): boolean {
-    const { to, cc } = this.#content;
-    return Boolean(to?.length || cc?.length);
+    return isShared(this.#content);
   }
 
   copyFor({ recipient, personal, id, date, unsubscribeUrl }: CopyOf): ComposedEmail {
@@ -120,10 +124,10 @@ function withText(content: EmailContent): EmailContent {
     const { text: _none, ...rest } = content;
     return rest;
   }
-  if (text !== undefined || !html || html.length > LONGEST_DERIVED) return content;
-  const derived = convert(html, {
+  if (text !== undefined || !html) return content;
+  const derived = convert(html.slice(0, LONGEST_DERIVED), {
     wordwrap: false,
-    limits: { maxInputLength: LONGEST_DERIVED, maxDepth: 100 },
+    limits: { maxDepth: 100 },
     selectors: [{ selector: 'img', format: 'skip' }],
   });
   return derived.trim() === '' ? content : { ...content, text: derived };
@@ -175,7 +179,7 @@ function textOf(of: TextField, content: EmailContent): Entity {
   const text = content[of] ?? '';
   const node = mimeNode(of === 'html' ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8');
   node.setHeader('Content-Transfer-Encoding', 'quoted-printable');
-  const isPersonal = variablesIn(text).size > 0;
+  const isPersonal = variablesIn([text]).size > 0;
   return {
     root: fieldsOf(node),
     pieces: [isPersonal ? { of } : pieceOf(quotedPrintable(text)), pieceOf('\r\n')],

@@ -19,8 +19,14 @@ import type { Verp } from './verp.js';
 /** Largest returned message of a report that is received; only its start is kept. */
 const LARGEST_REPORT = 41_943_040;
 const MOST_RECIPIENTS = 50;
-/** Wait before another try to listen, in milliseconds. */
-const RELISTEN = 5_000;
+
+interface ReceivedMail {
+  readonly email: Email;
+  readonly raw: Buffer;
+  /** The address in `From`. */
+  readonly from: string;
+  readonly authentic: boolean;
+}
 
 interface Sinks {
   readonly reports: ReportSink;
@@ -37,9 +43,8 @@ export class MailListener {
   readonly #starts: number[] = [];
   readonly #open = new Map<string, { readonly from: string; readonly timer: NodeJS.Timeout }>();
   #server: SMTPServer | undefined;
-  #started: Promise<void> = Promise.resolve();
+  #started: Promise<unknown> = Promise.resolve();
   #stopped = false;
-  #relisten: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly settings: ListenerSettings,
@@ -52,9 +57,11 @@ export class MailListener {
     return (this.#server?.server.address() as AddressInfo | null | undefined)?.port;
   }
 
-  /** Tries until the port is free, as another process may still hold it. */
-  start(sinks: Sinks): void {
-    this.#started = this.#listen(sinks);
+  /** Resolves once it listens. @throws Error of the socket, such as EADDRINUSE */
+  start(sinks: Sinks): Promise<void> {
+    const started = this.#listen(sinks);
+    this.#started = started.catch(() => undefined);
+    return started;
   }
 
   async #listen(sinks: Sinks): Promise<void> {
@@ -64,14 +71,10 @@ export class MailListener {
     const server = new Server(this.#options(sinks));
     this.#server = server;
     const { port, host } = this.settings;
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
       server.server.once('listening', resolve);
-      server.on('error', (error) => {
-        if (server.server.listening) return;
-        this.#logger.error(`Cannot listen on ${host}:${port}: ${error.message}; trying again`);
-        this.#relisten = setTimeout(() => this.start(sinks), RELISTEN);
-        resolve();
-      });
+      // Errors of connections arrive here as well; they end that connection alone.
+      server.on('error', reject);
       server.listen(port, host);
     });
   }
@@ -80,7 +83,6 @@ export class MailListener {
   async close(): Promise<void> {
     this.#stopped = true;
     await this.#started;
-    clearTimeout(this.#relisten);
     const server = this.#server;
     if (server?.server.listening)
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -199,8 +201,13 @@ export class MailListener {
         this.#logger.debug(`A mail was ignored: ${mail.reason}`);
         return null;
       case 'message': {
-        const isAuthentic = (await authenticate?.(raw, session.remoteAddress ?? '')) ?? false;
-        const messages = people.flatMap((to) => messageOf(mail.email, to, raw, isAuthentic) ?? []);
+        const from = addressOf('email', mail.email.from?.address)?.value;
+        if (from === undefined) return null;
+        const remoteAddress = session.remoteAddress ?? '';
+        const isAuthentic = (await authenticate?.({ raw, from, remoteAddress })) ?? false;
+        const messages = people.flatMap(
+          (to) => messageOf({ ...mail, raw, from, authentic: isAuthentic }, to) ?? [],
+        );
         if (inbound && messages.length > 0) await inbound(messages);
         return null;
       }
@@ -208,16 +215,12 @@ export class MailListener {
   }
 }
 
-/** `undefined` for a mail whose sender has no valid address. */
 function messageOf(
-  email: Email,
+  { email, raw, from, authentic }: ReceivedMail,
   to: string,
-  raw: Buffer,
-  authentic: boolean,
 ): InboundMessage | undefined {
-  const from = addressOf('email', email.from?.address)?.value;
   const own = addressOf('email', to)?.value;
-  if (from === undefined || own === undefined) return undefined;
+  if (own === undefined) return undefined;
   const sentAt = new Date(email.date ?? Number.NaN);
   const id = createHash('sha256').update(`${from}\n${own}\n`);
   return {

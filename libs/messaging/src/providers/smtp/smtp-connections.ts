@@ -66,7 +66,7 @@ export class SmtpConnections {
   ): Promise<string> {
     for (;;) {
       signal.throwIfAborted();
-      const reused = await this.#takeIdle();
+      const reused = await this.#takeIdle(signal);
       const open = reused ?? (await this.#open(signal));
       try {
         return await this.#transact(open, envelope, message, needsUtf8, signal);
@@ -93,24 +93,23 @@ export class SmtpConnections {
   }
 
   /** A connection that still answers, where there is one. */
-  async #takeIdle(): Promise<Open | undefined> {
+  async #takeIdle(signal: AbortSignal): Promise<Open | undefined> {
     for (;;) {
       const open = this.#idle.pop();
       if (!open) return undefined;
       clearTimeout(open.idle);
       if (open.isClosed) continue;
       if (!open.isDirty) return open;
-      const isReset = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(false), this.settings.timeouts.answer);
-        open.connection.once('end', () => resolve(false));
-        open.connection.reset((error) => {
-          clearTimeout(timer);
-          resolve(!error);
+      try {
+        await this.#step(open, signal, 'session', this.settings.timeouts.answer, (done) => {
+          open.connection.reset((error) => done(error ?? undefined));
         });
-      });
+      } catch {
+        signal.throwIfAborted();
+        continue;
+      }
       open.isDirty = false;
-      if (isReset && !open.isClosed) return open;
-      open.connection.close();
+      return open;
     }
   }
 
@@ -169,7 +168,7 @@ export class SmtpConnections {
     return ready;
   }
 
-  /** One step of opening; a failure, a time-out or an abort closes the connection. */
+  /** One step of a session; a failure, a time-out or an abort closes the connection. */
   async #step(
     open: Open,
     signal: AbortSignal,
@@ -179,14 +178,14 @@ export class SmtpConnections {
   ): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     let abort: () => void = () => undefined;
+    let end: () => void = () => undefined;
     try {
       await new Promise<void>((resolve, reject) => {
         abort = () => reject(new SmtpError(stage, null, 'CONN', 'aborted'));
         signal.addEventListener('abort', abort, { once: true });
         timer = setTimeout(() => reject(new SmtpError(stage, null, 'CONN', 'ETIMEDOUT')), timeout);
-        open.connection.once('end', () =>
-          reject(new SmtpError(stage, null, 'CONN', 'ECONNECTION')),
-        );
+        end = () => reject(new SmtpError(stage, null, 'CONN', 'ECONNECTION'));
+        open.connection.once('end', end);
         run((error) => (error ? reject(errorOf(error, stage)) : resolve()));
       });
     } catch (error) {
@@ -194,6 +193,7 @@ export class SmtpConnections {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
+      open.connection.off('end', end);
     }
   }
 

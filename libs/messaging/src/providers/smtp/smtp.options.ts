@@ -98,6 +98,16 @@ const verpKey: OptionReader<Buffer, string> = (option, value) => {
 const rate: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (option, value) =>
   rateOf(option, value as RateLimit | string);
 
+/** An inbound mail before its sender is proven. */
+export interface UnprovenMail {
+  /** The mail as it was received. */
+  readonly raw: Buffer;
+  /** The address in `From`, as the inbound message will have it. */
+  readonly from: string;
+  /** IP address that delivered the mail. */
+  readonly remoteAddress: string;
+}
+
 type IsInboundDomain = (domain: string) => boolean | Promise<boolean>;
 
 const inboundDomains: OptionReader<readonly string[] | IsInboundDomain> = (option, value) =>
@@ -119,10 +129,9 @@ const LISTENER = {
   inboundDomains: withDefault(inboundDomains, []),
   /**
    * Whether a mail proves its sender, such as by an aligned DKIM signature. Without proof, its words
-   * change no consent. @default none does
+   * change no consent. A throw refuses the mail for now. @default none does
    */
-  authenticate:
-    optional(callback<(raw: Buffer, remoteAddress: string) => boolean | Promise<boolean>>()),
+  authenticate: optional(callback<(mail: UnprovenMail) => boolean | Promise<boolean>>()),
   /** Most octets of an inbound mail. @default 10485760 */
   maxSize: withDefault(wholeNumber, 10_485_760),
   /** Most connections at a time. @default 100 */

@@ -33,6 +33,7 @@ const submission = (changes: Partial<Submission> = {}): Submission => ({
   messageIds: [`${BATCH}-7`],
   deliveryReport: 'yes',
   attempt: 1,
+  dueAt: new Date('2026-11-22T10:00:00Z'),
   firstSentAt: new Date('2026-11-22T10:00:00Z'),
   ...changes,
 });
@@ -212,14 +213,23 @@ describe('an SMTP relay', () => {
     expect(first).not.toMatch(/^bcc:/im);
   });
 
+  it('text is derived from html of any length, from its beginning', async () => {
+    const { server, transport } = await started();
+    const { text: _none, ...given } = content;
+    const html = `<h1>Beginning</h1>${'<p>word</p>'.repeat(150_000)}`;
+    await transport.submit(submission({ content: { ...given, html } }), signal);
+    const message = server.accepted[0]?.message.toString() ?? '';
+    expect(message).toMatch(/Content-Type: text\/plain[^]*\r\n\r\nBEGINNING\r\n[^]*\r\nword\r\n/);
+  });
+
   it('recipients that see each other get one message, each by an envelope of its own', async () => {
     const { server, transport } = await started();
     const to = [{ email: 'ada@example.org' }, { email: 'bob@example.org' }];
-    for (const { email } of [...to, { email: 'hidden@example.org' }])
-      await transport.submit(
-        submission({ content: { ...content, to }, recipients: [email] }),
-        signal,
-      );
+    for (const [n, { email }] of [...to, { email: 'hidden@example.org' }].entries()) {
+      const firstSentAt = new Date(Date.UTC(2026, 10, 22, 11, n));
+      const shared = { content: { ...content, to }, recipients: [email], firstSentAt };
+      await transport.submit(submission(shared), signal);
+    }
     expect(server.accepted.map((mail) => mail.to)).toEqual([
       ['ada@example.org'],
       ['bob@example.org'],

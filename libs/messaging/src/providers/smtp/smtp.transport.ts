@@ -46,8 +46,8 @@ export function smtp(options: SmtpOptions): TransportFactory {
 }
 
 /**
- * Submits one recipient per message, so that a refusal concerns nobody else. SMTP has no
- * idempotency keys: when the answer to a message is lost, nobody can ask for it.
+ * Submits one recipient per message, so that a refusal concerns that recipient alone. SMTP has no
+ * idempotency keys: when the answer to a message is lost, it cannot be asked for.
  */
 export class SmtpTransport
   implements MessageTransport, BeforeApplicationShutdown, OnApplicationShutdown
@@ -135,8 +135,7 @@ export class SmtpTransport
     submission: Submission,
     recipient: string,
   ): Promise<{ readonly email: ComposedEmail; readonly message: Buffer }> {
-    const { id, batchId, tenant, content, messageIds, personal, firstSentAt, attachments } =
-      submission;
+    const { id, batchId, tenant, content, messageIds, personal, dueAt, attachments } = submission;
     if (content.kind !== 'email')
       throw invalid('This transport sends e-mail only', 'unsupported_content');
     const own = content as EmailContent;
@@ -147,13 +146,13 @@ export class SmtpTransport
       recipient,
       personal: personal?.[0],
       id: template.isShared ? batchId : messageId,
-      date: firstSentAt,
+      date: dueAt,
       unsubscribeUrl:
         own.category === 'marketing' && own.unsubscribeUrl === undefined
           ? this.settings.unsubscribeUrl?.({ id: messageId, tenant, recipient })
           : undefined,
     });
-    const signatures = await this.#signaturesOf(email, firstSentAt);
+    const signatures = await this.#signaturesOf(email, dueAt);
     const head = linesOf([...signatures, ...email.fields]);
     return { email, message: Buffer.concat([Buffer.from(`${head}\r\n\r\n`), email.body]) };
   }

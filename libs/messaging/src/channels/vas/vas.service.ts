@@ -1,0 +1,399 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { addressOf, ADDRESS_RULES } from '../../message/address.js';
+import { type FieldError, validated } from '../../message/errors.js';
+import type { VasOrderOpen } from '../../message/events.js';
+import { amountOf, unitsOf } from '../../message/money.js';
+import type { VasProduct } from '../../message/vas.js';
+import type { ListOptions, Page, TenantOption } from '../../message/views.js';
+import {
+  MESSAGE_TRANSPORTS,
+  type MessageTransport,
+  type Transports,
+} from '../../ports/message-transport.js';
+import { Router } from '../../routing/router.js';
+import type { Sql } from '../../store/database/sql.js';
+import { LAST_ID } from '../../store/reads/newest-batches.js';
+import { isBatchId } from '../../store/reads/reads.js';
+import { decodeCursor, encodeCursor } from '../../store/rows/cursor.js';
+import { ChannelContext, pageOf } from '../channel.service.js';
+import { checkWords, type SendOptions } from '../send.js';
+import { checkedOrder } from './vas.channel.js';
+import {
+  operatorKeyOf,
+  type SettleOptions,
+  type VasAllowance,
+  type VasOrder,
+  VasOrderError,
+  VasOrderNotFoundError,
+  type VasOrderView,
+  type VasReceipt,
+  VasReferenceReusedError,
+} from './vas-order.js';
+import { type KnownOrder, VasOrders } from './vas-orders.js';
+
+const DAY = 86_400_000;
+const DUPLICATE_WINDOW = 60_000;
+/** Age in milliseconds at which an open order is told of. */
+const TELL_AFTER = DAY;
+/** Milliseconds for which the products of the operator are not asked again. */
+const PRODUCTS_LAST = 600_000;
+const PRODUCTS_TIMEOUT = 20_000;
+
+const TELL_AT_ONCE = 500;
+
+const CURRENCY = /^[A-Z]{3}$/;
+const REFERENCE = /^[\x21-\x7e]{1,255}$/;
+const WORD = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
+/** An order with checked fields; those of its product are not checked yet. */
+interface CheckedOrder extends VasOrder {
+  readonly tenant: string;
+}
+
+/**
+ * Orders airtime and data, each once: a client reference stands for one order for ever. A tenant
+ * needs an allowance first.
+ *
+ * ```
+ * queued → sending → unknown → processing → failed → rejected → delivered → reversed
+ * ```
+ *
+ * An order whose answer was lost is `unknown` and never sent again: the operator is asked by the
+ * order's key, first after 5 s, in the end once a day. After a day `messaging.vas.open` tells the
+ * app, and a person may settle it.
+ * @example
+ * await vas.allow({ currency: 'NGN', daily: '50000', perNumber: '5000' });
+ * const { id } = await vas.order({ to: '2348012345678', product: 'airtime-ng', amount: '100', clientReference: 'shop-17' });
+ * const { status, deliveredAmount } = await vas.find(id);
+ */
+@Injectable()
+export class VasService {
+  readonly #logger = new Logger(VasService.name);
+  readonly #orders: VasOrders;
+  #products: { readonly at: number; readonly all: readonly VasProduct[] } | undefined;
+
+  constructor(
+    @Inject(ChannelContext) private readonly context: ChannelContext,
+    @Inject(Router) private readonly router: Router,
+    @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
+  ) {
+    this.#orders = new VasOrders(context.store.database, context.channels);
+  }
+
+  /**
+   * The products of the operator, remembered for ten minutes.
+   * @throws NoRouteError where no provider carries VAS
+   * @throws VasOrderError `unavailable` where the operator does not answer
+   */
+  async products(): Promise<readonly VasProduct[]> {
+    const now = this.context.clock.monotonic();
+    if (this.#products && now - this.#products.at < PRODUCTS_LAST) return this.#products.all;
+    const provider = this.router.providerOf({ channel: 'vas' });
+    const transport = this.transports.get(provider) as MessageTransport;
+    try {
+      const all = (await transport.products?.(AbortSignal.timeout(PRODUCTS_TIMEOUT))) ?? [];
+      this.#products = { at: now, all };
+    } catch (error) {
+      this.#logger.warn(`${provider}: products not read: ${(error as Error).name}`);
+      if (!this.#products) throw new VasOrderError('unavailable', undefined, { cause: error });
+    }
+    return this.#products.all;
+  }
+
+  /** Lets the tenant order, within these caps; replaces its allowance. */
+  async allow(
+    allowance: VasAllowance,
+    { tenant = '', manager }: TenantOption & Pick<SendOptions, 'manager'> = {},
+  ): Promise<void> {
+    const { currency, daily, perNumber } = allowance;
+    const caps = validated((errors) => {
+      checkWords({ tenant }, errors);
+      if (!CURRENCY.test(currency))
+        errors.push({ path: 'currency', message: 'must be three capital letters, such as NGN' });
+      return {
+        daily: checkedAmount('daily', daily, errors),
+        perNumber: checkedAmount('perNumber', perNumber, errors),
+      };
+    });
+    const { store, clock } = this.context;
+    const put = (tx: Sql) => this.#orders.allow(tx, tenant, { currency, ...caps }, clock.now());
+    await (manager ? put(store.database.join(manager)) : store.database.transaction(put));
+  }
+
+  /** Takes the allowance back; orders under way go on. False: there was none. */
+  forbid({ tenant = '' }: TenantOption = {}): Promise<boolean> {
+    return this.context.store.database.transaction((tx) => this.#orders.forbid(tx, tenant));
+  }
+
+  /** `undefined`: the tenant may not order. */
+  async allowance({ tenant = '' }: TenantOption = {}): Promise<VasAllowance | undefined> {
+    const found = await this.#orders.allowance(this.context.store.database, tenant);
+    if (!found) return undefined;
+    const { currency, daily, perNumber } = found;
+    return { currency, daily: amountOf(daily), perNumber: amountOf(perNumber) };
+  }
+
+  /**
+   * Accepts an order; resolves once it is durable. Where it throws, nothing was stored.
+   * @throws VasReferenceReusedError where the reference belongs to an order of other content
+   * @throws MessageValidationError naming each wrong field
+   * @throws VasOrderError `vas_not_allowed`, `duplicate_order`, `cap_exceeded` or `unavailable`
+   * @throws PolicyError where policy denies the recipient
+   */
+  async order(order: VasOrder, { tenant = '' }: TenantOption = {}): Promise<VasReceipt> {
+    const checked = this.#checked(order, tenant);
+    const { clientReference } = checked;
+    const fingerprints = this.#fingerprintsOf(checked);
+    const { database } = this.context.store;
+    const first = await this.#orders.find(database, tenant, clientReference);
+    if (first) return replayOf(first, fingerprints);
+    const product = await this.#productFor(checked);
+    return this.#accept(checked, product, fingerprints);
+  }
+
+  /** @throws VasOrderNotFoundError */
+  async find(id: string, { tenant = '' }: TenantOption = {}): Promise<VasOrderView> {
+    const found = isBatchId(id) ? await this.#orders.one(tenant, id) : undefined;
+    if (!found) throw new VasOrderNotFoundError();
+    return found;
+  }
+
+  /** The order with this reference, if there is one. */
+  findByReference(
+    clientReference: string,
+    { tenant = '' }: TenantOption = {},
+  ): Promise<VasOrderView | undefined> {
+    return this.#orders.byReference(tenant, clientReference);
+  }
+
+  /** Orders of any tenants by their ids, for listeners in the transaction of a change. */
+  async findAll(
+    ids: readonly string[],
+    { manager }: Pick<SendOptions, 'manager'> = {},
+  ): Promise<ReadonlyMap<string, VasOrderView>> {
+    const { database } = this.context.store;
+    const sql = manager ? database.join(manager) : database;
+    const found = ids.length === 0 ? [] : await this.#orders.byIds(sql, [...new Set(ids)]);
+    return new Map(found.map((order) => [order.id, order]));
+  }
+
+  /** Newest first. */
+  async list(options: ListOptions = {}): Promise<Page<VasOrderView>> {
+    const { cursor, limit } = pageOf(options);
+    const before = cursor === undefined ? LAST_ID : decodeCursor(cursor, 'uuid');
+    const found = await this.#orders.list(options.tenant ?? '', before, limit + 1);
+    const data = found.slice(0, limit);
+    const last = data.at(-1);
+    const nextCursor = found.length > limit && last ? encodeCursor(last.id) : null;
+    return { data, nextCursor };
+  }
+
+  /** Orders of every tenant that have had no outcome for a day, newest first, at most 1,000. */
+  open({ limit = 100 }: Pick<ListOptions, 'limit'> = {}): Promise<readonly VasOrderView[]> {
+    return this.#orders.open(this.context.clock.now() - TELL_AFTER, Math.min(limit, 1_000));
+  }
+
+  /** How many {@link open} orders there are. */
+  countOpen(): Promise<number> {
+    return this.#orders.countOpen(this.context.clock.now() - TELL_AFTER);
+  }
+
+  /**
+   * Records a person's decision about an order that is `unknown` or `processing`. A report of the
+   * operator may still raise its status. Repeatable.
+   * @throws VasOrderNotFoundError
+   * @throws VasOrderError `already_settled` where it has an outcome, or has not been sent
+   */
+  async settle(id: string, { as, by, note, tenant = '' }: SettleOptions): Promise<VasOrderView> {
+    validated((errors) => {
+      if (as !== 'delivered' && as !== 'failed')
+        errors.push({ path: 'as', message: "must be 'delivered' or 'failed'" });
+      if (!WORD.test(by))
+        errors.push({ path: 'by', message: 'must name the person, in 1 to 255 characters' });
+      if (note !== undefined && (typeof note !== 'string' || note.length > 1_000))
+        errors.push({ path: 'note', message: 'must be a text of at most 1000 characters' });
+    });
+    const { store, clock } = this.context;
+    if (!isBatchId(id)) throw new VasOrderNotFoundError();
+    const at = new Date(clock.now());
+    await store.database.transaction(async (tx) => {
+      const status = await this.#orders.lockStatus(tx, tenant, id);
+      if (status === undefined) throw new VasOrderNotFoundError();
+      if (status !== 'unknown' && status !== 'processing')
+        throw new VasOrderError(
+          'already_settled',
+          `The order is ${status}; only an order without an outcome is settled`,
+        );
+      await this.#orders.settle(tx, id, { as, by, at, note: note ?? null });
+    });
+    const scope = { tenant, channel: 'vas' };
+    const { provider, ...place } = await store.reads.submissionOf(`${id}-0`, scope);
+    const report = {
+      ...place,
+      reference: null,
+      messageId: null,
+      status: as,
+      rawStatus: 'settled',
+      errorCode: as === 'failed' ? 'settled_by_operator' : null,
+      providerTime: at,
+    };
+    await store.reports.record([report], { provider });
+    return this.find(id, { tenant });
+  }
+
+  /** Orders that have had no outcome for a day; each is taken once, by one process. */
+  async takeOpen(): Promise<readonly VasOrderOpen[]> {
+    const { store, clock } = this.context;
+    const open = await store.database.transaction((tx) =>
+      this.#orders.takeUntold(tx, clock.now(), TELL_AT_ONCE),
+    );
+    return open.map(({ id, tenant, reference, createdAt }) => {
+      return { tenant, orderId: id, clientReference: reference, since: createdAt };
+    });
+  }
+
+  async #accept(
+    order: CheckedOrder,
+    { product, amount }: { readonly product: VasProduct; readonly amount: bigint },
+    fingerprints: readonly string[],
+  ): Promise<VasReceipt> {
+    const { store, enqueuer, channels, clock } = this.context;
+    const { to, tenant, clientReference, deliveryReport, allowDuplicate = false } = order;
+    const { digests } = store;
+    const [number = to, ...former] = digests.ofAddress(tenant, to);
+    const numbers = [number, ...former];
+    const content = checkedOrder({
+      kind: `vas.${product.type}`,
+      product: product.id,
+      amount: amountOf(amount),
+      currency: product.currency,
+      network: order.network ?? null,
+      key: operatorKeyOf(tenant, clientReference),
+    });
+    return store.database.callerTransaction(async (manager) => {
+      const tx = store.database.join(manager);
+      const orders = this.#orders;
+      const allowance = await orders.allowance(tx, tenant, true);
+      const first = await orders.find(tx, tenant, clientReference);
+      if (first) return replayOf(first, fingerprints);
+      if (!allowance) throw new VasOrderError('vas_not_allowed');
+      const now = clock.now();
+      const { currency } = product;
+      if (currency !== allowance.currency)
+        throw new VasOrderError(
+          'vas_not_allowed',
+          `Orders in ${currency} are off for this account`,
+        );
+      const wanted = { tenant, product: product.id, amount };
+      if (!allowDuplicate && (await orders.isRepeated(tx, wanted, numbers, now - DUPLICATE_WINDOW)))
+        throw new VasOrderError('duplicate_order');
+      const spent = await orders.spent(tx, tenant, currency, numbers, now - DAY);
+      for (const [sum, cap, whose] of [
+        [spent.account, allowance.daily, 'the account'],
+        [spent.number, allowance.perNumber, 'the number'],
+      ] as const)
+        if (sum + amount > cap)
+          throw new VasOrderError(
+            'cap_exceeded',
+            `The order exceeds the daily cap of ${whose}: ${amountOf(cap > sum ? cap - sum : 0n)} of ${amountOf(cap)} ${currency} are left`,
+          );
+      const message = { to, content, deliveryReport };
+      const { id, createdAt } = await enqueuer.enqueue(channels.get('vas'), message, {
+        tenant,
+        manager,
+      });
+      const row = {
+        ...wanted,
+        id,
+        reference: clientReference,
+        fingerprint: fingerprints[0] ?? '',
+        number,
+        type: product.type,
+        currency,
+        network: order.network ?? null,
+        createdAt: createdAt.getTime(),
+      };
+      await orders.insert(tx, row, createdAt.getTime() + TELL_AFTER);
+      return { id, createdAt, replayed: false };
+    });
+  }
+
+  #checked(order: VasOrder, tenant: string): CheckedOrder {
+    return validated((errors) => {
+      const refuse = (path: string, message: string) => errors.push({ path, message });
+      const number = addressOf('phone', order.to);
+      if (!number) refuse('to', ADDRESS_RULES.phone);
+      if (typeof order.product !== 'string' || !WORD.test(order.product))
+        refuse('product', 'must be the id of a product');
+      if (typeof order.clientReference !== 'string' || !REFERENCE.test(order.clientReference))
+        refuse('clientReference', 'must be 1 to 255 visible ASCII characters');
+      const { amount, currency, network, deliveryReport } = order;
+      const units = amount === undefined ? undefined : checkedAmount('amount', amount, errors);
+      if (currency !== undefined && !CURRENCY.test(currency))
+        refuse('currency', 'must be three capital letters, such as NGN');
+      if (network !== undefined && (typeof network !== 'string' || !WORD.test(network)))
+        refuse('network', 'must be 1 to 255 characters');
+      checkWords({ tenant, deliveryReport }, errors);
+      return {
+        ...order,
+        tenant,
+        to: number?.value ?? '',
+        ...(units !== undefined && { amount: amountOf(units) }),
+      };
+    });
+  }
+
+  /** By the present key of the digests first. */
+  #fingerprintsOf({ to, product, amount, currency, network }: CheckedOrder): string[] {
+    const asked = [to, product, amount ?? null, currency ?? null, network ?? null];
+    return this.context.store.digests.fingerprints(asked);
+  }
+
+  async #productFor({
+    product: id,
+    amount,
+    currency,
+    network,
+  }: CheckedOrder): Promise<{ readonly product: VasProduct; readonly amount: bigint }> {
+    const product = (await this.products()).find((one) => one.id === id);
+    return validated((errors) => {
+      const refuse = (path: string, message: string) => errors.push({ path, message });
+      if (!product) {
+        refuse('product', 'is no product of the operator; see the list of products');
+        return { product: product as unknown as VasProduct, amount: 0n };
+      }
+      if (currency !== undefined && currency !== product.currency)
+        refuse('currency', `must be ${product.currency}, the currency of the product`);
+      if (network !== undefined && network !== product.network)
+        refuse('network', `must be ${product.network}, the network of the product`);
+      if (product.amount !== null) {
+        const isOther = unitsOf(amount) !== unitsOf(product.amount);
+        if (amount !== undefined && (product.type === 'data' || isOther))
+          refuse('amount', 'must be left out: the product has an amount');
+        return { product, amount: unitsOf(product.amount) ?? 0n };
+      }
+      const units = unitsOf(amount) ?? 0n;
+      const { min, max } = product;
+      if (amount === undefined) refuse('amount', 'is missing: the product has none of its own');
+      else if (units < (unitsOf(min) ?? 0n) || (max !== null && units > (unitsOf(max) ?? 0n)))
+        refuse('amount', `must be ${min ?? '0'} to ${max ?? 'any amount'} ${product.currency}`);
+      return { product, amount: units };
+    });
+  }
+}
+
+/** @throws VasReferenceReusedError */
+function replayOf({ id, fingerprint, createdAt }: KnownOrder, own: readonly string[]): VasReceipt {
+  if (!own.includes(fingerprint)) throw new VasReferenceReusedError();
+  return { id, createdAt, replayed: true };
+}
+
+function checkedAmount(path: string, amount: unknown, errors: FieldError[]): bigint {
+  const units = unitsOf(amount);
+  if (units !== undefined && units > 0n) return units;
+  errors.push({
+    path,
+    message: "must be a decimal number above 0 as a text, such as '100' or '99.50'",
+  });
+  return 0n;
+}

@@ -1,0 +1,56 @@
+import { entitiesOf } from '../../store/schema/columns.js';
+import { tablesMigration } from '../../store/schema/store.migration.js';
+
+/** Times are epoch microseconds. */
+const COLUMNS = {
+  verification: {
+    id: 'uuid NOT NULL',
+    tenant: "key NOT NULL DEFAULT ''",
+    channel: 'short(16) NOT NULL',
+    country: 'short(2) NOT NULL',
+    /** Keyed digest of id and code. */
+    code: 'key NOT NULL',
+    status: 'short(16) NOT NULL',
+    tries: 'small NOT NULL DEFAULT 0',
+    attempts: 'small NOT NULL',
+    created_at: 'big NOT NULL',
+    expires_at: 'big NOT NULL',
+    /** The message with the code. */
+    batch: 'uuid NOT NULL',
+    /** When to erase the message's content; null: it is erased. */
+    erase_at: 'big',
+    /** Keyed digests of an idempotency key and of what was asked with it. */
+    idempotency_key: 'key',
+    fingerprint: 'key',
+  },
+  /** Codes in the present window of a recipient, network, country or tenant. */
+  verification_limit: {
+    tenant: "key NOT NULL DEFAULT ''",
+    scope: 'short(16) NOT NULL',
+    /** Keyed digest of a recipient or network, or a country. */
+    subject: 'key NOT NULL',
+    window_at: 'big NOT NULL',
+    started: 'int NOT NULL',
+    next_at: 'big NOT NULL',
+  },
+} as const;
+
+const PRIMARY_KEYS = {
+  verification: 'id',
+  verification_limit: 'tenant, scope, subject',
+} as const;
+
+const INDEXES = [
+  ['INDEX', 'verification_recent', 'verification (tenant, country, created_at)'],
+  ['INDEX', 'verification_erase', 'verification (erase_at)'],
+  ['INDEX', 'verification_key', 'verification (tenant, idempotency_key)'],
+  ['INDEX', 'verification_old', 'verification (created_at)'],
+  ['INDEX', 'verification_batch', 'verification (batch)'],
+  ['INDEX', 'verification_window', 'verification_limit (window_at)'],
+] as const;
+
+export const VERIFICATION_ENTITIES = entitiesOf(COLUMNS, PRIMARY_KEYS);
+
+export const VERIFICATION_MIGRATIONS = [
+  tablesMigration('Verifications1790000000030', COLUMNS, PRIMARY_KEYS, INDEXES),
+];

@@ -1,0 +1,198 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Contact } from './contacts/contact.js';
+import { ContactStore } from './contacts/contact-store.js';
+import type { MessageContent } from './message/message.js';
+import { isBatchId } from './store/reads/reads.js';
+import { InboundTexts } from './contacts/inbound-texts.js';
+import { ChannelContext, pageOf } from './channels/channel.service.js';
+import { checkTime } from './channels/send.js';
+import type { EmailLabels } from './message/email-content.js';
+import { readAddress, addressKey } from './message/address.js';
+import { BatchNotFoundError, MessageValidationError, validated } from './message/errors.js';
+import type {
+  BatchFilter,
+  BatchView,
+  Changes,
+  HistoryFilter,
+  HistoryStats,
+  HistoryStatsOptions,
+  InboundText,
+  Latency,
+  ListedMessage,
+  MessageRecord,
+  Page,
+  TenantsOption,
+} from './message/views.js';
+import { messageStats } from './store/reads/message-stats.js';
+import type { ListScope } from './store/rows/cursor.js';
+
+const INTERVAL = { hour: 3_600_000, day: 86_400_000 } as const;
+const MOST_SLOTS = 2_300;
+const MOST_TENANTS = 100;
+
+/**
+ * Reads messages and batches of every channel, of one tenant, of several or of all: for pages of
+ * operators. Each page of a list reads a bounded part of the store.
+ * @example
+ * const { data } = await history.messages({ to: '2348012345678', limit: 20 });
+ * const record = await history.message(data[0].id);
+ */
+@Injectable()
+export class MessageHistory {
+  constructor(
+    @Inject(ChannelContext) private readonly context: ChannelContext,
+    @Inject(InboundTexts) private readonly texts: InboundTexts,
+    @Inject(ContactStore) private readonly contacts: ContactStore,
+  ) {}
+
+  /**
+   * Messages, one for each recipient, also before they start; the newest batch first. A page looks
+   * at 1,000 batches, and with `status`, `provider` or `to` at 10,000 recipients. With the option
+   * `store.recipientIndex` one page finds the 1,000 newest messages `to` an address that have
+   * started, and those in the 1,000 newest batches that have not.
+   * @throws MessageValidationError naming each wrong field of the filter
+   */
+  async messages(filter: HistoryFilter = {}): Promise<Page<ListedMessage>> {
+    const { reference, status, to } = filter;
+    const scope = this.#scopeOf(filter);
+    const address = to === undefined ? undefined : readAddress(to);
+    validated((errors) => {
+      const { channels } = this.context;
+      if (status !== undefined && channels.rankOf(status) === undefined)
+        errors.push({ path: 'status', message: 'must be a status of a channel' });
+      if (to !== undefined && !address)
+        errors.push({
+          path: 'to',
+          message:
+            'must be a whole phone number with country code, an e-mail address or platform:id',
+        });
+      for (const path of ['since', 'until'] as const) checkTime(path, filter[path], errors);
+    });
+    const { records, messages } = this.context.store;
+    const found = reference === undefined ? {} : await records.find(reference);
+    if (!found) return { data: [], nextCursor: null };
+    return messages.page(scope, {
+      ...filter,
+      ...found,
+      ...pageOf(filter),
+      to: address && addressKey(address),
+    });
+  }
+
+  /**
+   * Everything that is known of a message.
+   * @param id `{batchId}-{position}` @throws MessageNotFoundError, also of another tenant
+   */
+  async message(id: string, { tenants = 'all' }: TenantsOption = {}): Promise<MessageRecord> {
+    return this.context.store.records.record(id, tenants);
+  }
+
+  /** Batches, newest first; a page ends early after 10,000 recipients, or 1,000 batches. */
+  async batches(filter: BatchFilter = {}): Promise<Page<BatchView>> {
+    const scope = this.#scopeOf(filter);
+    const { status } = filter;
+    return this.context.store.reads.batches(scope, { ...pageOf(filter), status });
+  }
+
+  /** @throws BatchNotFoundError, also of another tenant */
+  async batch(id: string, { tenants = 'all' }: TenantsOption = {}): Promise<BatchView> {
+    const { reads, records } = this.context.store;
+    const [found] = [await records.find(id)];
+    const scope = found && (await records.scopeOf(found.batchId, tenants));
+    if (!found || !scope) throw new BatchNotFoundError(id.slice(0, 36));
+    return reads.batch(found.batchId, scope);
+  }
+
+  /** Tags and metadata of batches, where they have any and their content is kept. */
+  labels(batchIds: Iterable<string>): Promise<ReadonlyMap<string, EmailLabels>> {
+    return this.context.store.data.labels(batchIds);
+  }
+
+  /** Counts of messages by the hour or day of their acceptance, at most 2,300 of them. */
+  async stats(options: HistoryStatsOptions): Promise<HistoryStats> {
+    const { since, until, interval } = options;
+    const scope = this.#scopeOf(options);
+    checkPeriod(options);
+    validated((errors) => {
+      if ((until.getTime() - since.getTime()) / INTERVAL[interval] > MOST_SLOTS)
+        errors.push({ path: 'since', message: `must be at most ${MOST_SLOTS} intervals ago` });
+    });
+    return messageStats(this.context.store.database, scope, options);
+  }
+
+  /** Times from being due to acceptance by the provider and to delivery, of the newest batches. */
+  async latency(options: Omit<HistoryStatsOptions, 'interval'>): Promise<Latency> {
+    const { channels, store } = this.context;
+    const { tenants, channel } = this.#scopeOf(options);
+    checkPeriod(options);
+    const sent = channels.all.map(({ name }) => channels.acceptedRankOf(name));
+    return store.changes.latency(tenants, { ...options, channel }, sent, channels.reachedRanks);
+  }
+
+  /**
+   * Whether anything changed since a look, and what: three counts of an index where nothing did. An
+   * inbound message is a change, as long as its text is kept.
+   * @param options.since `cursor` of the look before; without it nothing has changed
+   */
+  async changes(options: TenantsOption & { readonly since?: string | undefined } = {}) {
+    const { tenants } = this.#scopeOf(options);
+    const changes: Changes = await this.context.store.changes.since(tenants, options.since);
+    return changes;
+  }
+
+  /**
+   * Contents of messages by their ids; retention and erasure delete them.
+   * @param options.codes also of messages with a one-time code: for simulated recipients alone
+   * @default without those
+   */
+  contents(
+    messageIds: readonly string[],
+    options: { readonly codes?: boolean } = {},
+  ): Promise<ReadonlyMap<string, MessageContent>> {
+    return this.context.store.records.contents(messageIds, options);
+  }
+
+  /** A contact by its id; `undefined`: none of the tenants has it. */
+  async contact(id: string, { tenants = 'all' }: TenantsOption = {}): Promise<Contact | undefined> {
+    if (!isBatchId(id)) return undefined;
+    const [contact] = await this.contacts.views(this.contacts.database, [id]);
+    const isKnown = contact && (tenants === 'all' || tenants.includes(contact.tenant));
+    return isKnown ? contact : undefined;
+  }
+
+  /** Inbound messages of a contact, newest first, as long as their texts are kept. */
+  inboundOf(
+    contactId: string,
+    { limit = 100, before }: { readonly limit?: number; readonly before?: Date | undefined } = {},
+  ): Promise<InboundText[]> {
+    return this.texts.ofContact(contactId, pageOf({ limit }).limit, before);
+  }
+
+  /** The newest inbound messages of tenants. */
+  inbound({
+    tenants = 'all',
+    limit = 100,
+  }: TenantsOption & { readonly limit?: number } = {}): Promise<InboundText[]> {
+    return this.texts.ofTenants(tenants, pageOf({ limit }).limit);
+  }
+
+  #scopeOf({
+    tenants = 'all',
+    channel,
+  }: TenantsOption & Pick<HistoryFilter, 'channel'>): ListScope {
+    if (tenants !== 'all' && tenants.length > MOST_TENANTS)
+      throw new MessageValidationError([
+        { path: 'tenants', message: `must be 'all' or at most ${MOST_TENANTS}` },
+      ]);
+    return { tenants, channel };
+  }
+}
+
+function checkPeriod({ since, until }: Pick<HistoryStatsOptions, 'since' | 'until'>): void {
+  validated((errors) => {
+    checkTime('since', since, errors);
+    checkTime('until', until, errors);
+    if (errors.length === 0 && until <= since)
+      errors.push({ path: 'until', message: 'must be after since' });
+  });
+}

@@ -1,0 +1,20 @@
+/** Digits after the point that a stored amount keeps. */
+const DIGITS = 4;
+
+const AMOUNT = new RegExp(`^(0|[1-9]\\d{0,9})(?:\\.(\\d{1,${DIGITS}}))?$`);
+
+/**
+ * An amount as a whole number of ten-thousandths; `undefined`: no decimal number of at most ten
+ * digits before the point and four after it.
+ */
+export function unitsOf(amount: unknown): bigint | undefined {
+  const [, whole, fraction = ''] = (typeof amount === 'string' && AMOUNT.exec(amount)) || [];
+  return whole === undefined ? undefined : BigInt(whole + fraction.padEnd(DIGITS, '0'));
+}
+
+/** The amount in its shortest form, such as `'100'` or `'0.5'`. */
+export function amountOf(units: bigint): string {
+  const digits = units.toString().padStart(DIGITS + 1, '0');
+  const fraction = digits.slice(-DIGITS).replace(/0+$/, '');
+  return digits.slice(0, -DIGITS) + (fraction && `.${fraction}`);
+}

@@ -1,0 +1,79 @@
+import type { ChannelRegistry } from '../../message/channel-registry.js';
+import { PermanentFailure } from '../../message/errors.js';
+import { own } from '../../message/report-fields.js';
+import type { ChannelStatus } from '../../message/status.js';
+import type { VoiceContent } from '../../message/voice-content.js';
+import type { SentSubmission, Submission } from '../../ports/message-transport.js';
+import { readDeliveryReport } from './interface-callbacks.js';
+import {
+  fetchEach,
+  type FetchedReports,
+  type Get,
+  ignoreUnknown,
+  itemsOf,
+  PAGE,
+  type Wire,
+} from './wires.js';
+
+const CALLS = '/ng/v1/voice/calls';
+const SECOND = 1_000;
+
+/** Calls on the interface. */
+export class VoiceWire implements Wire {
+  readonly credential = 'apiToken';
+  readonly path = CALLS;
+  readonly idField = 'reference_id';
+
+  constructor(
+    private readonly channels: Pick<ChannelRegistry, 'isReported' | 'isEvent'>,
+    private readonly deliveryReport: 'none' | 'yes' | undefined,
+  ) {}
+
+  /** Without `redial`: each redial is a submission of this side. */
+  bodyOf({ sender, recipients, content: given, deliveryReport }: Submission) {
+    if (given.kind !== 'call')
+      throw new PermanentFailure('unsupported_content', 'A call carries the content of a call');
+    const content = given as VoiceContent;
+    const { collect } = content;
+    return {
+      from: sender,
+      to: recipients,
+      text: content.text,
+      language: content.language,
+      voice: content.voice,
+      audio_url: content.audioUrl,
+      code: content.code,
+      repeat: content.repeat,
+      ring_timeout: Math.round(content.ringTimeout / SECOND),
+      max_duration: Math.round(content.maxDuration / SECOND),
+      machine: content.machine,
+      ...(collect && {
+        collect: {
+          max_digits: collect.maxDigits,
+          timeout: Math.round(collect.timeout / SECOND),
+        },
+      }),
+      category: content.category,
+      delivery_report: this.deliveryReport ?? deliveryReport,
+    };
+  }
+
+  /** Reads the calls of each send as they are now; skips submissions without a known id. */
+  fetch(submissions: readonly SentSubmission[], get: Get): Promise<FetchedReports> {
+    const isReported = (status: unknown): status is ChannelStatus =>
+      this.channels.isReported(status) || this.channels.isEvent(status);
+    return fetchEach(submissions.values(), async function* ({ submissionId, reference }) {
+      if (reference === null) return;
+      const path = `${CALLS}?reference_id=${encodeURIComponent(reference)}&limit=${PAGE}`;
+      const known = (asked: string) => get(asked).catch((error) => ignoreUnknown(error) ?? NOTHING);
+      for await (const call of itemsOf(path, known)) {
+        const at = own(call, 'ended_at') ?? own(call, 'answered_at');
+        const report = readDeliveryReport({ ...(call as object), smsc_timestamp: at }, isReported);
+        if (typeof report !== 'string' && report.status !== null)
+          yield { ...report, reference, submissionId };
+      }
+    });
+  }
+}
+
+const NOTHING = { data: [] };
