@@ -1,0 +1,124 @@
+import type { ListQuery, ShownAddress, TenantQuery, Timestamp } from './common.js';
+
+// GET api/messages → ListAnswer<MessageItem>
+
+/** Newest first, over all channels. */
+export interface MessagesQuery extends ListQuery, TenantQuery {
+  readonly channel?: string;
+  readonly status?: string;
+  /** A whole address in any usual form; whole even where the answer masks it. */
+  readonly to?: string;
+  /** Sender, in full. */
+  readonly from?: string;
+  /** Id of a batch or message, or the provider's id of a message. */
+  readonly reference?: string;
+  readonly tag?: string;
+  readonly provider?: string;
+  /** Accepted at or after this time. */
+  readonly since?: Timestamp;
+  /** Accepted before this time. */
+  readonly until?: Timestamp;
+}
+
+export interface MessageItem {
+  /** `{batchId}-{position}`. */
+  readonly id: string;
+  readonly batchId: string;
+  readonly tenant: string;
+  readonly channel: string;
+  readonly recipient: ShownAddress;
+  readonly sender: string;
+  readonly status: string;
+  readonly errorCode: string | null;
+  /** The error in words; `null` without an error code. */
+  readonly reason: string | null;
+  /** `null` while the message is queued. */
+  readonly provider: string | null;
+  readonly tags: readonly string[];
+  readonly acceptedAt: Timestamp;
+  readonly sendAt: Timestamp | null;
+  /** `null`: the message carries no one-time code. */
+  readonly code: CodeStatus | null;
+}
+
+// GET api/messages/:id → MessageDetail
+
+export interface MessageDetail extends MessageItem {
+  /** Requests to providers with the message, also rejected ones. */
+  readonly attempts: number;
+  /** The provider's id of the message, once it is known. */
+  readonly providerId: string | null;
+  /** Parts of one SMS; 0 where the channel has none. */
+  readonly parts: number;
+  readonly category: string | null;
+  /** Charged price as a decimal number, with `currency`. */
+  readonly cost: string | null;
+  readonly currency: string | null;
+  readonly sentAt: Timestamp | null;
+  readonly validUntil: Timestamp | null;
+  /** Shape of the content, without its words; `null` also where it carries a one-time code. */
+  readonly content: ContentOutline | null;
+  /** Of a call or an order, without digits that a person pressed. */
+  readonly facts: readonly Fact[];
+  /** Contact with this address. */
+  readonly contactId: string | null;
+  /** Oldest first. */
+  readonly timeline: readonly TimelineEntry[];
+  /** `api/messages/:id/resend` accepts it. */
+  readonly canResend: boolean;
+}
+
+export interface ContentOutline {
+  /** Such as `text`, `template` or `email`. */
+  readonly kind: string;
+  /** Length of the text in UTF-16 units, where it has one. */
+  readonly characters: number | null;
+  /** Name and language of the template, where it has one. */
+  readonly template: string | null;
+  /** What an order buys, such as `airtime-ng, 100 NGN`. */
+  readonly product: string | null;
+}
+
+/** State of the one-time code that a message carries. */
+export type CodeStatus = 'pending' | 'verified' | 'expired' | 'exhausted';
+
+/** A fact of a call or an order, in words. */
+export interface Fact {
+  readonly title: string;
+  readonly value: string;
+}
+
+export interface TimelineEntry {
+  readonly at: Timestamp;
+  /**
+   * `accepted`: the send. `scheduled`: waits for its time. `attempt`: a request to the provider.
+   * `outcome`: its answer. `report`: a status of the provider. `event`: a fact that changes no
+   * status. `waiting`: why the message has not started yet.
+   */
+  readonly kind: 'accepted' | 'scheduled' | 'attempt' | 'outcome' | 'report' | 'event' | 'waiting';
+  /** Status after it; `null`: it changed none. */
+  readonly status: string | null;
+  readonly title: string;
+  readonly detail: string | null;
+  /** What to do about it; `null`: nothing. */
+  readonly remedy: string | null;
+  /** Error code of the provider or of the library. */
+  readonly code: string | null;
+  readonly provider: string | null;
+}
+
+// POST api/messages/:id/reveal → RevealAnswer (needs `reveal`; audited)
+
+export interface RevealAnswer {
+  readonly recipient: string;
+  /** As accepted; `null` after retention erased it. E-mail `html` is shown in a sandbox only. */
+  readonly content: { readonly kind: string; readonly [field: string]: unknown } | null;
+  /** As of the message, with the digits that a person pressed. */
+  readonly facts: readonly Fact[];
+}
+
+// GET api/messages/:id/html → the html of an e-mail for a sandboxed frame, under a policy of its own
+// (needs `reveal`; audited). GET api/phones/:id/html is the same of a simulated message (needs `act`).
+
+// GET api/messages/export?…&reveal=true (as MessagesQuery) → text/csv of at most 10,000 messages
+// (`X-Truncated` where there are more); whole with `reveal` (needs the right; audited)

@@ -1,0 +1,54 @@
+import type { Timestamp } from './common.js';
+
+// POST api/messages → SendAnswer (needs `act`), POST api/messages/estimate → EstimateAnswer
+
+export interface SendRequest {
+  readonly channel: string;
+  /** Needed where the caller sees several tenants. */
+  readonly tenant?: string;
+  readonly from?: string;
+  /** Addresses, and group ids where the channel has groups. */
+  readonly to: readonly string[];
+  /** Of a kind of the channel, such as `{ kind: 'text', text: 'Hello' }`. */
+  readonly content: { readonly kind: string; readonly [field: string]: unknown };
+  readonly sendAt?: Timestamp;
+  /** The same key and content return the first batch. At most 255 visible ASCII characters. */
+  readonly idempotencyKey?: string;
+}
+
+export interface SendAnswer {
+  readonly batchId: string;
+  /** Number of unique recipients. */
+  readonly recipients: number;
+  readonly createdAt: Timestamp;
+  readonly replayed: boolean;
+}
+
+/** What a send of this request would do; nothing is sent or stored. */
+export interface EstimateAnswer {
+  /** Entries of `to`. */
+  readonly given: number;
+  /** Repeated addresses, which are sent to once. */
+  readonly duplicates: number;
+  /** Unusable entries: the send is refused until they are corrected. At most 100. */
+  readonly invalid: readonly { readonly path: string; readonly message: string }[];
+  /** Unique addresses, with the members of groups. */
+  readonly recipients: number;
+  /** Recipients that a policy denies now, by reason such as `opted_out`. */
+  readonly denied: readonly {
+    readonly reason: string;
+    readonly title: string;
+    readonly recipients: number;
+  }[];
+  /** Recipients that would get the message. */
+  readonly allowed: number;
+  /** Of one SMS; 0 where the channel has none. */
+  readonly parts: number;
+  /** Price of one message as a decimal number; `null`: the rate card has none. */
+  readonly unitCost: string | null;
+  /** Price of all allowed recipients; `null` where one has no price, or more than 1,000 recipients have prices of their own. */
+  readonly totalCost: string | null;
+  readonly currency: string | null;
+}
+
+// POST api/messages/:id/resend → SendAnswer (needs `act`): the same content to the same recipient.

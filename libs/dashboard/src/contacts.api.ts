@@ -1,0 +1,210 @@
+import type { Address, Contact, ListedMessage } from '@dundun/messaging';
+import { addressKey, readAddress } from '@dundun/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import type {
+  ContactDetail,
+  ContactItem,
+  ConversationAnswer,
+  ConversationEntry,
+  ImportAnswer,
+  ListAnswer,
+} from './api.js';
+import { type ApiCall, StreamAnswer } from './api-call.js';
+import { unknownId } from './dashboard.error.js';
+import { masked, maskedName, outlineOf, textOf } from './masking.js';
+import { MessagingParts } from './messaging-parts.js';
+import { Fields, type Given, iso } from './query.js';
+
+const WINDOW = 86_400_000;
+const CONTACT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MOST_ERRORS = 100;
+const SLICE = 65_536;
+
+/** Contacts of one tenant. */
+@Injectable()
+export class ContactsApi {
+  constructor(@Inject(MessagingParts) private readonly parts: MessagingParts) {}
+
+  async list(call: ApiCall, query: Given): Promise<ListAnswer<ContactItem>> {
+    const fields = new Fields(query);
+    const tenant = call.tenantOf(fields.text('tenant', 255));
+    const q = fields.text('q');
+    const cursor = fields.text('cursor', 600);
+    const limit = fields.limit();
+    const address = q === undefined || CONTACT_ID.test(q) ? undefined : readAddress(q);
+    if (q !== undefined && !CONTACT_ID.test(q) && !address)
+      fields.refuse(
+        'q',
+        'must be a whole phone number with country code, an e-mail address, platform:id, or the id of a contact',
+      );
+    fields.done();
+    const { contacts, history } = this.parts;
+    if (q !== undefined) {
+      const found = address
+        ? await contacts.find(address, { tenant })
+        : await history.contact(q, { tenants: [tenant] });
+      return { data: found ? [itemOf(found, false)] : [], nextCursor: null };
+    }
+    const page = await contacts.list({ tenant, limit, ...(cursor !== undefined && { cursor }) });
+    return { ...page, data: page.data.map((contact) => itemOf(contact, false)) };
+  }
+
+  /** Whole with `reveal=true`, which is audited. */
+  async detail(call: ApiCall, id: string, query: Given): Promise<ContactDetail> {
+    const contact = await this.#read(call, id);
+    const whole = await this.#revealed(call, contact, query);
+    const { tenant, addresses } = contact;
+    const { contacts } = this.parts;
+    const [first] = addresses;
+    const history = first ? await contacts.consentHistory(first, { tenant }) : [];
+    const suppressions = await Promise.all(
+      addresses.map((address) => contacts.suppressions({ tenant, address, limit: 100 })),
+    );
+    return {
+      ...itemOf(contact, whole),
+      history: history.toReversed().map(({ at, channel, category, state, source, evidence }) => ({
+        at: iso(at),
+        channel,
+        category,
+        state,
+        source,
+        evidence: whole ? evidence : null,
+      })),
+      windows: Object.entries(contact.lastInbound)
+        .toSorted(([, one], [, other]) => other.getTime() - one.getTime())
+        .map(([sender, at]) => ({
+          sender,
+          lastInboundAt: iso(at),
+          windowEndsAt: iso(new Date(at.getTime() + WINDOW)),
+        })),
+      suppressions: suppressions
+        .flatMap(({ data }) => data)
+        .map(({ channel, category, reason, at, messageId }) => {
+          return { channel, category, reason, at: iso(at), messageId };
+        }),
+    };
+  }
+
+  /** Both directions, newest last; texts with `reveal=true`, which is audited. */
+  async conversation(call: ApiCall, id: string, query: Given): Promise<ConversationAnswer> {
+    const fields = new Fields(query);
+    const limit = fields.limit();
+    const cursor = fields.text('cursor', 40);
+    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+      fields.refuse('cursor', 'is not a cursor of this list; start again without it');
+    fields.done();
+    const contact = await this.#read(call, id);
+    const whole = await this.#revealed(call, contact, query);
+    const before = cursor === undefined ? undefined : new Date(Number(cursor));
+    const { history } = this.parts;
+    const pages = await Promise.all(
+      contact.addresses.map((address) => this.#sentTo(contact.tenant, address, limit, before)),
+    );
+    const sent = pages.flatMap(({ data }) => data);
+    const received = await history.inboundOf(id, { limit, before });
+    const contents = await history.contents(sent.map((message) => message.id));
+    const entries: (ConversationEntry & { readonly time: number })[] = [
+      ...sent.map((message) => {
+        const content = contents.get(message.id) ?? null;
+        return {
+          time: message.acceptedAt.getTime(),
+          id: message.id,
+          direction: 'out' as const,
+          channel: message.channel,
+          sender: message.sender,
+          at: iso(message.acceptedAt),
+          status: message.status,
+          text: whole ? textOf(content) : null,
+          content: outlineOf(content),
+        };
+      }),
+      ...received.map(({ id: own, channel, to, text, receivedAt }) => ({
+        time: receivedAt.getTime(),
+        id: own,
+        direction: 'in' as const,
+        channel,
+        sender: to,
+        at: iso(receivedAt),
+        status: null,
+        text: whole ? text : null,
+        content: text === null ? null : outlineOf({ kind: 'text', text }),
+      })),
+    ].toSorted((one, other) => other.time - one.time);
+    // Entries of one millisecond stay together, because the cursor is a time.
+    const last = entries[limit - 1];
+    const page = last ? entries.filter(({ time }) => time >= last.time) : entries;
+    const hasMore = page.length < entries.length || last !== undefined;
+    return {
+      data: page.toReversed().map(({ time: _time, ...entry }) => entry),
+      nextCursor: hasMore && last ? String(last.time) : null,
+    };
+  }
+
+  async import(call: ApiCall, body: unknown): Promise<ImportAnswer> {
+    call.require('act');
+    const fields = new Fields(body);
+    const tenant = call.tenantOf(fields.text('tenant', 255));
+    const csv = fields.need('csv', 10_000_000);
+    fields.done();
+    await call.audit({ action: 'contacts.imported', tenant, subject: null });
+    const { imported, errors } = await this.parts.contacts.importCsv(slicesOf(csv), { tenant });
+    return { imported, errors: errors.slice(0, MOST_ERRORS) };
+  }
+
+  async export(call: ApiCall, query: Given): Promise<StreamAnswer> {
+    call.require('reveal');
+    const fields = new Fields(query);
+    const tenant = call.tenantOf(fields.text('tenant', 255));
+    fields.done();
+    await call.audit({ action: 'contacts.exported', tenant, subject: null });
+    return new StreamAnswer(this.parts.contacts.exportCsv({ tenant }), {
+      'Content-Type': 'text/csv; charset=utf-8',
+      'Content-Disposition': 'attachment; filename="contacts.csv"',
+    });
+  }
+
+  #sentTo(tenant: string, address: Address, limit: number, before: Date | undefined) {
+    const filter = { tenants: [tenant], to: addressKey(address), limit, until: before };
+    return this.parts.history.messages(filter) as Promise<{ data: readonly ListedMessage[] }>;
+  }
+
+  async #read(call: ApiCall, id: string): Promise<Contact> {
+    const contact = await this.parts.history.contact(id, { tenants: call.access.tenants });
+    if (!contact) throw unknownId('contact');
+    return contact;
+  }
+
+  async #revealed(call: ApiCall, { tenant, id }: Contact, query: Given): Promise<boolean> {
+    if (!new Fields(query).flag('reveal')) return false;
+    call.require('reveal');
+    await call.audit({ action: 'contact.revealed', tenant, subject: id });
+    return true;
+  }
+}
+
+/** Pieces that are parsed one by one: other work has turns between them. */
+async function* slicesOf(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let from = 0; from < bytes.length; from += SLICE) yield bytes.subarray(from, from + SLICE);
+}
+
+function itemOf(contact: Contact, whole: boolean): ContactItem {
+  const { id, tenant, name, addresses, createdAt, consents, groups } = contact;
+  return {
+    id,
+    tenant,
+    name: whole ? name : maskedName(name),
+    addresses: addresses.map((address) => ({
+      kind: address.kind,
+      value: whole ? addressKey(address) : masked(addressKey(address)),
+    })),
+    createdAt: iso(createdAt),
+    consents: Object.fromEntries(
+      Object.entries(consents).map(([scope, { state, at, source }]) => [
+        scope,
+        { state, at: iso(at), source },
+      ]),
+    ),
+    groups,
+  };
+}

@@ -1,0 +1,15 @@
+import 'reflect-metadata';
+
+export type * from './api.js';
+export { MessagingDashboardModule } from './dashboard.module.js';
+export type {
+  AuditEntry,
+  AuditManager,
+  DashboardAccess,
+  DashboardAsyncOptions,
+  DashboardMount,
+  DashboardOptions,
+  DashboardRequest,
+  DashboardSettings,
+  SendCheck,
+} from './dashboard.options.js';

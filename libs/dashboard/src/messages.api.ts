@@ -1,0 +1,178 @@
+import type { ListedMessage, MessageRecord, Verification } from '@dundun/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ListAnswer, MessageDetail, MessageItem, RevealAnswer } from './api.js';
+import { type ApiCall, TextAnswer } from './api-call.js';
+import { csvOf } from './csv.js';
+import { unknownId } from './dashboard.error.js';
+import { FactsReader } from './facts.js';
+import { masked, outlineOf } from './masking.js';
+import { MessagingParts } from './messaging-parts.js';
+import { Fields, type Given, iso } from './query.js';
+import { timelineOf, waitingOf } from './timeline.js';
+import { reasonOf } from './words.js';
+
+/** Most rows of an export, and pages that it reads for them. */
+const MOST_ROWS = 10_000;
+const MOST_PAGES = 200;
+
+/** The page of an e-mail has a policy of its own: it runs and loads nothing. */
+const EMAIL_HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy':
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'",
+};
+
+@Injectable()
+export class MessagesApi {
+  constructor(
+    @Inject(MessagingParts) private readonly parts: MessagingParts,
+    @Inject(FactsReader) private readonly facts: FactsReader,
+  ) {}
+
+  async list(call: ApiCall, query: Given): Promise<ListAnswer<MessageItem>> {
+    const fields = new Fields(query);
+    const filter = { ...filterOf(call, fields), limit: fields.limit() };
+    fields.done();
+    const { data, nextCursor } = await this.parts.history.messages(filter);
+    const codes = await this.parts.verification.ofBatches(data.map(({ batchId }) => batchId));
+    return { data: data.map((message) => itemOf(message, codes)), nextCursor };
+  }
+
+  async detail(call: ApiCall, id: string): Promise<MessageDetail> {
+    const message = await this.#read(call, id);
+    const { contacts, messaging, channels, clock } = this.parts;
+    const { tenant, recipient, lane, content } = message;
+    const contact =
+      recipient === ''
+        ? undefined
+        : await contacts.find(recipient, { tenant }).catch(() => undefined);
+    const health =
+      message.status === 'queued'
+        ? (await messaging.lanes()).find((one) => one.lane === lane)
+        : undefined;
+    const codes = await this.parts.verification.ofBatches([message.batchId]);
+    const sendable = channels.find(message.channel)?.irrevocable === undefined;
+    return {
+      ...itemOf(message, codes),
+      ...(await this.facts.of(message, false)),
+      // A rejected request uses up no attempt of the message.
+      attempts: Math.max(message.attempts, ...message.submissions.map(({ attempt }) => attempt)),
+      providerId: message.providerId,
+      parts: message.parts,
+      category: message.category,
+      sentAt: iso(message.sentAt),
+      validUntil: iso(message.validUntil),
+      content: outlineOf(content),
+      contactId: contact?.id ?? null,
+      timeline: [
+        ...timelineOf(message, channels),
+        ...waitingOf(message, health, new Date(clock.now())),
+      ],
+      canResend: call.access.act && sendable && content !== null && recipient !== '',
+    };
+  }
+
+  /** Audited before the answer. */
+  async reveal(call: ApiCall, id: string): Promise<RevealAnswer> {
+    call.require('reveal');
+    const message = await this.#read(call, id);
+    const { tenant, recipient, content } = message;
+    await call.audit({ action: 'message.revealed', tenant, subject: id });
+    const { facts } = await this.facts.of(message, true);
+    return { recipient, content: content as RevealAnswer['content'], facts };
+  }
+
+  /** The html of an e-mail; of a simulated recipient also for callers that only act. */
+  async html(call: ApiCall, id: string, isPhone = false): Promise<TextAnswer> {
+    if (!isPhone) call.require('reveal');
+    const { tenant, content, provider } = await this.#read(call, id);
+    if (isPhone && !this.parts.simulators.has(provider ?? '')) throw unknownId('simulated message');
+    const { html } = (content ?? {}) as { readonly html?: unknown };
+    if (typeof html !== 'string') throw unknownId('e-mail with html');
+    if (!isPhone) await call.audit({ action: 'message.revealed', tenant, subject: id });
+    return new TextAnswer(html, EMAIL_HEADERS);
+  }
+
+  /** CSV of the newest messages that match; whole addresses with `reveal=true`. */
+  async export(call: ApiCall, query: Given): Promise<TextAnswer> {
+    const fields = new Fields(query);
+    const { cursor: _none, ...filter } = filterOf(call, fields);
+    const whole = fields.flag('reveal');
+    fields.done();
+    if (whole) {
+      call.require('reveal');
+      const tenant = filter.tenants === 'all' ? null : (filter.tenants[0] ?? null);
+      await call.audit({ action: 'messages.exported', tenant, subject: null });
+    }
+    const rows: ListedMessage[] = [];
+    let cursor: string | null | undefined;
+    for (let page = 0; page < MOST_PAGES && cursor !== null && rows.length < MOST_ROWS; page++) {
+      const { data, nextCursor } = await this.parts.history.messages({
+        ...filter,
+        limit: 1_000,
+        ...(cursor !== undefined && { cursor }),
+      });
+      rows.push(...data.slice(0, MOST_ROWS - rows.length));
+      cursor = nextCursor;
+      // On SQLite nothing else here waits.
+      await turn();
+    }
+    const lines = rows.map((message) => {
+      const { id, tenant, channel, sender, status, errorCode, provider, acceptedAt } = message;
+      const recipient = whole ? message.recipient : masked(message.recipient);
+      return [id, tenant, channel, recipient, sender, status, errorCode, provider, iso(acceptedAt)];
+    });
+    const header =
+      'id,tenant,channel,recipient,sender,status,error_code,provider,accepted_at'.split(',');
+    return new TextAnswer(csvOf([header, ...lines]), {
+      'Content-Type': 'text/csv; charset=utf-8',
+      'Content-Disposition': 'attachment; filename="messages.csv"',
+      ...(cursor !== null && { 'X-Truncated': String(rows.length) }),
+    });
+  }
+
+  #read(call: ApiCall, id: string): Promise<MessageRecord> {
+    return this.parts.history.message(id, { tenants: call.access.tenants });
+  }
+}
+
+function filterOf(call: ApiCall, fields: Fields) {
+  const status = fields.text('status', 32);
+  return {
+    tenants: call.tenantsOf(fields.text('tenant', 255)),
+    channel: fields.text('channel', 16),
+    status,
+    to: fields.text('to'),
+    from: fields.text('from'),
+    reference: fields.text('reference', 255),
+    tag: fields.text('tag', 64),
+    provider: fields.text('provider', 32),
+    since: fields.time('since'),
+    until: fields.time('until'),
+    cursor: fields.text('cursor', 600) as string,
+  };
+}
+
+function itemOf(
+  message: ListedMessage,
+  codes: ReadonlyMap<string, Pick<Verification, 'status'>>,
+): MessageItem {
+  const { errorCode, provider } = message;
+  return {
+    id: message.id,
+    batchId: message.batchId,
+    tenant: message.tenant,
+    channel: message.channel,
+    recipient: masked(message.recipient),
+    sender: message.sender,
+    status: message.status,
+    errorCode,
+    reason: errorCode === null ? null : reasonOf(errorCode, provider).title,
+    provider,
+    tags: message.tags,
+    acceptedAt: iso(message.acceptedAt),
+    sendAt: iso(message.sendAt),
+    code: codes.get(message.batchId)?.status ?? null,
+  };
+}

@@ -1,0 +1,73 @@
+import {
+  ChannelRegistry,
+  type Clock,
+  ContactsService,
+  EmailService,
+  MESSAGE_TRANSPORTS,
+  MESSAGING_CLOCK,
+  MessageHistory,
+  MessagingService,
+  PolicyService,
+  SimulatorTransport,
+  VasService,
+  VerificationService,
+  VoiceService,
+} from '@dundun/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+
+/** The parts of the app's messaging module, which need not be global. */
+@Injectable()
+export class MessagingParts {
+  constructor(@Inject(ModuleRef) private readonly modules: ModuleRef) {}
+
+  get history(): MessageHistory {
+    return this.modules.get(MessageHistory, { strict: false });
+  }
+
+  get messaging(): MessagingService {
+    return this.modules.get(MessagingService, { strict: false });
+  }
+
+  get contacts(): ContactsService {
+    return this.modules.get(ContactsService, { strict: false });
+  }
+
+  get policy(): PolicyService {
+    return this.modules.get(PolicyService, { strict: false });
+  }
+
+  get email(): EmailService {
+    return this.modules.get(EmailService, { strict: false });
+  }
+
+  get voice(): VoiceService {
+    return this.modules.get(VoiceService, { strict: false });
+  }
+
+  get vas(): VasService {
+    return this.modules.get(VasService, { strict: false });
+  }
+
+  get verification(): VerificationService {
+    return this.modules.get(VerificationService, { strict: false });
+  }
+
+  get channels(): ChannelRegistry {
+    return this.modules.get(ChannelRegistry, { strict: false });
+  }
+
+  get clock(): Clock {
+    return this.modules.get<Clock>(MESSAGING_CLOCK, { strict: false });
+  }
+
+  /** Providers that are simulators, by name. */
+  get simulators(): ReadonlyMap<string, SimulatorTransport> {
+    const transports = this.modules.get(MESSAGE_TRANSPORTS, { strict: false });
+    return new Map(
+      [...transports].flatMap(([name, transport]) =>
+        transport instanceof SimulatorTransport ? [[name, transport] as const] : [],
+      ),
+    );
+  }
+}

@@ -1,0 +1,111 @@
+import type { MessageStats } from '@dundun/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ChangesAnswer, Funnel, StatsAnswer } from './api.js';
+import type { ApiCall } from './api-call.js';
+import { MessagingParts } from './messaging-parts.js';
+import { failedOf, outcomesOf } from './outcomes.js';
+import { Fields, type Given, iso } from './query.js';
+import { SharedAnswers } from './shared-answers.js';
+
+const DAY = 86_400_000;
+const MOST = { hour: 744, day: 366 } as const;
+const LENGTH = { hour: 3_600_000, day: DAY } as const;
+
+/** Messages that are counted, or a batch more. */
+const MOST_COUNTED = 200_000;
+
+/** An answer is kept for this many times as long as it took to read, in milliseconds at least. */
+const KEPT = 40;
+const LEAST_KEPT = 1_000;
+
+/** Milliseconds. */
+const CHANGES_KEPT = 500;
+
+/** Counts for charts, and the look for changes. */
+@Injectable()
+export class StatsApi {
+  readonly #shared = new SharedAnswers(() => this.parts.clock);
+
+  constructor(@Inject(MessagingParts) private readonly parts: MessagingParts) {}
+
+  async stats(call: ApiCall, query: Given): Promise<StatsAnswer> {
+    const now = this.parts.clock.now();
+    const fields = new Fields(query);
+    const tenants = call.tenantsOf(fields.text('tenant', 255));
+    const channel = fields.text('channel', 16);
+    const interval = fields.oneOf('interval', ['hour', 'day']) ?? 'hour';
+    const given = { since: fields.time('since'), until: fields.time('until') };
+    const until = given.until ?? new Date(Math.ceil((now + 1) / 60_000) * 60_000);
+    const since = given.since ?? new Date(until.getTime() - DAY);
+    if ((until.getTime() - since.getTime()) / LENGTH[interval] > MOST[interval])
+      fields.refuse('since', `must be at most ${MOST[interval]} intervals before until`);
+    fields.done();
+    const period = { tenants, channel, interval, since, until };
+    const read = () => this.#read(period);
+    return this.#shared.get(JSON.stringify(period), read, (took) =>
+      Math.max(LEAST_KEPT, KEPT * took),
+    );
+  }
+
+  async changes(call: ApiCall, query: Given): Promise<ChangesAnswer> {
+    const fields = new Fields(query);
+    const tenants = call.tenantsOf(fields.text('tenant', 255));
+    const since = fields.text('since', 600);
+    fields.done();
+    // Pages that ask at about the same time get the same cursor, and so share their next answers.
+    const read = () => this.parts.history.changes({ tenants, since });
+    return this.#shared.get(JSON.stringify(['changes', tenants, since]), read, CHANGES_KEPT);
+  }
+
+  async #read(period: {
+    readonly tenants: readonly string[] | 'all';
+    readonly channel: string | undefined;
+    readonly interval: 'hour' | 'day';
+    readonly since: Date;
+    readonly until: Date;
+  }): Promise<StatsAnswer> {
+    const { history, channels } = this.parts;
+    const { slots, countedSince } = await history.stats({ ...period, atMost: MOST_COUNTED });
+    const latency = await history.latency(period);
+    return {
+      since: iso(period.since),
+      until: iso(period.until),
+      interval: period.interval,
+      series: slots.map(({ start, accepted, counts }) => ({
+        start: iso(start),
+        accepted,
+        counts,
+        ...outcomesOf(channels, { accepted, counts }),
+      })),
+      funnel: this.#funnel(slots),
+      countedSince: iso(countedSince),
+      latency: latency.messages === 0 ? null : latency,
+    };
+  }
+
+  /** Each step counts the messages of the steps after it, whose own reports may be missing. */
+  #funnel(series: readonly MessageStats[]): Funnel {
+    const { channels } = this.parts;
+    const total = totalOf(series);
+    const sum = (name: string) => total.counts[name] ?? 0;
+    const { accepted } = total;
+    const { delivered } = outcomesOf(channels, total);
+    const firsts = new Set(channels.all.map((channel) => channel.accepted));
+    const sent = [...firsts].reduce((all, name) => all + sum(name), 0);
+    return {
+      accepted,
+      sent: Math.min(Math.max(sent, delivered), accepted),
+      delivered,
+      read: Math.min(sum('read'), accepted),
+      failed: Math.min(failedOf(channels, total.counts), accepted),
+    };
+  }
+}
+
+function totalOf(series: readonly MessageStats[]): Pick<MessageStats, 'accepted' | 'counts'> {
+  const counts: Record<string, number> = {};
+  for (const point of series)
+    for (const [name, count] of Object.entries(point.counts))
+      counts[name] = (counts[name] ?? 0) + count;
+  return { accepted: series.reduce((sum, { accepted }) => sum + accepted, 0), counts };
+}

@@ -1,0 +1,127 @@
+import type { ErrorAnswer } from '../../src/api.js';
+import { mount } from './router.js';
+
+/** What the server refused, or that it did not answer, in words that a person can act on. */
+export class ApiError extends Error {
+  constructor(
+    /** HTTP status; 0 where no answer came. */
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    /** What is wrong with each field of the request, by its name. */
+    readonly fields: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** The page asks by itself: the call does not keep an absent person signed in. */
+  readonly background?: boolean;
+  /** The change after which the page reads again. */
+  readonly after?: string;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+let signedOut: (() => void) | undefined;
+
+/** Called on every answer 401, before the caller gets its error. */
+export function onSignedOut(listener: () => void): void {
+  signedOut = listener;
+}
+
+/**
+ * Calls the JSON API below the mount.
+ *
+ * @param path such as `api/messages?limit=50`
+ * @throws {ApiError} a refusal, or no answer
+ */
+export async function call<T>(
+  method: Method,
+  path: string,
+  body?: unknown,
+  options: CallOptions = {},
+): Promise<T> {
+  const response = await request(method, path, body, options);
+  const text = await response.text().catch(() => {
+    throw noAnswer();
+  });
+  if (response.ok) return (text ? JSON.parse(text) : undefined) as T;
+  const error = refusal(response.status, text);
+  if (error.status === 401) signedOut?.();
+  throw error;
+}
+
+async function request(
+  method: Method,
+  path: string,
+  body: unknown,
+  { signal, background, after }: CallOptions,
+): Promise<Response> {
+  try {
+    return await fetch(new URL(path, mount), {
+      method,
+      signal: signal ?? null,
+      credentials: 'same-origin',
+      headers: {
+        accept: 'application/json',
+        ...(background ? { 'x-background': '1' } : {}),
+        ...(after ? { 'x-after': after } : {}),
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body ?? {}) }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw noAnswer();
+  }
+}
+
+function noAnswer(): ApiError {
+  return new ApiError(
+    0,
+    'no_answer',
+    'The server did not answer. Check the connection, then try again.',
+  );
+}
+
+const WORDS: Readonly<Record<number, string>> = {
+  401: 'Sign in to go on.',
+  403: 'Your role does not allow this. Ask an admin of the account.',
+  404: 'This does not exist, or it belongs to another account.',
+  413: 'This is too large to send.',
+  429: 'Too many requests. Wait a minute, then try again.',
+};
+
+function refusal(status: number, text: string): ApiError {
+  let error: Partial<ErrorAnswer['error']> | undefined;
+  try {
+    error = (JSON.parse(text) as Partial<ErrorAnswer>).error;
+  } catch {
+    // A proxy in front answers in HTML: its text is of no use to the reader.
+  }
+  const message =
+    error?.message ?? WORDS[status] ?? `The server answered ${status}. Try again in a moment.`;
+  const fields = error?.fields?.map(({ path, message }) => [path, message] as const);
+  return new ApiError(
+    status,
+    error?.code ?? String(status),
+    message,
+    Object.fromEntries(fields ?? []),
+  );
+}
+
+/** A query string of the values that are set, with `?` in front. */
+export function queryOf(
+  values: Readonly<Record<string, string | number | undefined | null>>,
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null && value !== '') query.set(name, String(value));
+  }
+  const text = query.toString();
+  return text && `?${text}`;
+}

@@ -1,0 +1,51 @@
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const FULL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const SHORT = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const NUMBER = new Intl.NumberFormat('en');
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export const fullTime = (iso: string): string => FULL.format(new Date(iso));
+const shortTime = (iso: string): string => SHORT.format(new Date(iso));
+export const clockTime = (iso: string): string => CLOCK.format(new Date(iso));
+export const formatNumber = (value: number): string => NUMBER.format(value);
+export const compactNumber = (value: number): string => COMPACT.format(value);
+
+/** `4 min. ago`; after a day the date. */
+export function relativeTime(iso: string, now = Date.now()): string {
+  const away = new Date(iso).getTime() - now;
+  const size = Math.abs(away);
+  if (size < MINUTE) return away > 0 ? 'in a moment' : 'just now';
+  if (size < HOUR) return RELATIVE.format(Math.trunc(away / MINUTE), 'minute');
+  if (size < DAY) return RELATIVE.format(Math.trunc(away / HOUR), 'hour');
+  return shortTime(iso);
+}
+
+/** `23 h 4 min`, `4 min 10 s`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  if (h > 0) return `${h} h ${m} min`;
+  return m > 0 ? `${m} min ${s} s` : `${s} s`;
+}
+
+export function percent(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  const value = (100 * part) / whole;
+  return `${value > 0 && value < 10 ? value.toFixed(1) : Math.round(value)}%`;
+}
+
+/** `1 message`, `2 messages`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? one : many}`;
+}

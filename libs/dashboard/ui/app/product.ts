@@ -1,0 +1,50 @@
+import { type ComponentType, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { ContextAnswer, SendRequest } from '../../src/api.js';
+import type { IconName } from '../components/icon.js';
+import type { Route } from './router.js';
+
+export interface Page {
+  /** First part of its address. */
+  readonly name: string;
+  readonly title: string;
+  readonly icon: IconName;
+  /** Title of its part of the navigation. */
+  readonly group?: string;
+  /** `g` and this letter open it. */
+  readonly key?: string;
+  readonly shown?: (context: ContextAnswer) => boolean;
+  readonly view: ComponentType<{ route: Route }>;
+}
+
+/** An action that a program can do over the product's public interface. */
+export type CurlAction =
+  | { readonly action: 'send'; readonly request: SendRequest }
+  | { readonly action: 'message'; readonly channel: string; readonly id: string }
+  | { readonly action: 'batch' | 'cancel'; readonly channel: string; readonly id: string }
+  | {
+      readonly action: 'reschedule';
+      readonly channel: string;
+      readonly id: string;
+      readonly sendAt: string;
+    }
+  | { readonly action: 'messages'; readonly channel: string };
+
+/** What the dashboard and the portal do not share. */
+export interface Product {
+  readonly pages: readonly Page[];
+  /** Above the navigation, such as the choice of an account. */
+  readonly top?: ComponentType;
+  /** Below the navigation, such as the signed-in user. */
+  readonly bottom?: ComponentType;
+  /** The command for an action; `undefined` where the interface has none. */
+  readonly curl?: (action: CurlAction) => string | undefined;
+  /** Where the templates of a channel are listed, for a choice instead of a text field. */
+  readonly templates?: string;
+  /** Senders to choose from, by channel. */
+  readonly senders?: (channel: string) => Promise<readonly string[]>;
+}
+
+export const ProductData = createContext<Product>({ pages: [] });
+
+export const useProduct = (): Product => useContext(ProductData);

@@ -1,0 +1,262 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ContextAnswer } from '../../src/api.js';
+import { Badge } from '../components/badge.js';
+import { Button, Empty, ErrorNotice, Skeleton } from '../components/basics.js';
+import { Dialog } from '../components/dialog.js';
+import { Icon, Logo } from '../components/icon.js';
+import { ContextData } from './context.js';
+import { configureLive } from './live.js';
+import { type Page, type Product, ProductData } from './product.js';
+import { followLinks, useRoute } from './router.js';
+import { shortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.js';
+import { chooseTheme, chosenTheme, type Theme } from './theme.js';
+import { dismissToast, type Toast, watchToasts } from './toasts.js';
+import { useData } from './use-data.js';
+
+/** The frame around every page: navigation, title, keys, toasts. */
+export function Shell({ product }: { product: Product }): JSX.Element {
+  const context = useData<ContextAnswer>('api/context');
+  useEffect(followLinks, []);
+  useEffect(() => {
+    configureLive(context.data);
+    return () => configureLive(undefined);
+  }, [context.data]);
+  if (!context.data) {
+    return (
+      <main class="alone">
+        {context.error ? (
+          <ErrorNotice error={context.error} retry={context.reload} />
+        ) : (
+          <Skeleton lines={6} />
+        )}
+      </main>
+    );
+  }
+  return (
+    <ProductData.Provider value={product}>
+      <ContextData.Provider value={context.data}>
+        <Frame product={product} context={context.data} />
+      </ContextData.Provider>
+    </ProductData.Provider>
+  );
+}
+
+function Frame({ product, context }: { product: Product; context: ContextAnswer }): JSX.Element {
+  const route = useRoute();
+  const [menu, setMenu] = useState(false);
+  const [help, setHelp] = useState(false);
+  const pages = product.pages.filter(({ shown }) => shown?.(context) ?? true);
+  const page = pages.find(({ name }) => name === route.page);
+  const address = `${route.page}/${route.id ?? ''}/${route.tab ?? ''}`;
+  useShortcuts(pages, () => setHelp(true));
+  useEffect(() => setMenu(false), [address]);
+  usePageFocus(address, page?.title, context.title);
+  const View = page?.view;
+  return (
+    <div class={`frame${menu ? ' menu-open' : ''}`}>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.querySelector<HTMLElement>('main h1')?.focus();
+        }}
+      >
+        Skip to content
+      </a>
+      <div class="bar">
+        <Brand title={context.title} />
+        <Button
+          kind="quiet"
+          icon={menu ? 'close' : 'menu'}
+          iconOnly
+          aria-expanded={menu}
+          aria-controls="sidebar"
+          onClick={() => setMenu(!menu)}
+        >
+          Menu
+        </Button>
+      </div>
+      <div
+        class="sidebar"
+        id="sidebar"
+        onKeyDown={(event) => event.key === 'Escape' && setMenu(false)}
+      >
+        <div class="sidebar-top">
+          <Brand title={context.title} />
+          {context.environment && <Badge tone="warning">{context.environment}</Badge>}
+        </div>
+        {product.top && <product.top />}
+        <Navigation pages={pages} current={page} />
+        <div class="sidebar-bottom">
+          {product.bottom && <product.bottom />}
+          <div class="sidebar-tools">
+            <ThemeChoice />
+            <Button kind="quiet" icon="keyboard" iconOnly onClick={() => setHelp(true)}>
+              Keyboard shortcuts
+            </Button>
+          </div>
+        </div>
+      </div>
+      <main id="main">
+        {View ? <View route={route} key={page.name} /> : <UnknownPage home={pages[0]} />}
+      </main>
+      <Toasts />
+      {help && <ShortcutHelp pages={pages} onClose={() => setHelp(false)} />}
+    </div>
+  );
+}
+
+/** Puts the focus on the new page's title, so that keyboards and screen readers start there. */
+function usePageFocus(address: string, title: string | undefined, product: string): void {
+  const first = useRef(true);
+  useEffect(() => {
+    document.title = title ? `${title} · ${product}` : product;
+    if (first.current) {
+      first.current = false;
+      return;
+    }
+    window.scrollTo(0, 0);
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+  }, [address, title, product]);
+}
+
+function Brand({ title }: { title: string }): JSX.Element {
+  return (
+    <span class="brand">
+      <Logo />
+      <span>{title}</span>
+    </span>
+  );
+}
+
+function Navigation(props: { pages: readonly Page[]; current: Page | undefined }): JSX.Element {
+  const groups = [...new Set(props.pages.map(({ group }) => group))];
+  return (
+    <nav class="pages" aria-label="Pages">
+      {groups.map((group) => (
+        <ul key={group ?? ''} aria-label={group}>
+          {group && (
+            <li class="group-title" aria-hidden="true">
+              {group}
+            </li>
+          )}
+          {props.pages
+            .filter((page) => page.group === group)
+            .map(({ name, title, icon }) => (
+              <li key={name}>
+                <a href={name} aria-current={props.current?.name === name ? 'page' : undefined}>
+                  <Icon name={icon} />
+                  {title}
+                </a>
+              </li>
+            ))}
+        </ul>
+      ))}
+    </nav>
+  );
+}
+
+function UnknownPage({ home }: { home: Page | undefined }): JSX.Element {
+  return (
+    <>
+      <h1 tabIndex={-1} class="hidden">
+        Unknown page
+      </h1>
+      <Empty
+        icon="search"
+        title="There is no page at this address"
+        action={
+          home && (
+            <a class="button primary" href={home.name}>
+              Go to the {home.title.toLowerCase()}
+            </a>
+          )
+        }
+      >
+        The link may be old, or your role does not show this page.
+      </Empty>
+    </>
+  );
+}
+
+function ThemeChoice(): JSX.Element {
+  const [theme, setTheme] = useState<Theme>(chosenTheme);
+  useEffect(() => chooseTheme(theme), [theme]);
+  const next: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' };
+  return (
+    <Button
+      kind="quiet"
+      icon={theme === 'dark' ? 'moon' : 'sun'}
+      onClick={() => setTheme(next[theme])}
+    >
+      <span class="hidden">Colours: </span>
+      {theme === 'system' ? 'Auto' : theme === 'light' ? 'Light' : 'Dark'}
+    </Button>
+  );
+}
+
+function Toasts(): JSX.Element {
+  const [toasts, setToasts] = useState<readonly Toast[]>([]);
+  useEffect(() => watchToasts(setToasts), []);
+  return (
+    <div class="toasts" aria-live="polite" role="status">
+      {toasts.map(({ id, text, tone }) => (
+        <div class={`toast ${tone}`} key={id}>
+          <Icon name={tone === 'danger' ? 'alert' : 'check'} />
+          <span>{text}</span>
+          <Button kind="quiet" icon="close" iconOnly onClick={() => dismissToast(id)}>
+            Dismiss
+          </Button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function ShortcutHelp(props: { pages: readonly Page[]; onClose: () => void }): JSX.Element {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={props.onClose}>
+      <dl class="shortcuts">
+        <div>
+          <dt>
+            <kbd>/</kbd>
+          </dt>
+          <dd>Search</dd>
+        </div>
+        {props.pages.map(
+          ({ name, title, key }) =>
+            key && (
+              <div key={name}>
+                <dt>
+                  <kbd>g</kbd> <kbd>{key}</kbd>
+                </dt>
+                <dd>{title}</dd>
+              </div>
+            ),
+        )}
+        <div>
+          <dt>
+            <kbd>Esc</kbd>
+          </dt>
+          <dd>Close a dialog</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>?</kbd>
+          </dt>
+          <dd>This help</dd>
+        </div>
+      </dl>
+      <label class="check">
+        <input
+          type="checkbox"
+          defaultChecked={shortcutsOn()}
+          onChange={(event) => switchShortcuts(event.currentTarget.checked)}
+        />
+        Shortcuts of one key are on
+      </label>
+    </Dialog>
+  );
+}

@@ -1,0 +1,17 @@
+import { useProduct } from './product.js';
+import { useData } from './use-data.js';
+
+export interface TemplateChoice {
+  readonly name: string;
+  readonly language: string;
+  readonly category: string;
+  readonly status: string;
+  readonly paramsCount: number;
+}
+
+/** Templates that may be sent; `undefined` where the product lists none. */
+export function useTemplates(): readonly TemplateChoice[] | undefined {
+  const { templates } = useProduct();
+  const { data } = useData<{ readonly data: readonly TemplateChoice[] }>(templates);
+  return data?.data.filter(({ status }) => status === 'approved');
+}

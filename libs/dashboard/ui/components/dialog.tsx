@@ -1,0 +1,93 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import type { ApiError } from '../app/api-client.js';
+import { useAction } from '../app/use-data.js';
+import { Button, ErrorNotice } from './basics.js';
+
+/** A native modal dialog: Esc closes it, the focus stays in it and returns to where it was. */
+export function Dialog(props: {
+  title: string;
+  wide?: boolean;
+  onClose: () => void;
+  children: ComponentChildren;
+  footer?: ComponentChildren;
+}): JSX.Element {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={props.wide ? 'wide' : undefined}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        props.onClose();
+      }}
+    >
+      <header class="dialog-header">
+        <h2 id={heading}>{props.title}</h2>
+        <Button kind="quiet" icon="close" iconOnly onClick={props.onClose}>
+          Close
+        </Button>
+      </header>
+      <div class="dialog-body">{props.children}</div>
+      {props.footer && <footer class="dialog-footer">{props.footer}</footer>}
+    </dialog>
+  );
+}
+
+/** A form in a dialog: one button that does it, one that leaves it, and the refusal between. */
+export function FormDialog(props: {
+  title: string;
+  wide?: boolean;
+  /** Name of the button. */
+  submit: string;
+  danger?: boolean;
+  disabled?: boolean;
+  /** Resolves when it is done; the dialog then closes, unless `keepOpen`. */
+  action: (values: FormData) => Promise<unknown>;
+  keepOpen?: boolean;
+  onClose: () => void;
+  children: ComponentChildren | ((error: ApiError | undefined) => ComponentChildren);
+}): JSX.Element {
+  const form = useId();
+  const action = useAction(props.action);
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const done = await action.run(new FormData(event.currentTarget as HTMLFormElement));
+    if (done && !props.keepOpen) props.onClose();
+  };
+  return (
+    <Dialog
+      title={props.title}
+      wide={props.wide}
+      onClose={props.onClose}
+      footer={
+        <>
+          <Button onClick={props.onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            form={form}
+            kind={props.danger ? 'danger' : 'primary'}
+            busy={action.busy}
+            disabled={props.disabled}
+          >
+            {props.submit}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} class="form" onSubmit={(event) => void submit(event)}>
+        {typeof props.children === 'function' ? props.children(action.error) : props.children}
+        <ErrorNotice error={action.error} />
+      </form>
+    </Dialog>
+  );
+}

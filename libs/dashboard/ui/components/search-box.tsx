@@ -1,0 +1,39 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { setQuery, useRoute } from '../app/router.js';
+import { Icon } from './icon.js';
+
+/** Writes `q` of the address when the person presses Enter or leaves the field. */
+export function SearchBox({ placeholder }: { placeholder: string }): JSX.Element {
+  const { query } = useRoute();
+  const asked = query.get('q') ?? '';
+  const [text, setText] = useState(asked);
+  useEffect(() => setText(asked), [asked]);
+  const search = (): void => {
+    if (text.trim() !== asked) setQuery({ q: text.trim() });
+  };
+  return (
+    <form
+      class="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        search();
+      }}
+    >
+      <Icon name="search" />
+      <input
+        type="search"
+        name="q"
+        aria-label={placeholder}
+        placeholder={placeholder}
+        value={text}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onBlur={search}
+        onSearch={search}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </form>
+  );
+}

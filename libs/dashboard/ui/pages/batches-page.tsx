@@ -1,0 +1,287 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { BatchItem } from '../../src/api.js';
+import { call, queryOf } from '../app/api-client.js';
+import { useContextData } from '../app/context.js';
+import { formatNumber, fullTime, plural } from '../app/format.js';
+import { type Route, setQuery } from '../app/router.js';
+import { toast } from '../app/toasts.js';
+import { useData, useList } from '../app/use-data.js';
+import { BatchBadge, ChannelName, StatusBadge, useTone, words } from '../components/badge.js';
+import {
+  Button,
+  Card,
+  Copy,
+  Empty,
+  ErrorNotice,
+  Facts,
+  PageHeader,
+  Skeleton,
+  Time,
+} from '../components/basics.js';
+import { Progress } from '../components/chart.js';
+import { CurlButton, CurlDetails } from '../components/curl.js';
+import { FormDialog } from '../components/dialog.js';
+import { Field, Filter } from '../components/field.js';
+import { List } from '../components/table.js';
+import { SendButton } from './send-dialog.js';
+
+const STATUSES = ['scheduled', 'queued', 'sending', 'completed', 'cancelled'] as const;
+
+export function BatchesPage({ route }: { route: Route }): JSX.Element {
+  return route.id ? <BatchPage id={route.id} /> : <BatchList route={route} />;
+}
+
+function BatchList({ route }: { route: Route }): JSX.Element {
+  const { channels } = useContextData();
+  const get = (name: string): string => route.query.get(name) ?? '';
+  const query = queryOf({
+    channel: get('channel'),
+    status: get('status'),
+    cursor: get('cursor'),
+  });
+  const list = useList<BatchItem>(`api/batches${query}`, true);
+  return (
+    <>
+      <PageHeader title="Batches" description="One send each, with all of its recipients.">
+        <SendButton />
+      </PageHeader>
+      <div class="filters">
+        <Filter
+          label="Channel"
+          value={get('channel')}
+          all="All channels"
+          options={channels.map(({ name, title }) => [name, title])}
+          onChange={(channel) => setQuery({ channel })}
+        />
+        <Filter
+          label="Status"
+          value={get('status')}
+          all="All statuses"
+          options={STATUSES.map((status) => [status, status])}
+          onChange={(status) => setQuery({ status })}
+        />
+      </div>
+      <Card flush>
+        <List
+          label="Batches"
+          list={list}
+          id={({ id }) => id}
+          to={({ id }) => `batches/${id}`}
+          columns={[
+            { title: 'Batch', cell: ({ id }) => <code>{shortId(id)}</code> },
+            { title: 'Status', cell: ({ status }) => <BatchBadge status={status} /> },
+            { title: 'Channel', cell: ({ channel }) => <ChannelName channel={channel} /> },
+            { title: 'From', cell: ({ sender }) => sender },
+            { title: 'Progress', cell: (batch) => <BatchProgress batch={batch} /> },
+            {
+              title: 'Recipients',
+              number: true,
+              cell: ({ recipients }) => formatNumber(recipients),
+            },
+            { title: 'Created', number: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+          ]}
+          empty={
+            <Empty icon="layers" title="No batches" action={<SendButton />}>
+              Each send is a batch, also one to a single recipient.
+            </Empty>
+          }
+        />
+      </Card>
+    </>
+  );
+}
+
+/** The end of a UUIDv7 tells two of the same moment apart. */
+const shortId = (id: string): string => `…${id.slice(-12)}`;
+
+function BatchProgress({ batch }: { batch: BatchItem }): JSX.Element {
+  const toneOf = useTone(batch.channel);
+  return (
+    <Progress
+      label="Progress"
+      whole={batch.recipients}
+      parts={Object.entries(batch.counts)
+        .filter(([status]) => status !== 'queued')
+        .map(([status, value]) => ({ tone: toneOf(status), value, title: words(status) }))}
+    />
+  );
+}
+
+function BatchPage({ id }: { id: string }): JSX.Element {
+  const { data, error, loading, reload } = useData<BatchItem>(
+    `api/batches/${encodeURIComponent(id)}`,
+    true,
+  );
+  const back = { to: 'batches', label: 'Back to the list' };
+  if (!data) {
+    return (
+      <>
+        <PageHeader title="Batch" back={back} />
+        {loading && <Skeleton lines={8} />}
+        <ErrorNotice error={error} retry={reload} />
+      </>
+    );
+  }
+  return <Batch batch={data} back={back} reload={reload} />;
+}
+
+function Batch(props: {
+  batch: BatchItem;
+  back: { to: string; label: string };
+  reload: () => Promise<void>;
+}): JSX.Element {
+  const { batch } = props;
+  const { act } = useContextData();
+  const [dialog, setDialog] = useState<'cancel' | 'reschedule'>();
+  const share = batch.recipients ? Math.floor((100 * batch.done) / batch.recipients) : 100;
+  return (
+    <>
+      <PageHeader
+        title={`Batch ${shortId(batch.id)}`}
+        badge={<BatchBadge status={batch.status} />}
+        back={props.back}
+        description={
+          <>
+            <ChannelName channel={batch.channel} />
+            {batch.sender && ` from ${batch.sender}`} to {plural(batch.recipients, 'recipient')}
+          </>
+        }
+      >
+        <CurlButton
+          title="Read this batch by API"
+          action={{ action: 'batch', channel: batch.channel, id: batch.id }}
+        />
+        {act && batch.canReschedule && (
+          <Button icon="clock" onClick={() => setDialog('reschedule')}>
+            Reschedule
+          </Button>
+        )}
+        {act && batch.canCancel && (
+          <Button kind="danger" icon="close" onClick={() => setDialog('cancel')}>
+            Cancel batch
+          </Button>
+        )}
+      </PageHeader>
+      <Card
+        title="Progress"
+        description={`${formatNumber(batch.done)} of ${plural(batch.recipients, 'message')} left the queue`}
+      >
+        <p class="big-number">{share}%</p>
+        <BatchProgress batch={batch} />
+        <ul class="counts">
+          {Object.entries(batch.counts).map(([status, count]) => (
+            <li key={status}>
+              <a href={`messages${queryOf({ q: batch.id, status })}`}>
+                <StatusBadge channel={batch.channel} status={status} />
+                <span class="number">{formatNumber(count)}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      </Card>
+      <Card title="Details">
+        <Facts
+          rows={[
+            ['Reference', <Copy key="id" value={batch.id} label="reference" />],
+            ['Created', fullTime(batch.createdAt)],
+            batch.sendAt !== null && ['Scheduled for', fullTime(batch.sendAt)],
+            batch.validUntil !== null && ['Valid until', fullTime(batch.validUntil)],
+            batch.parts > 0 && ['Parts of each message', batch.parts],
+            batch.content !== null && ['Content', words(batch.content.kind)],
+            batch.tags.length > 0 && ['Tags', batch.tags.join(', ')],
+            [
+              'Messages',
+              <a key="messages" href={`messages${queryOf({ q: batch.id })}`}>
+                See all of this batch
+              </a>,
+            ],
+          ]}
+        />
+      </Card>
+      {dialog === 'cancel' && (
+        <CancelDialog batch={batch} done={props.reload} onClose={() => setDialog(undefined)} />
+      )}
+      {dialog === 'reschedule' && (
+        <RescheduleDialog batch={batch} done={props.reload} onClose={() => setDialog(undefined)} />
+      )}
+    </>
+  );
+}
+
+interface BatchDialog {
+  batch: BatchItem;
+  done: () => Promise<void>;
+  onClose: () => void;
+}
+
+function CancelDialog({ batch, done, onClose }: BatchDialog): JSX.Element {
+  const left = batch.recipients - batch.done;
+  return (
+    <FormDialog
+      title="Cancel this batch?"
+      submit="Cancel the batch"
+      danger
+      onClose={onClose}
+      action={async () => {
+        await call('POST', `api/batches/${batch.id}/cancel`);
+        toast('Batch cancelled');
+        await done();
+      }}
+    >
+      <p>
+        {plural(left, 'message')} that have not left are not sent. Messages that have left stay as
+        they are.
+      </p>
+      <CurlDetails action={{ action: 'cancel', channel: batch.channel, id: batch.id }} />
+    </FormDialog>
+  );
+}
+
+function RescheduleDialog({ batch, done, onClose }: BatchDialog): JSX.Element {
+  const [at, setAt] = useState(localTime(batch.sendAt));
+  return (
+    <FormDialog
+      title="Reschedule this batch"
+      submit="Reschedule"
+      onClose={onClose}
+      action={async () => {
+        const sendAt = new Date(at).toISOString();
+        await call('POST', `api/batches/${batch.id}/reschedule`, { sendAt });
+        toast(`Moved to ${fullTime(sendAt)}`);
+        await done();
+      }}
+    >
+      {(error) => (
+        <>
+          <Field
+            label="Send at"
+            name="sendAt"
+            type="datetime-local"
+            required
+            value={at}
+            onInput={(event) => setAt(event.currentTarget.value)}
+            hint={`In your time zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}. A past time sends at once.`}
+            error={error?.fields['sendAt']}
+          />
+          {at && (
+            <CurlDetails
+              action={{
+                action: 'reschedule',
+                channel: batch.channel,
+                id: batch.id,
+                sendAt: new Date(at).toISOString(),
+              }}
+            />
+          )}
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+/** As an input of type `datetime-local` takes it. */
+export function localTime(iso: string | null): string {
+  const date = iso ? new Date(iso) : new Date();
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -1,0 +1,225 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { MessageDetail, RevealAnswer, SendAnswer } from '../../src/api.js';
+import { call } from '../app/api-client.js';
+import { useContextData } from '../app/context.js';
+import { fullTime } from '../app/format.js';
+import { navigate } from '../app/router.js';
+import { toast } from '../app/toasts.js';
+import { useAction, useData } from '../app/use-data.js';
+import { ChannelName, CodeBadge, StatusBadge, words } from '../components/badge.js';
+import {
+  Button,
+  Card,
+  Copy,
+  ErrorNotice,
+  Facts,
+  Notice,
+  PageHeader,
+  Skeleton,
+} from '../components/basics.js';
+import { CurlButton } from '../components/curl.js';
+import { Timeline } from '../components/timeline.js';
+
+export function MessagePage({ id }: { id: string }): JSX.Element {
+  const { data, error, loading, reload } = useData<MessageDetail>(
+    `api/messages/${encodeURIComponent(id)}`,
+    true,
+  );
+  const back = { to: 'messages', label: 'Back to the list' };
+  if (!data) {
+    return (
+      <>
+        <PageHeader title="Message" back={back} />
+        {loading && <Skeleton lines={8} />}
+        <ErrorNotice error={error} retry={reload} />
+      </>
+    );
+  }
+  return <Message message={data} back={back} />;
+}
+
+function Message(props: {
+  message: MessageDetail;
+  back: { to: string; label: string };
+}): JSX.Element {
+  const { message } = props;
+  const { act, reveal } = useContextData();
+  const [revealed, setRevealed] = useState<RevealAnswer>();
+  useEffect(() => setRevealed(undefined), [message.id]);
+  const show = useAction(async () => {
+    setRevealed(await call<RevealAnswer>('POST', `api/messages/${message.id}/reveal`));
+  });
+  const resend = useAction(async () => {
+    const { batchId } = await call<SendAnswer>('POST', `api/messages/${message.id}/resend`);
+    toast('Sent again as a new message');
+    navigate(`messages/${batchId}-0`);
+  });
+  return (
+    <>
+      <PageHeader
+        title={revealed?.recipient ?? (message.recipient || 'Erased recipient')}
+        badge={<StatusBadge channel={message.channel} status={message.status} />}
+        back={props.back}
+        description={
+          <>
+            <ChannelName channel={message.channel} />
+            {message.sender && ` from ${message.sender}`}, accepted {fullTime(message.acceptedAt)}
+          </>
+        }
+      >
+        <CurlButton
+          title="Read this message by API"
+          action={{ action: 'message', channel: message.channel, id: message.id }}
+        />
+        {reveal && !revealed && (
+          <Button icon="eye" busy={show.busy} onClick={() => void show.run()}>
+            Reveal
+          </Button>
+        )}
+        {act && message.canResend && (
+          <Button icon="refresh" busy={resend.busy} onClick={() => void resend.run()}>
+            Send again
+          </Button>
+        )}
+      </PageHeader>
+      <ErrorNotice error={show.error ?? resend.error} />
+      {message.reason && message.errorCode && (
+        <Notice tone="warning" title={message.reason}>
+          Code <code>{message.errorCode}</code>. The timeline says what to do.
+        </Notice>
+      )}
+      <div class="columns wide-first">
+        <Card title="Timeline">
+          <Timeline channel={message.channel} entries={message.timeline} />
+        </Card>
+        <div class="stack">
+          <Card title="Content">
+            {revealed && !message.code ? (
+              <RevealedContent id={message.id} content={revealed.content} />
+            ) : (
+              <Outline message={message} />
+            )}
+          </Card>
+          {message.facts.length > 0 && (
+            <Card title={message.content?.product ? 'Order' : 'Call'}>
+              <Facts
+                rows={(revealed ?? message).facts.map(({ title, value }) => [
+                  title,
+                  TIME.test(value) ? fullTime(value) : value,
+                ])}
+              />
+            </Card>
+          )}
+          <Card title="Details">
+            <Details message={message} />
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** As the API writes times. */
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+function Outline({ message }: { message: MessageDetail }): JSX.Element {
+  const { reveal } = useContextData();
+  const { content } = message;
+  if (message.code)
+    return (
+      <p>
+        A one-time code, which no page shows. Its verification is <CodeBadge code={message.code} />
+      </p>
+    );
+  if (!content) return <p class="muted">Deleted by retention or an erasure.</p>;
+  return (
+    <>
+      <Facts
+        rows={[
+          ['Kind', words(content.kind)],
+          content.product !== null && ['Product', content.product],
+          content.template !== null && ['Template', content.template],
+          content.characters !== null && ['Length', `${content.characters} characters`],
+          message.parts > 0 && ['Parts', message.parts],
+        ]}
+      />
+      <p class="muted small">
+        {reveal
+          ? 'Masked. “Reveal” shows it and writes an entry of the audit log.'
+          : 'Masked: your role does not reveal recipients and texts.'}
+      </p>
+    </>
+  );
+}
+
+function RevealedContent(props: { id: string; content: RevealAnswer['content'] }): JSX.Element {
+  const { content } = props;
+  if (!content) return <p class="muted">Deleted by retention or an erasure.</p>;
+  const text = content['text'];
+  const rest = Object.entries(content).filter(
+    ([name, value]) => !['kind', 'text', 'html'].includes(name) && value !== undefined,
+  );
+  return (
+    <>
+      {rest.length > 0 && (
+        <Facts
+          rows={rest.map(([name, value]) => [
+            words(name),
+            typeof value === 'string' ? value : JSON.stringify(value),
+          ])}
+        />
+      )}
+      {typeof text === 'string' && <p class="message-text">{text}</p>}
+      {typeof content['html'] === 'string' && (
+        <iframe
+          class="email-frame"
+          title="The e-mail as its reader sees it"
+          sandbox=""
+          src={`api/messages/${props.id}/html`}
+        />
+      )}
+    </>
+  );
+}
+
+function Details({ message }: { message: MessageDetail }): JSX.Element {
+  return (
+    <Facts
+      rows={[
+        ['Message id', <Copy key="id" value={message.id} label="message id" />],
+        [
+          'Batch',
+          <a key="batch" href={`batches/${message.batchId}`}>
+            <code>{message.batchId}</code>
+          </a>,
+        ],
+        message.providerId !== null && [
+          'Provider’s id',
+          <Copy key="provider" value={message.providerId} label="provider’s id" />,
+        ],
+        ['Provider', message.provider ?? 'not chosen yet'],
+        ['Attempts', message.attempts],
+        message.cost !== null && ['Cost', `${message.cost} ${message.currency ?? ''}`],
+        message.category !== null && ['Category', message.category],
+        message.sendAt !== null && ['Scheduled for', fullTime(message.sendAt)],
+        message.sentAt !== null && ['Sent', fullTime(message.sentAt)],
+        message.validUntil !== null && ['Valid until', fullTime(message.validUntil)],
+        message.tags.length > 0 && [
+          'Tags',
+          message.tags.map((tag) => (
+            <a key={tag} class="chip" href={`messages?tag=${encodeURIComponent(tag)}`}>
+              {tag}
+            </a>
+          )),
+        ],
+        message.contactId !== null && [
+          'Contact',
+          <a key="contact" href={`contacts/${message.contactId}`}>
+            Open the conversation
+          </a>,
+        ],
+      ]}
+    />
+  );
+}
