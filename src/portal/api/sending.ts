@@ -1,0 +1,109 @@
+// Senders (read: all roles; change: admin)
+
+export type SenderState = 'approved' | 'pending';
+
+/** `GET api/senders`: all of the account. */
+export interface Senders {
+  /** Those that an admin adds: sender IDs of SMS, caller ids of voice. */
+  readonly data: readonly Sender[];
+  /** What may be the sender of a message, by channel; channels without a list are left out. */
+  readonly ofChannels: Readonly<Record<string, readonly string[]>>;
+  /** `operator`: a new one is `pending` until an operator approves it. */
+  readonly approval: 'auto' | 'operator';
+}
+
+/** `DELETE api/senders/:channel/:sender` 204. */
+export interface Sender {
+  readonly channel: string;
+  readonly sender: string;
+  readonly state: SenderState;
+}
+
+/** `POST api/senders` (201) answers {@link Sender}. */
+export interface NewSender {
+  readonly channel: string;
+  readonly sender: string;
+}
+
+/** `GET api/sender-requests` answers `Listed<SenderRequest>`, the first 100 by account (operators). */
+export interface SenderRequest {
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly channel: string;
+  readonly sender: string;
+}
+
+/** `POST api/sender-requests/approve` and `POST api/sender-requests/reject`: 204. */
+export interface SenderDecision {
+  readonly accountId: string;
+  readonly channel: string;
+  readonly sender: string;
+}
+
+// Do not call (read: all roles; change: sender)
+
+/** `GET api/do-not-call?phone=&reveal=true` answers `Listed<DoNotCall>`; `reveal` (admin) is audited. */
+export interface DoNotCall {
+  /** Masked, unless revealed or named by `?phone=`. */
+  readonly phone: string;
+  /** `marketing`; `null`: every category. */
+  readonly category: string | null;
+  readonly reason: string;
+  readonly createdAt: string;
+}
+
+/** `POST api/do-not-call` and `POST api/do-not-call/remove`: 204. */
+export interface NumberToCall {
+  /** Digits with country code. */
+  readonly phone: string;
+}
+
+// Groups (read: all roles; change: sender)
+
+/**
+ * `GET api/groups` answers `Listed<Group>`; `GET api/groups/:id`, `POST api/groups` (201) and
+ * `PATCH api/groups/:id` with {@link GroupName} answer {@link Group}; `DELETE api/groups/:id` 204.
+ */
+export interface Group {
+  readonly id: string;
+  readonly name: string;
+  readonly size: number;
+  readonly createdAt: string;
+}
+
+export interface GroupName {
+  readonly name: string;
+}
+
+/** `GET api/groups/:id/members` answers `Listed<GroupMember>`; `?reveal=true` (admin) is audited. */
+export interface GroupMember {
+  /** Id of the contact; `DELETE api/groups/:id/members/:contactId` 204. */
+  readonly id: string;
+  readonly name: string | null;
+  /** Masked, unless revealed. */
+  readonly addresses: readonly string[];
+}
+
+/** `POST api/groups/:id/members` answers {@link Group}; at most 10,000 numbers, all or none. */
+export interface NewMembers {
+  readonly members: readonly string[];
+}
+
+/** `GET api/groups/:id/members.csv` is a CSV file of all members (admin). */
+
+// Templates (read: all roles; change: admin)
+
+export const TEMPLATE_CATEGORIES = ['utility', 'marketing', 'authentication'] as const;
+export const TEMPLATE_STATUSES = ['approved', 'pending', 'rejected', 'paused'] as const;
+
+/**
+ * A WhatsApp template as the platform has it. `GET api/templates` answers `Listed<Template>`;
+ * `POST api/templates` adds one or changes what is known of it, and answers it.
+ */
+export interface Template {
+  readonly name: string;
+  readonly language: string;
+  readonly category: (typeof TEMPLATE_CATEGORIES)[number];
+  readonly status: (typeof TEMPLATE_STATUSES)[number];
+  readonly paramsCount: number;
+}

@@ -1,0 +1,175 @@
+import type { Role } from './session.js';
+
+// Settings → Security (admin)
+
+/** `GET api/security`. */
+export interface Security {
+  /** `null`: none is valid. */
+  readonly token: TokenInfo | null;
+}
+
+export interface TokenInfo {
+  readonly lastFour: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
+
+/** `POST api/security/rotate`: the former token stops working at once. */
+export interface RotatedToken {
+  /** `tok_…`, shown this once. */
+  readonly token: string;
+  readonly info: TokenInfo;
+}
+
+// Settings → Webhook (read: all roles; change: admin)
+
+/** `GET api/webhooks`: all of the account, at most {@link Webhooks.most}. */
+export interface Webhooks {
+  readonly data: readonly Webhook[];
+  readonly most: number;
+  /** The kinds of callbacks that there are, for `events`. */
+  readonly kinds: readonly string[];
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  /** `null`: every kind. */
+  readonly events: readonly string[] | null;
+  readonly status: 'enabled' | 'disabled';
+  /** `gone`: it answered 410; `failing`: no success for five days; `account`: disabled here or by API. */
+  readonly disabledReason: 'gone' | 'failing' | 'account' | null;
+  readonly disabledAt: string | null;
+  /** First failure since the last success. */
+  readonly failingSince: string | null;
+  readonly createdAt: string;
+  /** Until then callbacks are also signed with the previous secret. */
+  readonly previousSecretUntil: string | null;
+}
+
+/** `POST api/webhooks` (201) answers {@link WebhookSecret}. */
+export interface NewWebhook {
+  readonly url: string;
+  readonly events?: readonly string[] | null;
+}
+
+/** `PATCH api/webhooks/:id` answers {@link Webhook}; `DELETE api/webhooks/:id` 204. */
+export interface WebhookChange extends Partial<NewWebhook> {
+  readonly enabled?: boolean;
+}
+
+/** `POST api/webhooks/:id/rotate-secret`. */
+export interface WebhookSecret {
+  readonly webhook: Webhook;
+  /** `whsec_…`, shown this once. */
+  readonly secret: string;
+}
+
+/** `POST api/webhooks/:id/test` (202): a callback of type `test` is due at once. */
+export interface TestEvent {
+  readonly deliveryId: string;
+}
+
+/** `GET api/webhooks/:id/attempts` answers `Listed<WebhookAttempt>`, newest first. */
+export interface WebhookAttempt {
+  /** The `webhook-id` of the request. */
+  readonly deliveryId: string;
+  readonly messageId: string;
+  /** `type` of the callback, such as `sms.delivery_report`. */
+  readonly type: string;
+  /** 1 for the first attempt of a schedule. */
+  readonly attempt: number;
+  readonly at: string;
+  readonly durationMs: number;
+  /** `null`: no answer came. */
+  readonly statusCode: number | null;
+  /** Such as `http_status` or `timeout`; `null`: success. */
+  readonly error: string | null;
+  /** The cause in words with the remedy; `null`: success. */
+  readonly errorText: string | null;
+  /** JSON of the callback, with numbers and texts masked; `null`: deleted after 14 days. */
+  readonly request: string | null;
+  /** Beginning of the answer's body, at most 1 kB, masked. */
+  readonly response: string | null;
+  /** The delivery now: `delivered`, `due` again at `nextAttemptAt`, or `exhausted`. */
+  readonly state: 'delivered' | 'due' | 'exhausted';
+  readonly nextAttemptAt: string | null;
+}
+
+/** `POST api/webhooks/:id/redeliver` (202); `{}`: all that were not delivered. */
+export interface Redeliver {
+  readonly deliveryId?: string;
+  /** Every callback made at or after this time, delivered or not. */
+  readonly since?: string;
+}
+
+export interface Redelivered {
+  readonly redelivered: number;
+}
+
+// Settings → Members (admin)
+
+/** `GET api/members`. */
+export interface Members {
+  readonly data: readonly Member[];
+  /** Links that were neither used nor have expired. */
+  readonly invitations: readonly Invitation[];
+}
+
+/** `PATCH api/members/:userId` with {@link MemberChange}; `DELETE api/members/:userId` 204. */
+export interface Member {
+  readonly userId: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly joinedAt: string;
+  readonly lastSignInAt: string | null;
+  /** Whether this is the signed-in user, who cannot change or remove itself. */
+  readonly isSelf: boolean;
+}
+
+export interface MemberChange {
+  readonly role: Role;
+}
+
+/** `DELETE api/members/invitations/:id` (204) withdraws it. */
+export interface Invitation {
+  readonly id: string;
+  readonly role: Role;
+  readonly email: string | null;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** `POST api/members` (201). */
+export interface NewInvitation {
+  readonly role: Role;
+  /** The only address that may use the link. */
+  readonly email?: string;
+}
+
+export interface InvitationLink {
+  readonly invitation: Invitation;
+  /** Shown this once; hand it to the person. Works once, for an hour. */
+  readonly link: string;
+}
+
+// Settings → Audit (admin)
+
+/** `GET api/audit`, newest first, of the chosen account; an operator without one sees all. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly at: string;
+  /** `null`: the command line. */
+  readonly userId: string | null;
+  /** `null`: the command line, or the user was removed. */
+  readonly userEmail: string | null;
+  /** IP address of the request. */
+  readonly ip: string | null;
+  readonly accountId: string | null;
+  /** Such as `token.rotated`. */
+  readonly action: string;
+  /** The action in words. */
+  readonly title: string;
+  /** What it was done to: an id, a sender ID, a role. Never a secret. */
+  readonly target: string | null;
+}

@@ -1,0 +1,165 @@
+import { type Clock, MESSAGING_CLOCK, type Page } from '@dundun/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, type EntityManager, In, LessThan } from 'typeorm';
+import type { Also } from '../accounts/accounts.service.js';
+import { invalidField } from '../http/api-error.js';
+import type { PageQuery } from '../http/page.dto.js';
+import type { AuditEntry } from './portal-api.js';
+import { AuditEntity, User } from './portal.tables.js';
+
+/** Every action in words. */
+const TITLES = {
+  'session.started': 'Signed in',
+  'session.ended': 'Signed out',
+  'user.joined': 'Joined by a set-up link',
+  'user.invited': 'Made a set-up link for an operator',
+  'user.password_changed': 'Set a new password',
+  'user.password_link': 'Made a link for a new password',
+  'user.removed': 'Removed a user',
+  'member.invited': 'Invited a member',
+  'member.invitation_withdrawn': 'Withdrew an invitation',
+  'member.role_changed': 'Changed the role of a member',
+  'member.removed': 'Removed a member',
+  'token.rotated': 'Made a new API token; the former one stopped working',
+  'key.created': 'Made an API key',
+  'key.revoked': 'Revoked an API key',
+  'webhook.added': 'Added a webhook',
+  'webhook.changed': 'Changed a webhook',
+  'webhook.deleted': 'Deleted a webhook',
+  'webhook.secret_rotated': 'Made a new signing secret of a webhook',
+  'webhook.tested': 'Sent a test event to a webhook',
+  'webhook.redelivered': 'Sent callbacks of a webhook again',
+  'sender.added': 'Added a sender ID',
+  'sender.requested': 'Asked for a sender ID',
+  'sender.approved': 'Approved a sender ID',
+  'sender.rejected': 'Rejected a sender ID',
+  'sender.deleted': 'Deleted a sender ID',
+  'caller.added': 'Added a caller id',
+  'caller.requested': 'Asked for a caller id',
+  'caller.approved': 'Approved a caller id',
+  'caller.rejected': 'Rejected a caller id',
+  'caller.removed': 'Removed a caller id',
+  'do_not_call.added': 'Added a number to the do-not-call list',
+  'do_not_call.removed': 'Removed a number from the do-not-call list',
+  'do_not_call.revealed': 'Looked at whole numbers of the do-not-call list',
+  'group.created': 'Made a group',
+  'group.renamed': 'Renamed a group',
+  'group.deleted': 'Deleted a group',
+  'group.members_added': 'Added members to a group',
+  'group.member_removed': 'Removed a member from a group',
+  'group.revealed': 'Looked at whole addresses of a group',
+  'group.exported': 'Exported the members of a group',
+  'template.changed': 'Added or changed a template',
+  'domain.added': 'Added a domain',
+  'domain.verified': 'Asked for the verification of a domain',
+  'domain.rotated': 'Made new DKIM keys of a domain',
+  'domain.deleted': 'Deleted a domain',
+  'suppressions.revealed': 'Looked at whole suppressed addresses',
+  'suppression.added': 'Suppressed an address',
+  'suppression.lifted': 'Lifted a suppression',
+  'message.revealed': 'Looked at a whole message',
+  'message.sent': 'Sent a message',
+  'message.resent': 'Sent a message again',
+  'contact.revealed': 'Looked at a whole contact',
+  'messages.exported': 'Exported messages',
+  'batch.cancelled': 'Cancelled a batch',
+  'batch.rescheduled': 'Rescheduled a batch',
+  'lane.resumed': 'Ended the pause of a lane',
+  'contacts.imported': 'Imported contacts',
+  'contacts.exported': 'Exported contacts',
+  'phone.replied': 'Answered as a simulated customer',
+  'phone.reported': 'Reported a status as the simulated network',
+  'account.created': 'Made an account',
+  'account.suspended': 'Suspended the account',
+  'account.resumed': 'Ended the suspension of the account',
+} as const;
+
+export type AuditAction = keyof typeof TITLES;
+
+/** The person, and the account that the entry belongs to. */
+export interface Actor {
+  /** `null`: the command line. */
+  readonly userId: string | null;
+  readonly ip: string | null;
+  readonly accountId: string | null;
+}
+
+/** Actor of the command line. */
+export function commandLineFor(accountId: string | null): Actor {
+  return { userId: null, ip: null, accountId };
+}
+
+/** Width of the column. */
+const LONGEST_TARGET = 255;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Append-only: there is no method that changes or deletes an entry. */
+@Injectable()
+export class Audit {
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
+  ) {}
+
+  /** @param target what it was done to; never a secret, nor a recipient's address */
+  async record(
+    manager: EntityManager,
+    { userId, ip, accountId }: Actor,
+    action: AuditAction,
+    target: string | null = null,
+  ): Promise<void> {
+    await manager.insert(AuditEntity, {
+      id: this.clock.id(),
+      at: new Date(this.clock.now()),
+      userId,
+      ip: ip?.slice(0, 45) ?? null,
+      accountId,
+      action,
+      target: target?.slice(0, LONGEST_TARGET) ?? null,
+    });
+  }
+
+  /** Records with a change; without a target the id of what the change creates. */
+  also(actor: Actor, action: AuditAction, target?: string): Also {
+    return (manager, created) => this.record(manager, actor, action, target ?? created ?? null);
+  }
+
+  /** Newest first. @param accountId `null`: of all accounts @throws ApiError 422 on `cursor` */
+  async list(accountId: string | null, { cursor, limit }: PageQuery): Promise<Page<AuditEntry>> {
+    if (cursor !== undefined && !UUID.test(cursor))
+      throw invalidField('cursor', 'must be the nextCursor of the page before');
+    const { manager } = this.dataSource;
+    const found = await manager.find(AuditEntity, {
+      where: {
+        ...(accountId !== null && { accountId }),
+        ...(cursor !== undefined && { id: LessThan(cursor) }),
+      },
+      order: { id: 'DESC' },
+      take: limit + 1,
+    });
+    const entries = found.slice(0, limit);
+    const ids = [...new Set(entries.flatMap(({ userId }) => userId ?? []))];
+    const users = ids.length === 0 ? [] : await manager.findBy(User, { id: In(ids) });
+    const emails = new Map(users.map(({ id, email }) => [id, email]));
+    return {
+      data: entries.map(({ id, at, userId, ip, accountId: account, action, target }) => ({
+        id,
+        at: at.toISOString(),
+        userId,
+        userEmail: (userId && emails.get(userId)) ?? null,
+        ip,
+        accountId: account,
+        action,
+        title: titleOf(action),
+        target,
+      })),
+      nextCursor: found.length > limit ? (entries.at(-1)?.id ?? null) : null,
+    };
+  }
+}
+
+function titleOf(action: string): string {
+  return (TITLES as Readonly<Record<string, string>>)[action] ?? action;
+}

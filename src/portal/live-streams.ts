@@ -1,0 +1,154 @@
+import { MessageHistory } from '@dundun/messaging';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import type { ServerResponse } from 'node:http';
+import { ApiError } from '../http/api-error.js';
+import type { LiveChange } from './portal-api.js';
+import { type SignedIn, SessionsService } from './sessions.service.js';
+
+/** Milliseconds between two looks at the sessions: streams end within a second. */
+const LOOK_EVERY = 500;
+
+/** Looks at the messages in every second look at the sessions. */
+const LOOKS_A_READ = 2;
+
+/** Looks between two comments that keep connections open: 15 s. */
+const LOOKS_A_HEARTBEAT = 30;
+
+/** Streams of a process, and of a session. */
+const MOST_STREAMS = 1_000;
+const MOST_OF_SESSION = 10;
+
+/** Bytes that wait for a client that does not read; above it the client polls. */
+const MOST_UNREAD = 65_536;
+
+interface Stream {
+  readonly sessionId: string;
+  /** `null`: of all accounts, for an operator. */
+  readonly accountId: string | null;
+  readonly response: ServerResponse;
+  /** Until its first event: its page may have read the lists before the last change. */
+  isNew: boolean;
+}
+
+/**
+ * The event streams of open pages. While there are any, one loop reads for all of them: the sessions
+ * in one read, and the changes once for each account that is watched.
+ */
+@Injectable()
+export class LiveStreams implements OnModuleDestroy {
+  readonly #logger = new Logger('Portal');
+  readonly #streams = new Set<Stream>();
+  /** Cursor by account. */
+  readonly #cursors = new Map<string | null, string>();
+  #looks = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopping = false;
+  #isFailing = false;
+
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly history: MessageHistory,
+  ) {}
+
+  /** Before the server closes: an open stream would delay its close. */
+  onModuleDestroy(): void {
+    this.#isStopping = true;
+    clearTimeout(this.#timer);
+    for (const stream of this.#streams) this.#end(stream);
+  }
+
+  /** @param begin sends the headers of the answer @throws ApiError 429, 503 */
+  open({ sessionId, account }: SignedIn, begin: () => ServerResponse): void {
+    const own = [...this.#streams].filter((stream) => stream.sessionId === sessionId);
+    if (own.length >= MOST_OF_SESSION)
+      throw new ApiError('rate_limited', 'Too many pages are open; this one polls');
+    if (this.#isStopping || this.#streams.size >= MOST_STREAMS)
+      throw new ApiError('unavailable', 'Too many pages are open; this one polls');
+    const response = begin();
+    const stream = { sessionId, accountId: account?.id ?? null, response, isNew: true };
+    this.#streams.add(stream);
+    // The server keeps half-open connections, so a client that leaves only ends its side.
+    const { socket } = response;
+    const left = (): void => this.#end(stream);
+    socket?.once('end', left);
+    response.once('close', () => {
+      socket?.off('end', left);
+      this.#forget(stream);
+    });
+    response.write('retry: 2000\n\n');
+    if (this.#streams.size === 1) this.#schedule();
+  }
+
+  /** Ends the streams of a session at once. */
+  endOf(sessionId: string): void {
+    for (const stream of this.#streams) if (stream.sessionId === sessionId) this.#end(stream);
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    if (!this.#isStopping && this.#streams.size > 0)
+      this.#timer = setTimeout(() => void this.#look(), LOOK_EVERY).unref();
+  }
+
+  async #look(): Promise<void> {
+    this.#looks++;
+    try {
+      await this.#endClosed();
+      if (this.#looks % LOOKS_A_READ === 0) await this.#tell();
+      this.#isFailing = false;
+    } catch (error) {
+      // One line for an outage, not two in a second.
+      if (!this.#isFailing)
+        this.#logger.warn({ message: 'changes for live pages not read', err: error });
+      this.#isFailing = true;
+    }
+    if (this.#looks % LOOKS_A_HEARTBEAT === 0)
+      for (const stream of this.#streams) this.#write(stream, ':\n\n');
+    this.#schedule();
+  }
+
+  /** Of sessions that have ended, chose another account, or whose account is suspended. */
+  async #endClosed(): Promise<void> {
+    const ids = [...new Set([...this.#streams].map(({ sessionId }) => sessionId))];
+    const known = await this.sessions.byIds(ids);
+    for (const stream of this.#streams) {
+      const { user, account } = known.get(stream.sessionId)?.signedIn ?? {};
+      const isOpen =
+        user !== undefined &&
+        (account?.id ?? null) === stream.accountId &&
+        (user.isOperator || account?.suspended === false);
+      if (!isOpen) this.#end(stream);
+    }
+  }
+
+  async #tell(): Promise<void> {
+    for (const accountId of new Set([...this.#streams].map((stream) => stream.accountId))) {
+      const since = this.#cursors.get(accountId);
+      const tenants = accountId === null ? 'all' : [accountId];
+      const { cursor, changed } = await this.history.changes({ tenants, since });
+      this.#cursors.set(accountId, cursor);
+      const change: LiveChange = { cursor };
+      for (const stream of this.#streams) {
+        if (stream.accountId !== accountId || !(changed || stream.isNew)) continue;
+        stream.isNew = false;
+        this.#write(stream, `event: change\ndata: ${JSON.stringify(change)}\n\n`);
+      }
+    }
+  }
+
+  #write({ response }: Stream, text: string): void {
+    if (response.writableLength > MOST_UNREAD) response.destroy();
+    else response.write(text);
+  }
+
+  #end(stream: Stream): void {
+    this.#forget(stream);
+    stream.response.end('event: end\ndata: {}\n\n');
+  }
+
+  #forget(stream: Stream): void {
+    this.#streams.delete(stream);
+    const isWatched = [...this.#streams].some(({ accountId }) => accountId === stream.accountId);
+    if (!isWatched) this.#cursors.delete(stream.accountId);
+  }
+}

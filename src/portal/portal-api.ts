@@ -1,0 +1,19 @@
+/**
+ * Requests and answers of the portal's own API, below `portal/api/`. The dashboard's API (messages,
+ * batches, contacts, lanes) is served at the same path and has its types in `@dundun/dashboard`.
+ *
+ * Times are ISO 8601 in UTC. Lists answer {@link Listed}; `?cursor=` is its `nextCursor`, `?limit=`
+ * is 1 to 100 (default 50). A request other than GET sends `Content-Type: application/json`, also
+ * with an empty body; a DELETE has no body. An error answers {@link PortalError}: 401
+ * `unauthorized` without a session (show the sign-in page), 403 `insufficient_scope` for the wrong
+ * role and where no account is chosen, 403 `account_disabled` while the chosen account is suspended,
+ * 404 for what another account has, 422 `invalid_field` with `fields`, 429 with `Retry-After` in
+ * seconds.
+ */
+
+export * from './api/common.js';
+export * from './api/session.js';
+export * from './api/settings.js';
+export * from './api/sending.js';
+export * from './api/email.js';
+export * from './api/operators.js';

@@ -1,0 +1,180 @@
+import { readAddress } from '@dundun/messaging';
+import { isScope, type Scope, SCOPES } from '../accounts/accounts.tables.js';
+import { Language, TemplateName } from '../accounts/templates.js';
+import {
+  Choice,
+  Field,
+  List,
+  PhoneNumber,
+  Text,
+  Timestamp,
+  Uuid,
+  WholeNumber,
+} from '../http/fields.js';
+import { PageQueryOf } from '../http/page.dto.js';
+import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
+import { Rule } from '../http/validation.js';
+import {
+  type ChangePassword,
+  type ChooseAccount,
+  type LiftSuppression,
+  type MemberChange,
+  type NewAccount,
+  type NewApiKey,
+  type NewDomain,
+  type NewInvitation,
+  type NewSender,
+  type NewSuppression,
+  type NumberToCall,
+  type Redeliver,
+  type ResumeAccount,
+  type Role,
+  ROLES,
+  type SenderDecision,
+  type SetUp,
+  type SetupCode,
+  type SignIn,
+  type Template,
+  TEMPLATE_CATEGORIES,
+  TEMPLATE_STATUSES,
+} from './portal-api.js';
+
+export class PortalQuery extends PageQueryOf(100, 50) {}
+
+/** Of a list that masks addresses. */
+export class RevealQuery extends PortalQuery {
+  /** Whole addresses, for roles that reveal. */
+  @Choice(['true'], { optional: true }) readonly reveal?: 'true';
+}
+
+/** Longer ones are refused before they are hashed. */
+const LONGEST_PASSWORD = 1_024;
+
+const Email = () => Text({ minLength: 1, maxLength: 320 });
+const Password = () => Text({ minLength: 1, maxLength: LONGEST_PASSWORD });
+const AccountName = () => Text({ minLength: 1, maxLength: 32 });
+const RoleField = () => Choice(ROLES);
+
+/** Addresses of people who get mail. */
+const Address = (optional = false) =>
+  Field(
+    { type: 'string', optional },
+    Rule((value) =>
+      readAddress(value, ['email'])
+        ? undefined
+        : 'must be an e-mail address, such as ada@example.com',
+    ),
+  );
+
+export class SignInBody implements SignIn {
+  @Email() readonly email!: string;
+  @Password() readonly password!: string;
+}
+
+export class ChangePasswordBody implements ChangePassword {
+  @Password() readonly current!: string;
+  @Password() readonly password!: string;
+}
+
+export class ChooseAccountBody implements ChooseAccount {
+  @AccountName() readonly accountId!: string;
+}
+
+export class SetupCodeBody implements SetupCode {
+  @Text({ minLength: 1, maxLength: 200, message: 'must be the code of a set-up link' })
+  readonly code!: string;
+}
+
+export class SetUpBody extends SetupCodeBody implements SetUp {
+  @Email() readonly email!: string;
+  @Password() readonly password!: string;
+}
+
+export class RedeliverBody implements Redeliver {
+  @Timestamp({ optional: true }) readonly since?: string;
+
+  @Uuid({ optional: true, message: 'must be the deliveryId of an attempt' })
+  readonly deliveryId?: string;
+}
+
+export class InvitationBody implements NewInvitation {
+  @RoleField() readonly role!: Role;
+  @Address(true) readonly email?: string;
+}
+
+export class MemberChangeBody implements MemberChange {
+  @RoleField() readonly role!: Role;
+}
+
+export class SenderBody implements NewSender {
+  @Text({ minLength: 1, maxLength: 16 }) readonly channel!: string;
+  @Text({ minLength: 1, maxLength: 64 }) readonly sender!: string;
+}
+
+export class SenderDecisionBody extends SenderBody implements SenderDecision {
+  @AccountName() readonly accountId!: string;
+}
+
+export class TemplateBody implements Template {
+  @TemplateName() readonly name!: string;
+  @Language() readonly language!: string;
+  @Choice(TEMPLATE_CATEGORIES) readonly category!: Template['category'];
+  @Choice(TEMPLATE_STATUSES) readonly status!: Template['status'];
+  @WholeNumber({ minimum: 0, maximum: 100 }) readonly paramsCount!: number;
+}
+
+export class ApiKeyBody implements NewApiKey {
+  @List({
+    items: { type: 'string' },
+    minItems: 1,
+    maxItems: SCOPES.length,
+    entry: (scope) =>
+      typeof scope === 'string' && isScope(scope)
+        ? undefined
+        : `must be one of ${SCOPES.join(', ')}`,
+    message: `must be a list of 1 to ${SCOPES.length} scopes`,
+  })
+  readonly scopes!: readonly Scope[];
+
+  /** `null`: never. */
+  @Field(
+    { type: 'string', optional: true },
+    Rule((value) => (value === null || parseTimestamp(value) ? undefined : TIMESTAMP_RULE)),
+  )
+  readonly expiresAt?: string | null;
+}
+
+export class DomainBody implements NewDomain {
+  @Text({ minLength: 1, maxLength: 253 }) readonly name!: string;
+}
+
+export class SuppressionBody implements NewSuppression {
+  @Address() readonly email!: string;
+
+  @Choice(['transactional', 'marketing'], { optional: true })
+  readonly category?: 'transactional' | 'marketing';
+}
+
+export class LiftSuppressionBody implements LiftSuppression {
+  @Address() readonly email!: string;
+}
+
+export class SuppressionsQuery extends RevealQuery {
+  @Address(true) readonly email?: string;
+}
+
+export class DoNotCallBody implements NumberToCall {
+  @PhoneNumber() readonly phone!: string;
+}
+
+export class DoNotCallQuery extends RevealQuery {
+  @Text({ optional: true, minLength: 1, maxLength: 16 }) readonly phone?: string;
+}
+
+export class AccountBody implements NewAccount {
+  @Text({ minLength: 1, maxLength: 100 }) readonly name!: string;
+}
+
+export class ResumeBody implements ResumeAccount {
+  @Choice(['send', 'cancel']) readonly waiting!: 'send' | 'cancel';
+}

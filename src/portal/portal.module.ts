@@ -1,0 +1,136 @@
+import {
+  type AuditEntry,
+  type DashboardAccess,
+  type DashboardRequest,
+  MessagingDashboardModule,
+} from '@dundun/dashboard';
+import { MessagingService } from '@dundun/messaging';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { basename, join } from 'node:path';
+import type { EntityManager } from 'typeorm';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { type Environment, ENVIRONMENT } from '../config/environment.js';
+import { EmailDomainsModule } from '../email/email-domains.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
+import { Audit } from './audit.js';
+import {
+  KeysController,
+  PortalDomainsController,
+  PortalSuppressionsController,
+} from './email.controllers.js';
+import { PortalGroupsController } from './groups.controller.js';
+import { LiveController } from './live.controller.js';
+import { LiveStreams } from './live-streams.js';
+import {
+  AccountsController,
+  CarriersController,
+  SenderRequestsController,
+} from './operators.controllers.js';
+import { hasRole, PortalGuard } from './portal.guard.js';
+import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
+import {
+  DoNotCallController,
+  SendersController,
+  TemplatesController,
+} from './senders.controllers.js';
+import { SendRules } from './send-rules.js';
+import { SenderRules } from './channel-senders.js';
+import { SessionController } from './session.controller.js';
+import { SessionsService } from './sessions.service.js';
+import { AuditController, MembersController, SecurityController } from './settings.controllers.js';
+import { SetUpLinks } from './set-up-links.js';
+import { SignInLimits } from './sign-in-limits.js';
+import { UsersService } from './users.service.js';
+import { PortalWebhooksController } from './webhooks.controller.js';
+
+const USERS = [Audit, SetUpLinks, SignInLimits, UsersService];
+
+/** Users and their set-up links, without pages; also used by the command line. */
+@Module({ imports: [AccountsModule], providers: USERS, exports: USERS })
+export class PortalUsersModule {}
+
+/** The portal's own API. */
+@Module({
+  imports: [AccountsModule, EmailDomainsModule, PortalUsersModule, WebhooksModule],
+  controllers: [
+    SessionController,
+    SecurityController,
+    PortalWebhooksController,
+    MembersController,
+    AuditController,
+    SendersController,
+    DoNotCallController,
+    TemplatesController,
+    PortalGroupsController,
+    KeysController,
+    PortalDomainsController,
+    PortalSuppressionsController,
+    AccountsController,
+    SenderRequestsController,
+    CarriersController,
+    LiveController,
+  ],
+  providers: [SessionsService, PortalGuard, LiveStreams, SenderRules, SendRules],
+  exports: [PortalUsersModule, SessionsService, PortalGuard, SendRules],
+})
+class PortalApiModule {}
+
+/** The web portal: its own API, and the dashboard's for the chosen account. */
+@Module({})
+export class PortalModule {
+  static for(): DynamicModule {
+    return {
+      module: PortalModule,
+      imports: [
+        PortalApiModule,
+        MessagingDashboardModule.forRootAsync({
+          path: PORTAL_PATH,
+          imports: [PortalApiModule],
+          guard: PortalGuard,
+          // People need them to sign in.
+          publicPages: true,
+          files: builtPages(),
+          inject: [ENVIRONMENT, Audit, MessagingService, SendRules],
+          useFactory: (
+            { NODE_ENV }: Environment,
+            audit: Audit,
+            messaging: MessagingService,
+            rules: SendRules,
+          ) => ({
+            title: 'Dundun',
+            environment: NODE_ENV,
+            live: true,
+            access: accessOf,
+            audit: (entry: AuditEntry, request: DashboardRequest, given?: EntityManager) => {
+              const recorded = auditOf(entry, request as unknown as PortalRequest);
+              const record = (manager: EntityManager) => audit.record(manager, ...recorded);
+              return given ? record(given) : messaging.transaction(record);
+            },
+            checkSend: (message) => rules.check(message),
+          }),
+        }),
+      ],
+    };
+  }
+}
+
+/** Where the build writes the pages, seen from the sources as from the compiled files. */
+function builtPages(): string {
+  const root = join(import.meta.dirname, '../..');
+  return basename(root) === 'dist' ? join(root, 'portal') : join(root, 'dist/portal');
+}
+
+/** Data of the chosen account; of all accounts for an operator who has chosen none. */
+function accessOf(request: DashboardRequest): DashboardAccess {
+  const { portal } = request as unknown as PortalRequest;
+  const { account = null, user } = portal ?? {};
+  const operate = user?.isOperator ?? false;
+  if (!account) return { tenants: operate ? 'all' : [], act: operate, reveal: operate, operate };
+  const { id, role } = account;
+  return { tenants: [id], act: hasRole(role, 'sender'), reveal: hasRole(role, 'admin'), operate };
+}
+
+function auditOf({ action, tenant, subject }: AuditEntry, { ip, portal }: PortalRequest) {
+  const actor = { userId: portal?.user.id ?? null, ip, accountId: tenant };
+  return [actor, action, subject] as const;
+}

@@ -1,0 +1,179 @@
+import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { randomBytes } from 'node:crypto';
+import { DataSource, type EntityManager, In, LessThan } from 'typeorm';
+import { Account } from '../accounts/accounts.tables.js';
+import { fingerprint } from '../accounts/credentials.js';
+import { ApiError } from '../http/api-error.js';
+import { type Actor, Audit } from './audit.js';
+import type { ChoosableAccount, PortalUser, Role } from './portal-api.js';
+import { MemberEntity, SessionEntity, User } from './portal.tables.js';
+
+const MINUTE = 60_000;
+
+/** Time without a request after which a session has ended, in milliseconds. */
+const IDLE = { operator: 30 * MINUTE, member: 12 * 60 * MINUTE };
+
+/** A session with its user and the chosen account, as they are now. */
+export interface SignedIn {
+  readonly sessionId: string;
+  readonly user: PortalUser;
+  /** `null`: none is chosen, or the user is not a member of it any more. */
+  readonly account: ChoosableAccount | null;
+}
+
+interface ReadSession {
+  readonly signedIn: SignedIn;
+  /** Epoch milliseconds, exact to a minute. */
+  readonly lastUsedAt: number;
+}
+
+@Injectable()
+export class SessionsService {
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly messaging: MessagingService,
+    private readonly audit: Audit,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  /**
+   * Signs a user in, ends `former`, and deletes sessions that have ended. With the account given, or
+   * the first one that is not suspended.
+   * @returns the value of the cookie, which is stored nowhere
+   */
+  async start(
+    userId: string,
+    ip: string,
+    { accountId, former }: { readonly accountId?: string | null; readonly former?: string } = {},
+  ): Promise<string> {
+    const token = randomBytes(32).toString('base64url');
+    await this.messaging.transaction(async (manager) => {
+      const now = new Date(this.clock.now());
+      const chosen = accountId ?? (await firstAccountOf(manager, userId));
+      await manager.delete(SessionEntity, {
+        lastUsedAt: LessThan(new Date(now.getTime() - IDLE.member)),
+      });
+      if (former !== undefined) await manager.delete(SessionEntity, { id: fingerprint(former) });
+      await manager.insert(SessionEntity, {
+        id: fingerprint(token),
+        userId,
+        accountId: chosen,
+        createdAt: now,
+        lastUsedAt: now,
+      });
+      await manager.update(User, { id: userId }, { lastSignInAt: now });
+      await this.audit.record(manager, { userId, ip, accountId: chosen }, 'session.started');
+    });
+    return token;
+  }
+
+  /** The session of a cookie's value, if it has not ended. @param isUse false: the time stays */
+  async read(token: string, { isUse = true } = {}): Promise<SignedIn | undefined> {
+    const id = fingerprint(token);
+    const found = (await this.byIds([id])).get(id);
+    if (!found) return undefined;
+    const now = this.clock.now();
+    if (isUse && now - found.lastUsedAt > MINUTE)
+      await this.messaging.transaction((manager) =>
+        manager.update(SessionEntity, { id }, { lastUsedAt: new Date(now) }),
+      );
+    return found.signedIn;
+  }
+
+  /** The sessions that have not ended, by id, in one read of each table. Notes no use. */
+  async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, ReadSession>> {
+    const { manager } = this.dataSource;
+    const sessions = await manager.findBy(SessionEntity, { id: In(ids) });
+    if (sessions.length === 0) return new Map();
+    const userIds = sessions.map(({ userId }) => userId);
+    const accountIds = sessions.flatMap(({ accountId }) => accountId ?? []);
+    const [users, members, accounts] = await Promise.all([
+      manager.findBy(User, { id: In(userIds) }),
+      accountIds.length === 0 ? [] : manager.findBy(MemberEntity, { userId: In(userIds) }),
+      accountIds.length === 0 ? [] : manager.findBy(Account, { id: In(accountIds) }),
+    ]);
+    const now = this.clock.now();
+    const found = new Map<string, ReadSession>();
+    for (const { id, userId, accountId, lastUsedAt } of sessions) {
+      const user = users.find((one) => one.id === userId);
+      const isOperator = user?.operator === 1;
+      const idle = now - lastUsedAt.getTime();
+      if (!user || idle > (isOperator ? IDLE.operator : IDLE.member)) continue;
+      const account = accounts.find((one) => one.id === accountId);
+      const member = members.find((one) => one.userId === userId && one.accountId === accountId);
+      const role = isOperator ? 'admin' : member?.role;
+      found.set(id, {
+        signedIn: {
+          sessionId: id,
+          user: { id: userId, email: user.email, isOperator },
+          account: account && role ? choosable(account, role) : null,
+        },
+        lastUsedAt: lastUsedAt.getTime(),
+      });
+    }
+    return found;
+  }
+
+  /** The user's accounts by name, and the chosen one. */
+  async accountsOf({ user, account }: SignedIn): Promise<ChoosableAccount[]> {
+    const { manager } = this.dataSource;
+    const members = await manager.findBy(MemberEntity, { userId: user.id });
+    const ids = members.map(({ accountId }) => accountId);
+    const accounts = ids.length === 0 ? [] : await manager.findBy(Account, { id: In(ids) });
+    const roles = new Map(members.map(({ accountId, role }) => [accountId, role]));
+    const own = accounts.map((one) =>
+      choosable(one, user.isOperator ? 'admin' : (roles.get(one.id) ?? 'viewer')),
+    );
+    const isListed = own.some(({ id }) => id === account?.id);
+    return [...own, ...(account && !isListed ? [account] : [])].toSorted((a, b) =>
+      a.name < b.name ? -1 : 1,
+    );
+  }
+
+  /** @throws ApiError 404 for an account that the user may not choose */
+  async choose({ sessionId, user }: SignedIn, accountId: string): Promise<ChoosableAccount> {
+    const account = await this.#accountOf(user, accountId);
+    if (!account) throw new ApiError('not_found', 'There is no such account');
+    await this.messaging.transaction((manager) =>
+      manager.update(SessionEntity, { id: sessionId }, { accountId }),
+    );
+    return account;
+  }
+
+  async end(sessionId: string, actor: Actor): Promise<void> {
+    await this.messaging.transaction(async (manager) => {
+      await manager.delete(SessionEntity, { id: sessionId });
+      await this.audit.record(manager, actor, 'session.ended');
+    });
+  }
+
+  async #accountOf(user: PortalUser, accountId: string): Promise<ChoosableAccount | null> {
+    const { manager } = this.dataSource;
+    const member = await manager.findOneBy(MemberEntity, { accountId, userId: user.id });
+    const role = user.isOperator ? 'admin' : member?.role;
+    if (!role) return null;
+    const account = await manager.findOneBy(Account, { id: accountId });
+    return account && choosable(account, role);
+  }
+}
+
+function choosable({ id, name, suspendedAt }: Account, role: Role): ChoosableAccount {
+  return { id, name, role, suspended: suspendedAt !== null };
+}
+
+async function firstAccountOf(manager: EntityManager, userId: string): Promise<string | null> {
+  const members = await manager.find(MemberEntity, {
+    where: { userId },
+    order: { createdAt: 'ASC', accountId: 'ASC' },
+  });
+  const ids = members.map(({ accountId }) => accountId);
+  if (ids.length === 0) return null;
+  const suspended = new Set(
+    (await manager.findBy(Account, { id: In(ids) })).flatMap(({ id, suspendedAt }) =>
+      suspendedAt ? id : [],
+    ),
+  );
+  return ids.find((id) => !suspended.has(id)) ?? ids[0] ?? null;
+}

@@ -1,0 +1,216 @@
+import {
+  Badge,
+  Button,
+  call,
+  Card,
+  Copy,
+  Dialog,
+  Empty,
+  ErrorNotice,
+  Field,
+  FormDialog,
+  List,
+  navigate,
+  PageHeader,
+  queryOf,
+  type Route,
+  Select,
+  Table,
+  Time,
+  toast,
+  useAction,
+  useData,
+} from '@dundun/dashboard/ui';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type {
+  AccountRow,
+  CreatedAccount,
+  Listed,
+  SenderRequest,
+  Session,
+} from '../../portal-api.js';
+import { useSession } from '../session-data.js';
+import { ConfirmButton } from './confirm-button.js';
+import { Secret } from './secret.js';
+import { SENDER_WORDS } from './senders-page.js';
+
+export function AccountsPage({ route }: { route: Route }): JSX.Element {
+  const list = useData<Listed<AccountRow>>(
+    `api/accounts${queryOf({ cursor: route.query.get('cursor') })}`,
+  );
+  const [adding, setAdding] = useState(false);
+  const [created, setCreated] = useState<CreatedAccount>();
+  const [resuming, setResuming] = useState<AccountRow>();
+  const { take } = useSession();
+  const open = useAction(async (accountId: string) => {
+    take(await call<Session>('POST', 'api/session/account', { accountId }));
+    navigate('overview');
+  });
+  return (
+    <>
+      <PageHeader title="Accounts" description="The customers of this gateway.">
+        <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+          New account
+        </Button>
+      </PageHeader>
+      <SenderRequests />
+      <ErrorNotice error={open.error} />
+      <Card flush>
+        <List
+          label="Accounts"
+          list={list}
+          id={({ id }) => id}
+          columns={[
+            { title: 'Name', cell: ({ name }) => <strong>{name}</strong> },
+            { title: 'Id', cell: ({ id }) => <Copy value={id} label="account id" /> },
+            {
+              title: 'Status',
+              cell: ({ status }) => (
+                <Badge tone={status === 'active' ? 'success' : 'danger'}>{status}</Badge>
+              ),
+            },
+            { title: 'Created', number: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+            {
+              title: 'Actions',
+              actions: true,
+              cell: (account) => (
+                <>
+                  <Button
+                    aria-label={`Open ${account.name}`}
+                    onClick={() => void open.run(account.id)}
+                  >
+                    Open
+                  </Button>
+                  {account.status === 'active' ? (
+                    <ConfirmButton
+                      label="Suspend"
+                      name={`Suspend ${account.name}`}
+                      title={`Suspend ${account.name}?`}
+                      confirm="Suspend"
+                      action={async () => {
+                        await call('POST', `api/accounts/${account.id}/suspend`);
+                        toast(`${account.name} is suspended`);
+                        await list.reload();
+                      }}
+                    >
+                      Its tokens and keys are refused, its lanes stop, its people lose access at
+                      once.
+                    </ConfirmButton>
+                  ) : (
+                    <Button
+                      icon="play"
+                      aria-label={`Resume ${account.name}`}
+                      onClick={() => setResuming(account)}
+                    >
+                      Resume
+                    </Button>
+                  )}
+                </>
+              ),
+            },
+          ]}
+          empty={<Empty icon="users" title="No accounts" />}
+        />
+      </Card>
+      {adding && (
+        <FormDialog
+          title="New account"
+          submit="Create"
+          onClose={() => setAdding(false)}
+          action={async (form) => {
+            setCreated(
+              await call<CreatedAccount>('POST', 'api/accounts', { name: form.get('name') }),
+            );
+            void list.reload();
+          }}
+        >
+          {(refusal) => (
+            <Field label="Name" name="name" required autofocus error={refusal?.fields['name']} />
+          )}
+        </FormDialog>
+      )}
+      {created && (
+        <Dialog title={`Account ${created.name}`} onClose={() => setCreated(undefined)}>
+          <h3>API token</h3>
+          <Secret label="API token" value={created.apiToken} />
+          <h3>API key</h3>
+          <Secret label="API key" value={created.apiKey} />
+        </Dialog>
+      )}
+      {resuming && (
+        <FormDialog
+          title={`Resume ${resuming.name}`}
+          submit="Resume"
+          onClose={() => setResuming(undefined)}
+          action={async (form) => {
+            await call('POST', `api/accounts/${resuming.id}/resume`, {
+              waiting: form.get('waiting'),
+            });
+            toast(`${resuming.name} is active`);
+            await list.reload();
+          }}
+        >
+          <Select
+            label="Batches that waited"
+            name="waiting"
+            options={[
+              ['send', 'Send them now'],
+              ['cancel', 'Cancel them'],
+            ]}
+          />
+        </FormDialog>
+      )}
+    </>
+  );
+}
+
+/** Senders that wait for an operator; nothing is drawn without any. */
+function SenderRequests(): JSX.Element | null {
+  const { data, reload } = useData<Listed<SenderRequest>>('api/sender-requests');
+  const decide = useAction(async (decision: 'approve' | 'reject', request: SenderRequest) => {
+    const { accountId, channel, sender } = request;
+    await call('POST', `api/sender-requests/${decision}`, { accountId, channel, sender });
+    toast(`${sender} ${decision === 'approve' ? 'approved' : 'rejected'}`);
+    await reload();
+  });
+  if (!data || data.data.length === 0) return null;
+  return (
+    <Card flush title="Senders that wait for you">
+      <ErrorNotice error={decide.error} />
+      <Table
+        label="Senders that wait"
+        rows={data.data}
+        id={({ accountId, channel, sender }) => accountId + channel + sender}
+        columns={[
+          { title: 'Sender', cell: ({ sender }) => <strong>{sender}</strong> },
+          { title: 'As', cell: ({ channel }) => SENDER_WORDS[channel]?.one ?? channel },
+          { title: 'Account', cell: ({ accountName }) => accountName },
+          {
+            title: 'Actions',
+            actions: true,
+            cell: (request) => (
+              <>
+                <Button
+                  aria-label={`Reject ${request.sender}`}
+                  disabled={decide.busy}
+                  onClick={() => void decide.run('reject', request)}
+                >
+                  Reject
+                </Button>
+                <Button
+                  kind="primary"
+                  aria-label={`Approve ${request.sender}`}
+                  disabled={decide.busy}
+                  onClick={() => void decide.run('approve', request)}
+                >
+                  Approve
+                </Button>
+              </>
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}

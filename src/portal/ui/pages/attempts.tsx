@@ -1,0 +1,231 @@
+import {
+  Badge,
+  Button,
+  call,
+  Card,
+  Copy,
+  Dialog,
+  duration,
+  Empty,
+  ErrorNotice,
+  Facts,
+  Field,
+  FormDialog,
+  fullTime,
+  List,
+  localTime,
+  Notice,
+  plural,
+  queryOf,
+  Time,
+  toast,
+  type Tone,
+  useAction,
+  useData,
+  useRoute,
+} from '@dundun/dashboard/ui';
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiCurl } from './api-curl.js';
+import type { Listed, Redeliver, Redelivered, WebhookAttempt } from '../../portal-api.js';
+
+/** Milliseconds: a callback is no message, so no change of messages tells of it. */
+const REFRESH = 1000;
+
+const TONES: Readonly<Record<WebhookAttempt['state'], Tone>> = {
+  delivered: 'success',
+  due: 'info',
+  exhausted: 'danger',
+};
+
+/** The calls of an endpoint, newest first, and calling it again. */
+export function Attempts({ id, admin }: { id: string; admin: boolean }): JSX.Element {
+  const { query } = useRoute();
+  const path = `api/webhooks/${id}`;
+  const list = useData<Listed<WebhookAttempt>>(
+    `${path}/attempts${queryOf({ cursor: query.get('cursor') })}`,
+    true,
+  );
+  const [since, setSince] = useState(false);
+  const refresh = list.refresh;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void refresh();
+    }, REFRESH);
+    return () => clearInterval(timer);
+  }, [refresh]);
+  const redeliver = useAction(async (what: Redeliver) => {
+    const { redelivered } = await call<Redelivered>('POST', `${path}/redeliver`, what);
+    toast(`${plural(redelivered, 'callback')} sent again`);
+    await list.reload();
+  });
+  return (
+    <Card
+      flush
+      title="Attempts"
+      actions={
+        admin && (
+          <>
+            <Button icon="refresh" busy={redeliver.busy} onClick={() => void redeliver.run({})}>
+              Redeliver failed
+            </Button>
+            <Button icon="clock" onClick={() => setSince(true)}>
+              Redeliver since…
+            </Button>
+          </>
+        )
+      }
+    >
+      <ErrorNotice error={redeliver.error} />
+      <List
+        label="Attempts"
+        list={list}
+        id={(one) => `${one.deliveryId}-${one.attempt}-${one.at}`}
+        columns={[
+          {
+            title: 'Answer',
+            cell: (one) =>
+              one.error === null ? (
+                <Badge tone="success">{one.statusCode}</Badge>
+              ) : (
+                <Badge tone="danger">{one.statusCode ?? one.error}</Badge>
+              ),
+          },
+          { title: 'Event', cell: ({ type }) => type },
+          { title: 'Try', number: true, cell: ({ attempt }) => attempt },
+          { title: 'Took', number: true, cell: ({ durationMs }) => duration(durationMs) },
+          { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+          {
+            title: 'Now',
+            cell: ({ state, nextAttemptAt }) => (
+              <>
+                <Badge tone={TONES[state]}>{state}</Badge>{' '}
+                {nextAttemptAt && (
+                  <span class="muted">
+                    next <Time at={nextAttemptAt} />
+                  </span>
+                )}
+              </>
+            ),
+          },
+          { title: 'Request', cell: (one) => <AttemptDetails attempt={one} /> },
+          {
+            title: 'Actions',
+            actions: true,
+            cell: ({ deliveryId, type }) =>
+              admin && (
+                <Button
+                  aria-label={`Redeliver ${type}`}
+                  disabled={redeliver.busy}
+                  onClick={() => void redeliver.run({ deliveryId })}
+                >
+                  Redeliver
+                </Button>
+              ),
+          },
+        ]}
+        empty={
+          <Empty icon="reply" title="No attempt yet">
+            Send a test event, or a message with a delivery report.
+          </Empty>
+        }
+      />
+      {since && (
+        <FormDialog
+          title="Redeliver since a time"
+          submit="Redeliver"
+          onClose={() => setSince(false)}
+          action={async (form) => {
+            const given = form.get('since');
+            const at = new Date(typeof given === 'string' ? given : '');
+            const { redelivered } = await call<Redelivered>('POST', `${path}/redeliver`, {
+              since: at.toISOString(),
+            });
+            toast(`${plural(redelivered, 'callback')} sent again`);
+            await list.reload();
+          }}
+        >
+          {(refusal) => (
+            <>
+              <Field
+                label="Since"
+                name="since"
+                type="datetime-local"
+                required
+                defaultValue={localTime(null)}
+                hint="Every callback made since then is sent again, also those that were delivered."
+                error={refusal?.fields['since']}
+              />
+              <ApiCurl
+                method="POST"
+                path={`ng/v1/webhooks/${id}/redeliver`}
+                body={{ since: new Date().toISOString() }}
+              />
+            </>
+          )}
+        </FormDialog>
+      )}
+    </Card>
+  );
+}
+
+function AttemptDetails({ attempt }: { attempt: WebhookAttempt }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button kind="quiet" onClick={() => setOpen(true)} aria-label={`Show ${attempt.type}`}>
+        Show
+      </Button>
+      {open && <AttemptDialog attempt={attempt} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function AttemptDialog(props: { attempt: WebhookAttempt; onClose: () => void }): JSX.Element {
+  const { attempt } = props;
+  return (
+    <Dialog title={attempt.type} wide onClose={props.onClose}>
+      {attempt.errorText && (
+        <Notice tone="warning" title="This attempt failed">
+          {attempt.errorText}
+        </Notice>
+      )}
+      <Facts
+        rows={[
+          ['Time', fullTime(attempt.at)],
+          ['Attempt', attempt.attempt],
+          ['Answer', attempt.statusCode ?? 'none'],
+          ['Took', duration(attempt.durationMs)],
+          ['webhook-id', <Copy key="id" value={attempt.deliveryId} label="webhook-id" />],
+          [
+            'Message',
+            <a key="message" href={`messages/${attempt.messageId}`}>
+              <code>{attempt.messageId}</code>
+            </a>,
+          ],
+        ]}
+      />
+      <div class="attempt">
+        <h3>Request</h3>
+        <pre tabIndex={0}>
+          <code>{pretty(attempt.request)}</code>
+        </pre>
+      </div>
+      <div class="attempt">
+        <h3>Answer</h3>
+        <pre tabIndex={0}>
+          <code>{attempt.response || 'empty'}</code>
+        </pre>
+      </div>
+    </Dialog>
+  );
+}
+
+function pretty(json: string | null): string {
+  if (json === null) return 'Deleted after 14 days.';
+  try {
+    return JSON.stringify(JSON.parse(json), undefined, 2);
+  } catch {
+    return json;
+  }
+}

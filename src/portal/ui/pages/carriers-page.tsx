@@ -1,0 +1,58 @@
+import {
+  Badge,
+  Card,
+  ErrorNotice,
+  PageHeader,
+  plural,
+  Skeleton,
+  Table,
+  useData,
+  words,
+} from '@dundun/dashboard/ui';
+import type { JSX } from 'preact';
+import type { Carriers } from '../../portal-api.js';
+
+export function CarriersPage(): JSX.Element {
+  const { data, error, loading, reload } = useData<Carriers>('api/carriers', true);
+  return (
+    <>
+      <PageHeader
+        title="Carriers"
+        description="The ways out, as CARRIER, EMAIL_CARRIER and VOICE_CARRIER name them."
+      />
+      <Card flush>
+        {loading && <Skeleton />}
+        <ErrorNotice error={error} retry={reload} />
+        {data && (
+          <Table
+            label="Carriers"
+            rows={data.data}
+            id={({ name, channels }) => name + channels.join(',')}
+            columns={[
+              { title: 'Carrier', cell: ({ name }) => <strong>{name}</strong> },
+              { title: 'Channels', cell: ({ channels }) => channels.join(', ') },
+              { title: 'Rate limit', cell: ({ rateLimit }) => rateLimit ?? 'none' },
+              {
+                title: 'Lanes at rest',
+                cell: ({ pausedLanes }) => {
+                  const paused = Object.entries(pausedLanes);
+                  return paused.length === 0 ? (
+                    <Badge tone="success">none</Badge>
+                  ) : (
+                    <span class="chips">
+                      {paused.map(([reason, count]) => (
+                        <Badge key={reason} tone="warning">
+                          {plural(count, 'lane')}: {words(reason)}
+                        </Badge>
+                      ))}
+                    </span>
+                  );
+                },
+              },
+            ]}
+          />
+        )}
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import {
+  Button,
+  call,
+  Card,
+  CodeBlock,
+  Dialog,
+  Empty,
+  ErrorNotice,
+  Facts,
+  Field,
+  FormDialog,
+  fullTime,
+  mount,
+  Skeleton,
+  Time,
+  toast,
+  useAction,
+  useData,
+} from '@dundun/dashboard/ui';
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { PASSWORD_LENGTH, type RotatedToken, type Security } from '../../portal-api.js';
+import { Secret } from './secret.js';
+
+export function SecurityTab({ admin }: { admin: boolean }): JSX.Element {
+  return (
+    <>
+      {admin && <Token />}
+      <Password />
+    </>
+  );
+}
+
+function Password(): JSX.Element {
+  const form = useRef<HTMLFormElement>(null);
+  const change = useAction(async (given: FormData) => {
+    await call('POST', 'api/session/password', {
+      current: given.get('current'),
+      password: given.get('password'),
+    });
+    form.current?.reset();
+    toast('Password changed; your other sessions have ended');
+  });
+  return (
+    <Card title="Your password" description="A new one ends your sessions in other browsers.">
+      <form
+        class="form"
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void change.run(new FormData(event.currentTarget));
+        }}
+      >
+        <Field
+          label="Current password"
+          name="current"
+          type="password"
+          autocomplete="current-password"
+          required
+          error={change.error?.fields['current']}
+        />
+        <Field
+          label="New password"
+          name="password"
+          type="password"
+          autocomplete="new-password"
+          minLength={PASSWORD_LENGTH.min}
+          required
+          hint={`At least ${PASSWORD_LENGTH.min} characters`}
+          error={change.error?.fields['password']}
+        />
+        <ErrorNotice error={change.error} />
+        <Button type="submit" busy={change.busy}>
+          Change password
+        </Button>
+      </form>
+    </Card>
+  );
+}
+
+function Token(): JSX.Element {
+  const { data, error, loading, reload } = useData<Security>('api/security');
+  const [asking, setAsking] = useState(false);
+  const [rotated, setRotated] = useState<string>();
+  return (
+    <>
+      <Card
+        title="API token"
+        description="Programs send SMS with it. Email and WhatsApp use API keys."
+        actions={
+          <Button icon="refresh" onClick={() => setAsking(true)}>
+            Rotate token
+          </Button>
+        }
+      >
+        {loading && <Skeleton lines={3} />}
+        <ErrorNotice error={error} retry={reload} />
+        {data?.token && (
+          <Facts
+            rows={[
+              ['Token', <code key="token">tok_…{data.token.lastFour}</code>],
+              ['Created', fullTime(data.token.createdAt)],
+              ['Last used', <Time key="used" at={data.token.lastUsedAt} />],
+            ]}
+          />
+        )}
+        {data && !data.token && (
+          <Empty icon="key" title="No token is valid">
+            Rotate to make one.
+          </Empty>
+        )}
+      </Card>
+      <Card title="Use it" description="The header of every SMS request">
+        <CodeBlock
+          label="Request with the token"
+          code={`curl '${new URL('../ng/v1/sms', mount).href}' \\\n  -H "Authorization: Bearer $API_TOKEN"`}
+        />
+      </Card>
+      {asking && (
+        <FormDialog
+          title="Rotate the API token?"
+          submit="Rotate"
+          danger
+          onClose={() => setAsking(false)}
+          action={async () => {
+            const { token } = await call<RotatedToken>('POST', 'api/security/rotate');
+            setRotated(token);
+            void reload();
+          }}
+        >
+          <p>
+            The new token is shown once. The present one stops working at once: programs that use it
+            get 401 until they have the new one.
+          </p>
+        </FormDialog>
+      )}
+      {rotated && (
+        <Dialog
+          title="New API token"
+          onClose={() => setRotated(undefined)}
+          footer={
+            <Button kind="primary" onClick={() => setRotated(undefined)}>
+              Done
+            </Button>
+          }
+        >
+          <Secret label="API token" value={rotated} />
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,215 @@
+import {
+  Badge,
+  Button,
+  call,
+  Card,
+  Empty,
+  ErrorNotice,
+  Field,
+  FormDialog,
+  PageHeader,
+  type Route,
+  Skeleton,
+  Table,
+  Tabs,
+  toast,
+  useData,
+} from '@dundun/dashboard/ui';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Sender, Senders } from '../../portal-api.js';
+import { useMay } from '../session-data.js';
+import { ConfirmButton } from './confirm-button.js';
+import { DoNotCallTab } from './do-not-call-tab.js';
+
+/** Words for the senders that an admin adds. */
+export const SENDER_WORDS: Readonly<
+  Record<
+    string,
+    { readonly one: string; readonly many: string; readonly hint: string; readonly empty: string }
+  >
+> = {
+  sms: {
+    one: 'sender ID',
+    many: 'Sender IDs',
+    hint: '1 to 11 letters and digits, with a letter',
+    empty: 'Add the name that recipients of SMS should see, such as ACME.',
+  },
+  voice: {
+    one: 'caller id',
+    many: 'Caller ids',
+    hint: '7 to 15 digits with country code',
+    empty: 'Add the number that people who are called should see.',
+  },
+};
+
+export function SendersPage({ route }: { route: Route }): JSX.Element {
+  const tab = route.id ?? 'own';
+  return (
+    <>
+      <PageHeader
+        title="Senders"
+        description="What recipients see of the account, and whom it may not call."
+      />
+      <Tabs
+        label="Senders"
+        current={tab === 'own' ? 'senders' : `senders/${tab}`}
+        tabs={[
+          ['senders', 'Senders'],
+          ['senders/do-not-call', 'Do not call'],
+        ]}
+      />
+      {tab === 'do-not-call' ? <DoNotCallTab route={route} /> : <OwnSenders />}
+    </>
+  );
+}
+
+function OwnSenders(): JSX.Element {
+  const { data, error, loading, reload } = useData<Senders>('api/senders');
+  return (
+    <>
+      {loading && <Skeleton />}
+      <ErrorNotice error={error} retry={reload} />
+      {data &&
+        Object.keys(SENDER_WORDS).map((channel) => (
+          <ChannelCard
+            key={channel}
+            channel={channel}
+            senders={data.data.filter((one) => one.channel === channel)}
+            approval={data.approval}
+            reload={reload}
+          />
+        ))}
+      {data && (
+        <Card title="WhatsApp numbers">
+          {(data.ofChannels['whatsapp'] ?? []).length > 0 ? (
+            <ul class="rows">
+              {data.ofChannels['whatsapp']?.map((number) => (
+                <li key={number}>
+                  <code>{number}</code>
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <p class="muted">None. An operator adds one with “dundun number add”.</p>
+          )}
+        </Card>
+      )}
+    </>
+  );
+}
+
+function ChannelCard(props: {
+  channel: string;
+  senders: readonly Sender[];
+  approval: Senders['approval'];
+  reload: () => Promise<void>;
+}): JSX.Element {
+  const { channel, senders } = props;
+  const words = SENDER_WORDS[channel] ?? { one: channel, many: channel, hint: '', empty: '' };
+  const [adding, setAdding] = useState(false);
+  const admin = useMay('admin');
+  const add = admin && (
+    <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+      Add a {words.one}
+    </Button>
+  );
+  return (
+    <Card flush title={words.many} actions={senders.length > 0 && add}>
+      {senders.length === 0 ? (
+        <Empty
+          icon={channel === 'voice' ? 'call' : 'at'}
+          title={`No ${words.one} yet`}
+          action={add}
+        >
+          {words.empty}
+        </Empty>
+      ) : (
+        <SenderTable {...props} admin={admin} />
+      )}
+      {adding && (
+        <FormDialog
+          title={`Add a ${words.one}`}
+          submit="Add"
+          onClose={() => setAdding(false)}
+          action={async (form) => {
+            const sender = await call<Sender>('POST', 'api/senders', {
+              channel,
+              sender: form.get('sender'),
+            });
+            toast(
+              sender.state === 'approved'
+                ? `${sender.sender} can be used`
+                : `${sender.sender} waits for an operator`,
+            );
+            await props.reload();
+          }}
+        >
+          {(refusal) => (
+            <Field
+              label={words.one.replace(/^./, (first) => first.toUpperCase())}
+              name="sender"
+              required
+              autofocus
+              hint={`${words.hint}${
+                props.approval === 'operator'
+                  ? '. An operator approves it before its first use'
+                  : ''
+              }.`}
+              error={refusal?.fields['sender'] ?? refusal?.fields['caller']}
+            />
+          )}
+        </FormDialog>
+      )}
+    </Card>
+  );
+}
+
+function SenderTable(props: {
+  channel: string;
+  senders: readonly Sender[];
+  admin: boolean;
+  reload: () => Promise<void>;
+}): JSX.Element {
+  const { channel } = props;
+  const words = SENDER_WORDS[channel];
+  return (
+    <Table
+      label={words?.many ?? channel}
+      rows={props.senders}
+      id={({ sender }) => sender}
+      columns={[
+        { title: 'Sender', cell: ({ sender }) => <strong>{sender}</strong> },
+        {
+          title: 'State',
+          cell: ({ state }) =>
+            state === 'approved' ? (
+              <Badge tone="success">approved</Badge>
+            ) : (
+              <Badge tone="warning">waits for an operator</Badge>
+            ),
+        },
+        {
+          title: 'Actions',
+          actions: true,
+          cell: ({ sender }) =>
+            props.admin && (
+              <ConfirmButton
+                label="Remove"
+                name={`Remove ${sender}`}
+                title={`Remove ${sender}?`}
+                confirm="Remove"
+                action={async () => {
+                  await call('DELETE', `api/senders/${channel}/${encodeURIComponent(sender)}`);
+                  toast(`${sender} removed`);
+                  await props.reload();
+                }}
+              >
+                New sends from {sender} are refused. What is queued still leaves.
+              </ConfirmButton>
+            ),
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,110 @@
+import {
+  batches,
+  call,
+  contacts,
+  lanes,
+  messages,
+  overview,
+  type Page,
+  phone,
+  type Product,
+} from '@dundun/dashboard/ui';
+import type { Senders, Session } from '../portal-api.js';
+import { curlOf } from './curl.js';
+import { AccountsPage } from './pages/accounts-page.js';
+import { CarriersPage } from './pages/carriers-page.js';
+import { EmailPage } from './pages/email-page.js';
+import { GroupsPage } from './pages/groups-page.js';
+import { SendersPage } from './pages/senders-page.js';
+import { SettingsPage } from './pages/settings-page.js';
+import { TemplatesPage } from './pages/templates-page.js';
+
+const groups: Page = {
+  name: 'groups',
+  title: 'Groups',
+  icon: 'tag',
+  key: 'r',
+  group: 'Audience',
+  view: GroupsPage,
+};
+
+const templates: Page = {
+  name: 'templates',
+  title: 'Templates',
+  icon: 'template',
+  key: 't',
+  group: 'Sending',
+  view: TemplatesPage,
+};
+
+const senders: Page = {
+  name: 'senders',
+  title: 'Senders',
+  icon: 'at',
+  key: 's',
+  group: 'Sending',
+  view: SendersPage,
+};
+
+const email: Page = {
+  name: 'email',
+  title: 'Email',
+  icon: 'mail',
+  key: 'e',
+  group: 'Sending',
+  view: EmailPage,
+};
+
+const settings: Page = {
+  name: 'settings',
+  title: 'Settings',
+  icon: 'gear',
+  key: ',',
+  group: 'Account',
+  view: SettingsPage,
+};
+
+const accounts: Page = {
+  name: 'accounts',
+  title: 'Accounts',
+  icon: 'users',
+  key: 'a',
+  group: 'Operations',
+  view: AccountsPage,
+};
+
+const carriers: Page = {
+  name: 'carriers',
+  title: 'Carriers',
+  icon: 'tower',
+  group: 'Operations',
+  view: CarriersPage,
+};
+
+/** The pages for the person's role, and what the shared pages need of the gateway. */
+export function portalProduct(session: Session): Product {
+  const ofAccount = session.account
+    ? [
+        overview,
+        messages,
+        batches,
+        phone,
+        { ...contacts, group: 'Audience' },
+        groups,
+        senders,
+        templates,
+        email,
+        settings,
+      ]
+    : [];
+  const operation = session.user?.isOperator ? [accounts, lanes, carriers] : [];
+  return {
+    pages: session.account ? [...ofAccount, ...operation] : [...operation, settings],
+    curl: curlOf,
+    templates: 'api/templates?limit=100',
+    senders: async (channel) => {
+      const { ofChannels } = await call<Senders>('GET', 'api/senders');
+      return ofChannels[channel] ?? [];
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Session } from '../portal-api.js';
+
+interface SessionState {
+  readonly session: Session;
+  /** The session after sign-out, or the choice of another account. */
+  readonly take: (session: Session) => void;
+}
+
+export const SessionData = createContext<SessionState | undefined>(undefined);
+
+export function useSession(): SessionState {
+  const state = useContext(SessionData);
+  if (!state) throw new Error('a page is drawn without a session');
+  return state;
+}
+
+/** Whether the person may do what needs the role in the chosen account. */
+export function useMay(role: 'sender' | 'admin'): boolean {
+  const { session } = useSession();
+  const has = session.account?.role;
+  return has === 'admin' || (role === 'sender' && has === 'sender');
+}

@@ -1,0 +1,203 @@
+import { ChannelRegistry } from '@dundun/messaging';
+import { Delete, Get, HttpCode, Inject, Param, Patch, Post } from '@nestjs/common';
+import { JsonBody, ValidQuery } from '../http/request.decorators.js';
+import { parseTimestamp } from '../http/rfc3339.js';
+import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.js';
+import { checkKinds, webhookKinds } from '../webhooks/webhook-kinds.js';
+import { WEBHOOK_OPTIONS, type WebhookOptions } from '../webhooks/webhook-options.js';
+import { WebhookSender } from '../webhooks/webhook-sender.js';
+import { CreateWebhook, UpdateWebhook, webhookAttemptOf } from '../webhooks/webhooks.dto.js';
+import type {
+  AttemptError,
+  WebhookAttemptEntity,
+  WebhookDeliveryEntity,
+  WebhookEndpointEntity,
+} from '../webhooks/webhooks.tables.js';
+import { Audit } from './audit.js';
+import { listedOf } from './listed.js';
+import { maskedCallback, maskedText } from './masking.js';
+import type {
+  Listed,
+  Redelivered,
+  TestEvent,
+  Webhook,
+  WebhookAttempt,
+  Webhooks,
+  WebhookSecret,
+} from './portal-api.js';
+import { PortalController } from './portal-controller.js';
+import { PortalQuery, RedeliverBody } from './portal.dto.js';
+import { PortalAccess } from './portal.guard.js';
+import { Caller, type InAccount } from './portal-request.js';
+
+/** The account's webhooks: the same as those of the API. */
+@PortalController('webhooks')
+export class PortalWebhooksController {
+  constructor(
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly sender: WebhookSender,
+    private readonly channels: ChannelRegistry,
+    private readonly audit: Audit,
+    @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
+  ) {}
+
+  @Get()
+  @PortalAccess('viewer')
+  async list(@Caller() { accountId: id }: InAccount): Promise<Webhooks> {
+    return {
+      data: (await this.endpoints.list(id)).map(webhookOf),
+      most: this.options.maxEndpoints,
+      kinds: webhookKinds(this.channels),
+    };
+  }
+
+  @Post()
+  @PortalAccess('admin')
+  async add(
+    @Caller() { accountId: id, actor }: InAccount,
+    @JsonBody(CreateWebhook) { url, events }: CreateWebhook,
+  ): Promise<WebhookSecret> {
+    checkKinds(this.channels, events);
+    const also = this.audit.also(actor, 'webhook.added');
+    return secretOf(await this.endpoints.add(id, url, events, also));
+  }
+
+  @Patch(':id')
+  @PortalAccess('admin')
+  async change(
+    @Caller() { accountId, actor }: InAccount,
+    @Param('id') id: string,
+    @JsonBody(UpdateWebhook) change: UpdateWebhook,
+  ): Promise<Webhook> {
+    checkKinds(this.channels, change.events);
+    const also = this.audit.also(actor, 'webhook.changed', id);
+    const changed = await this.endpoints.update(accountId, id, change, also);
+    if (changed.disabledAt === null) this.sender.wake(changed.id);
+    return webhookOf(changed);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @PortalAccess('admin')
+  async remove(@Caller() { accountId, actor }: InAccount, @Param('id') id: string): Promise<void> {
+    await this.endpoints.remove(accountId, id, this.audit.also(actor, 'webhook.deleted', id));
+  }
+
+  @Post(':id/rotate-secret')
+  @HttpCode(200)
+  @PortalAccess('admin')
+  async rotateSecret(
+    @Caller() { accountId, actor }: InAccount,
+    @Param('id') id: string,
+  ): Promise<WebhookSecret> {
+    const also = this.audit.also(actor, 'webhook.secret_rotated', id);
+    return secretOf(await this.endpoints.rotateSecret(accountId, id, also));
+  }
+
+  @Post(':id/test')
+  @HttpCode(202)
+  @PortalAccess('admin')
+  async test(
+    @Caller() { accountId, actor }: InAccount,
+    @Param('id') id: string,
+  ): Promise<TestEvent> {
+    const also = this.audit.also(actor, 'webhook.tested', id);
+    const deliveryId = await this.endpoints.test(accountId, id, also);
+    this.sender.wake(id);
+    return { deliveryId };
+  }
+
+  @Get(':id/attempts')
+  @PortalAccess('viewer')
+  async attempts(
+    @Caller() { accountId }: InAccount,
+    @Param('id') id: string,
+    @ValidQuery(PortalQuery) query: PortalQuery,
+  ): Promise<Listed<WebhookAttempt>> {
+    const page = await this.endpoints.attempts(accountId, id, query);
+    const deliveries = await this.endpoints.deliveriesOf(page.data);
+    return listedOf(page, (attempt) => attemptOf(attempt, deliveries.get(attempt.deliveryId)));
+  }
+
+  @Post(':id/redeliver')
+  @HttpCode(202)
+  @PortalAccess('admin')
+  async redeliver(
+    @Caller() { accountId, actor }: InAccount,
+    @Param('id') id: string,
+    @JsonBody(RedeliverBody) { since, deliveryId }: RedeliverBody,
+  ): Promise<Redelivered> {
+    const wanted = { deliveryId: deliveryId?.toLowerCase(), since: parseTimestamp(since) };
+    const also = this.audit.also(actor, 'webhook.redelivered', deliveryId ?? id);
+    const redelivered = await this.endpoints.redeliver(accountId, id, wanted, also);
+    if (redelivered > 0) this.sender.wake(id);
+    return { redelivered };
+  }
+}
+
+function webhookOf(endpoint: WebhookEndpointEntity): Webhook {
+  const { id, url, events, disabledAt, disabledReason, failingSince, createdAt } = endpoint;
+  return {
+    id,
+    url,
+    events,
+    status: disabledAt === null ? 'enabled' : 'disabled',
+    disabledReason,
+    disabledAt: timestamp(disabledAt),
+    failingSince: timestamp(failingSince),
+    createdAt: new Date(createdAt).toISOString(),
+    previousSecretUntil: timestamp(endpoint.previousUntil),
+  };
+}
+
+function secretOf(endpoint: WebhookEndpointEntity): WebhookSecret {
+  return { webhook: webhookOf(endpoint), secret: endpoint.secret };
+}
+
+/** Remedies by the cause of a failed attempt, as accounts are told it. */
+const REMEDIES: Readonly<Record<AttemptError | 'no_public_address', string>> = {
+  http_status: 'The receiver answered with an error; look into its log, and answer 2xx.',
+  redirect: 'The receiver redirects, which is not followed; set the URL that it redirects to.',
+  gone: 'The receiver answered 410, so the webhook was disabled; enable it when it is back.',
+  timeout: 'No answer came within 15 seconds; answer first and work afterwards.',
+  connection_refused:
+    'Nothing listens at this address and port; start the receiver, check the URL.',
+  connection_lost: 'The connection ended before an answer; look into the receiver’s log.',
+  host_not_found: 'The name of the host has no address; check the URL.',
+  address_forbidden: 'The host has a private address; set a URL that is reachable from outside.',
+  no_public_address: 'The host has no public address; check the name in the URL.',
+  port_forbidden: 'The gateway calls no webhook at this port; set a URL with another one.',
+  tls: 'The certificate is not valid for this host; renew it, with its whole chain.',
+  invalid_response: 'The answer is not HTTP; check the port of the URL.',
+  invalid_url: 'The URL cannot be called; set another one.',
+  unreachable: 'The host cannot be reached; check that it runs and its firewall.',
+};
+
+function attemptOf(
+  attempt: WebhookAttemptEntity,
+  delivery: WebhookDeliveryEntity | undefined,
+): WebhookAttempt {
+  const told = webhookAttemptOf(attempt);
+  const error = told.error as keyof typeof REMEDIES | null;
+  const isDelivered = delivery?.deliveredAt !== null && delivery !== undefined;
+  const isDue = delivery?.dueAt !== null && delivery !== undefined;
+  return {
+    deliveryId: attempt.deliveryId,
+    messageId: attempt.messageId,
+    type: /^\{"type":"([^"]*)"/.exec(delivery?.payload ?? '')?.[1] ?? '',
+    attempt: attempt.attempt,
+    at: told.attempted_at,
+    durationMs: attempt.duration,
+    statusCode: attempt.status,
+    error,
+    errorText: error && REMEDIES[error],
+    request: delivery ? maskedCallback(delivery.payload) : null,
+    response: attempt.response && maskedText(attempt.response),
+    state: isDelivered ? 'delivered' : isDue ? 'due' : 'exhausted',
+    nextAttemptAt: isDue && !isDelivered ? timestamp(delivery.dueAt || delivery.createdAt) : null,
+  };
+}
+
+function timestamp(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}
