@@ -5,24 +5,35 @@ import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { WhatsAppNumbers } from './accounts/senders.js';
-import { CARRIER_CALLBACK_PATH, CARRIERS, EMAIL_CARRIERS } from './carriers.js';
+import {
+  CARRIER_CALLBACK_PATH,
+  carrierCallbacks,
+  CARRIERS,
+  EMAIL_CARRIERS,
+  voiceCarrier,
+  VAS_CARRIERS,
+} from './carriers.js';
 import { databaseModule } from './config/database.js';
 import { type Environment, EnvironmentModule } from './config/environment.js';
 import { DomainChecks } from './email/domain-checks.js';
 import { DomainsController } from './email/domains.controller.js';
 import { EmailDomainsModule } from './email/email-domains.module.js';
-import { SigningKeys } from './email/signing-keys.js';
+import { MailRelay } from './email/mail-relay.js';
+import { SenderDomains } from './email/sender-domains.js';
 import { SuppressionsController } from './email/suppressions.controller.js';
-import { UnsubscribeLinks } from './email/unsubscribe-links.js';
 import { UnsubscribeController } from './email/unsubscribe.controller.js';
 import { EmailModule } from './email/email.module.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.controller.js';
-import { ApiExceptionFilter } from './http/error-mapping.js';
 import { MetricsModule } from './metrics/metrics.js';
+import { PortalErrorFilter } from './portal/portal-controller.js';
+import { PortalModule, PortalUsersModule } from './portal/portal.module.js';
 import { digestKeyOf } from './secrets/digest-key.js';
 import { Secrets, SecretsModule } from './secrets/secrets.js';
 import { SmsController } from './sms/sms.controller.js';
+import { CallersModule } from './voice/callers.module.js';
+import { VoiceController } from './voice/voice.controller.js';
+import { VasModule } from './vas/vas.module.js';
 import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.module.js';
 import { ContactsController } from './whatsapp/contacts.controller.js';
 import { WhatsAppController } from './whatsapp/whatsapp.controller.js';
@@ -42,19 +53,23 @@ export class AppModule {
         MetricsModule,
         EmailModule,
         WebhooksModule,
+        CallersModule,
         EmailDomainsModule,
+        VasModule,
         HealthModule,
+        ...(environment.ROLE === 'worker' ? [] : [PortalModule.for()]),
       ],
       controllers: [
         SmsController,
         GroupsController,
         WhatsAppController,
         ContactsController,
+        VoiceController,
         DomainsController,
         SuppressionsController,
         UnsubscribeController,
       ],
-      providers: [{ provide: APP_FILTER, useClass: ApiExceptionFilter }, DomainChecks],
+      providers: [{ provide: APP_FILTER, useClass: PortalErrorFilter }, DomainChecks],
     };
   }
 }
@@ -65,7 +80,13 @@ export class OperatorModule {
   static for(environment: Environment, dataSource: DataSource): DynamicModule {
     return {
       module: OperatorModule,
-      imports: [...foundation(environment, dataSource), WebhookEndpointsModule, EmailDomainsModule],
+      imports: [
+        ...foundation(environment, dataSource),
+        WebhookEndpointsModule,
+        CallersModule,
+        EmailDomainsModule,
+        PortalUsersModule,
+      ],
     };
   }
 }
@@ -76,33 +97,42 @@ function foundation(
   dataSource: DataSource,
   dispatch?: MessagingOptions['dispatch'],
 ): DynamicModule['imports'] & object {
-  const { CARRIER, EMAIL_CARRIER } = environment;
-  const { transport, callbacks } = CARRIERS[CARRIER](environment);
+  const { CARRIER, EMAIL_CARRIER, VAS_CARRIER } = environment;
+  const { transport } = CARRIERS[CARRIER](environment);
+  const callbacks = carrierCallbacks(environment);
+  // The carrier's callbacks are not served by workers either.
+  const listens = dispatch !== undefined && environment.ROLE !== 'worker';
+  const voice = voiceCarrier(environment);
   const hasOwnEmail = EMAIL_CARRIER !== undefined && EMAIL_CARRIER !== CARRIER;
+  const hasOwnVas = VAS_CARRIER !== undefined && VAS_CARRIER !== CARRIER;
   const messaging = MessagingModule.forRootAsync({
     isGlobal: true,
     callbackPath: dispatch && callbacks ? CARRIER_CALLBACK_PATH : false,
     imports: [AccountsModule, EmailDomainsModule],
-    inject: [AccountSettings, WhatsAppNumbers, Secrets, SigningKeys, UnsubscribeLinks],
+    inject: [AccountSettings, WhatsAppNumbers, SenderDomains, Secrets, MailRelay],
     useFactory: async (
       settings: AccountSettings,
       numbers: WhatsAppNumbers,
+      domains: SenderDomains,
       secrets: Secrets,
-      signingKeys: SigningKeys,
-      links: UnsubscribeLinks,
+      relay: MailRelay,
     ): Promise<MessagingOptions> => ({
       providers: {
         [CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
+        ...(hasOwnVas && { [VAS_CARRIER]: VAS_CARRIERS[VAS_CARRIER](environment) }),
         ...(hasOwnEmail && {
-          [EMAIL_CARRIER]: await EMAIL_CARRIERS[EMAIL_CARRIER](environment, {
-            dkim: (domain) => signingKeys.identityOf(domain),
-            unsubscribeUrl: (message) => links.urlOf(message),
-          }),
+          [EMAIL_CARRIER]: await EMAIL_CARRIERS[EMAIL_CARRIER](environment, relay, listens),
         }),
+        ...voice?.providers,
       },
-      ...(hasOwnEmail && {
-        routes: [{ channel: 'email', use: EMAIL_CARRIER }, { use: CARRIER }],
-      }),
+      routes: [
+        ...(hasOwnEmail ? [{ channel: 'email', use: EMAIL_CARRIER }] : []),
+        ...(hasOwnVas ? [{ channel: 'vas', use: VAS_CARRIER }] : []),
+        ...(voice ? [{ channel: 'voice', use: voice.use }] : []),
+        { use: CARRIER },
+      ],
+      rateCard: environment.VOICE_PRICE.prices,
+      voice: { deliveryReport: 'none', billing: environment.VOICE_PRICE.billing },
       dispatch: {
         ...(dispatch ?? { enabled: false }),
         lease: environment.LEASE,
@@ -111,6 +141,8 @@ function foundation(
       erasure: { keys: [await digestKeyOf(dataSource, secrets, environment)] },
       store: {
         migrate: false,
+        // For the portal's search by number.
+        recipientIndex: true,
         preparedStatements: environment.PREPARED_STATEMENTS,
         retention: {
           content: environment.RETENTION_CONTENT,
@@ -119,22 +151,26 @@ function foundation(
       },
       // Polls of the simulated carrier are free; early polls report messages that a killed
       // simulator lost.
-      ...(environment.CARRIER === 'simulator' && { reports: { pollAfter: '5s' } }),
+      ...(CARRIER === 'simulator' && EMAIL_CARRIER !== 'http' && { reports: { pollAfter: '5s' } }),
       sms: {
         deliveryReport: 'none',
         maxRecipients: environment.MAX_RECIPIENTS,
         maxParts: environment.MAX_PARTS,
       },
       email: { maxRecipients: environment.MAX_RECIPIENTS },
+      verification: { countries: environment.VERIFY_COUNTRIES },
       inbound: {
         ...settings.inbound,
-        tenant: ({ channel, to }) => (channel === 'whatsapp' ? numbers.ownerOf(to) : undefined),
+        tenant: ({ channel, to }) =>
+          channel === 'email'
+            ? domains.ownerOf(to.slice(to.lastIndexOf('@') + 1))
+            : numbers.ownerOf(to),
       },
       policy: {
         quietHours: environment.QUIET_HOURS,
         frequencyCap: environment.FREQUENCY_CAP,
       },
-      callbacks: callbacks && { ...callbacks, provider: CARRIER },
+      callbacks,
     }),
   });
   return [

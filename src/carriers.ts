@@ -4,11 +4,16 @@ import {
   kannel,
   kannelParser,
   kannelSignature,
+  reloadly,
   simulator,
   type TransportFactory,
+  twilioSignature,
+  twilioVoice,
+  twilioVoiceParser,
 } from '@dundun/messaging';
-import type { SmtpOptions } from '@dundun/messaging/smtp';
 import type { Environment } from './config/environment.js';
+import { voiceProviderOf } from './config/voice-provider.js';
+import type { MailRelay } from './email/mail-relay.js';
 
 export const CARRIER_CALLBACK_PATH = 'messaging/delivery-reports';
 
@@ -24,6 +29,24 @@ export interface Carrier {
   readonly callbacks?: CallbackOptions | undefined;
 }
 
+function httpCarrier({
+  CARRIER_URL = '',
+  CARRIER_TOKEN,
+  CARRIER_KEY,
+  CARRIER_CALLBACK_SECRET: secret,
+}: Environment): Carrier {
+  return {
+    transport: http({
+      baseUrl: CARRIER_URL,
+      apiToken: CARRIER_TOKEN,
+      apiKey: CARRIER_KEY,
+      // The gateway needs every report, also for customers without callbacks.
+      deliveryReport: secret === undefined ? 'none' : 'yes',
+    }),
+    callbacks: secret === undefined ? undefined : { secrets: [secret] },
+  };
+}
+
 /**
  * `readEnvironment()` has checked the carrier's settings. A new carrier is an entry here and a
  * provider in the library.
@@ -32,17 +55,7 @@ export const CARRIERS: Readonly<
   Record<Environment['CARRIER'], (environment: Environment) => Carrier>
 > = {
   simulator: ({ WHATSAPP_PRICES }) => ({ transport: simulator({ rateCard: WHATSAPP_PRICES }) }),
-  http: ({ CARRIER_URL = '', CARRIER_TOKEN = '', CARRIER_KEY, CARRIER_CALLBACK_SECRET }) => ({
-    transport: http({
-      baseUrl: CARRIER_URL,
-      apiToken: CARRIER_TOKEN,
-      apiKey: CARRIER_KEY,
-      // The gateway needs every report, also for customers without callbacks.
-      deliveryReport: CARRIER_CALLBACK_SECRET === undefined ? 'none' : 'yes',
-    }),
-    callbacks:
-      CARRIER_CALLBACK_SECRET === undefined ? undefined : { secrets: [CARRIER_CALLBACK_SECRET] },
-  }),
+  http: httpCarrier,
   kannel: ({
     KANNEL_URL = '',
     KANNEL_USERNAME = '',
@@ -67,15 +80,85 @@ export const CARRIERS: Readonly<
 export const EMAIL_CARRIERS: Readonly<
   Record<
     NonNullable<Environment['EMAIL_CARRIER']>,
-    (
-      environment: Environment,
-      ofAccounts: Pick<SmtpOptions, 'dkim' | 'unsubscribeUrl'>,
-    ) => Promise<TransportFactory>
+    (environment: Environment, relay: MailRelay, listens: boolean) => Promise<TransportFactory>
   >
 > = {
   simulator: async () => simulator(),
-  smtp: async ({ SMTP_URL = '', SMTP_TLS }, ofAccounts) => {
+  smtp: async ({ SMTP_URL = '' }, relay, listens) => {
     const { smtp } = await import('@dundun/messaging/smtp');
-    return smtp({ url: SMTP_URL, tls: SMTP_TLS, ...ofAccounts });
+    return smtp({ url: SMTP_URL, ...(await relay.options(listens)) });
   },
+  http: async (environment) => httpCarrier(environment).transport,
 };
+
+function twilioCarrier(environment: Environment): TransportFactory {
+  const { TWILIO_ACCOUNT_SID = '', TWILIO_AUTH_TOKEN = '' } = environment;
+  return twilioVoice({
+    accountSid: TWILIO_ACCOUNT_SID,
+    authToken: TWILIO_AUTH_TOKEN,
+    baseUrl: environment.TWILIO_URL,
+    callbackUrl: `${callbackOrigin(environment)}/${CARRIER_CALLBACK_PATH}/twilio`,
+  });
+}
+
+/** Scheme and host of this gateway as Twilio calls it. */
+function callbackOrigin({ TWILIO_CALLBACK_URL = '' }: Environment): string {
+  return new URL(TWILIO_CALLBACK_URL).origin;
+}
+
+/** The provider of calls, with those that no other product has; `undefined`: the carrier of SMS. */
+export interface VoiceCarrier {
+  readonly use: string;
+  readonly providers: Readonly<Record<string, TransportFactory>>;
+}
+
+export function voiceCarrier(environment: Environment): VoiceCarrier | undefined {
+  const use = voiceProviderOf(environment);
+  if (use === undefined) return undefined;
+  if (use === 'twilio') return { use, providers: { [use]: twilioCarrier(environment) } };
+  if (use !== 'http')
+    return { use, providers: { [use]: simulator({ idempotencyWindow: 0, channels: ['voice'] }) } };
+  const isKnown = environment.CARRIER === 'http' || environment.EMAIL_CARRIER === 'http';
+  return { use, providers: isKnown ? {} : { http: httpCarrier(environment).transport } };
+}
+
+/** Providers of airtime and data beside the carrier of the other channels. */
+export const VAS_CARRIERS: Readonly<
+  Record<NonNullable<Environment['VAS_CARRIER']>, (environment: Environment) => TransportFactory>
+> = {
+  simulator: () => simulator(),
+  http: (environment) => httpCarrier(environment).transport,
+  reloadly: ({
+    RELOADLY_CLIENT_ID: clientId = '',
+    RELOADLY_CLIENT_SECRET: clientSecret = '',
+    RELOADLY_COUNTRIES: countries = [],
+    RELOADLY_URL: baseUrl,
+    RELOADLY_AUTH_URL: authUrl,
+  }) => reloadly({ clientId, clientSecret, countries, baseUrl, authUrl }),
+};
+
+/**
+ * The endpoints of callbacks: the carrier's at the path itself, that of `EMAIL_CARRIER=http`,
+ * `VOICE_CARRIER=http` or `VAS_CARRIER=http` beside another carrier at `http` below it. `undefined`: there is none.
+ */
+export function carrierCallbacks(environment: Environment): CallbackOptions | undefined {
+  const { CARRIER, EMAIL_CARRIER, VOICE_CARRIER, VAS_CARRIER } = environment;
+  const own = CARRIERS[CARRIER](environment).callbacks;
+  const isBeside =
+    [EMAIL_CARRIER, VOICE_CARRIER, VAS_CARRIER].includes('http') && CARRIER !== 'http';
+  const beside = isBeside ? httpCarrier(environment).callbacks : undefined;
+  const twilio = VOICE_CARRIER === 'twilio' && {
+    parser: twilioVoiceParser(),
+    verifier: twilioSignature({
+      authToken: environment.TWILIO_AUTH_TOKEN ?? '',
+      origin: callbackOrigin(environment),
+    }),
+  };
+  if (!own && !beside && !twilio) return undefined;
+  return {
+    ...(own && { ...own, provider: CARRIER }),
+    ...((beside || twilio) && {
+      providers: { ...(beside && { http: beside }), ...(twilio && { twilio }) },
+    }),
+  };
+}

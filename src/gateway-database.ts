@@ -10,9 +10,11 @@ import type { Environment } from './config/environment.js';
 import { SqliteDriver } from './config/sqlite-driver.js';
 import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './email/domains.tables.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
+import { PORTAL_TABLES } from './portal/portal.tables.js';
 import type { SecretColumn } from './secrets/secret-keys.js';
 import { DIGEST_KEY, SECRETS_TABLES } from './secrets/secrets.tables.js';
 import { adoptSecretsKey } from './secrets/stored-secrets.js';
+import { CALLER_TABLES } from './voice/callers.tables.js';
 import { WEBHOOK_SECRETS, WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
 /** Every column of the gateway that holds secrets; the boot and a rotation encrypt them all. */
@@ -24,18 +26,20 @@ export const SECRET_COLUMNS: readonly SecretColumn[] = [
 
 const MIGRATIONS = [
   ...MESSAGING_MIGRATIONS,
+  ...FREQUENCY_CAP_MIGRATIONS,
   ...ACCOUNT_TABLES.migrations,
   ...WEBHOOK_TABLES.migrations,
   ...HEALTH_TABLES.migrations,
   ...SECRETS_TABLES.migrations,
   ...EMAIL_DOMAIN_TABLES.migrations,
+  ...PORTAL_TABLES.migrations,
+  ...CALLER_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
 export function dataSourceOptions({
   DATABASE_URL: database,
-  FREQUENCY_CAP,
-}: Pick<Environment, 'DATABASE_URL' | 'FREQUENCY_CAP'>): DataSourceOptions {
+}: Pick<Environment, 'DATABASE_URL'>): DataSourceOptions {
   const shared = {
     entities: [
       ...MESSAGING_ENTITIES,
@@ -44,8 +48,10 @@ export function dataSourceOptions({
       ...HEALTH_TABLES.entities,
       ...SECRETS_TABLES.entities,
       ...EMAIL_DOMAIN_TABLES.entities,
+      ...PORTAL_TABLES.entities,
+      ...CALLER_TABLES.entities,
     ],
-    migrations: [...MIGRATIONS, ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : [])],
+    migrations: MIGRATIONS,
     logging: false,
   };
   switch (database.type) {
@@ -81,6 +87,14 @@ export function dataSourceOptions({
   }
 }
 
+/** Brings the tables up to date, also in production. @throws EnvironmentError */
+export async function migrateGatewayDatabase(environment: Environment): Promise<void> {
+  const options = { ...dataSourceOptions(environment), logger: new SilentTypeOrmLogger() };
+  const known = [...MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS];
+  const dataSource = await openDatabase(new DataSource(options), 'always', known);
+  await dataSource.destroy();
+}
+
 /**
  * Runs pending migrations, in production at most on an empty database, and checks the key of the
  * stored secrets. @throws EnvironmentError
@@ -93,7 +107,7 @@ export async function openGatewayDatabase(
   const dataSource = await openDatabase(
     new DataSource(options),
     environment.NODE_ENV === 'production' ? inProduction : 'always',
-    [...MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS],
+    MIGRATIONS,
   );
   try {
     await adoptSecretsKey(dataSource, environment, SECRET_COLUMNS);

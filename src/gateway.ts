@@ -2,6 +2,7 @@ import {
   type EngineFactory,
   HoldsService,
   MESSAGING_TRACING,
+  VasService,
   withMigrationLock,
 } from '@dundun/messaging';
 import { Logger, type LoggerService } from '@nestjs/common';
@@ -16,20 +17,29 @@ import { AppModule } from './app.module.js';
 import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
 import { emailBodyLimits } from './email/email-bodies.js';
-import { DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
+import { DEMO_CAPS, DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
 import { DomainsService } from './email/domains.service.js';
 import { takeUnsubscribeForms } from './email/unsubscribe.controller.js';
 import { HttpFront } from './http-front.js';
 import { jsonParser } from './http/json-body.js';
 import { serveOpenApi } from './openapi.document.js';
 import { openGatewayDatabase } from './gateway-database.js';
+import { PortalGuard } from './portal/portal.guard.js';
+import { guardPortalHosts, isPortalRoute } from './portal/portal-request.js';
+import { SetUpLinks, setupLink } from './portal/set-up-links.js';
+import { CallersService } from './voice/callers.service.js';
+
+interface FirstAccount extends CreatedAccount {
+  /** One-time link for the first user of the portal. */
+  readonly setup: string;
+}
 
 export interface Gateway {
   readonly app: NestFastifyApplication;
   /** Base URL, such as `http://127.0.0.1:3000`. */
   readonly url: string;
   /** The account created by the first start outside production. */
-  readonly demo: CreatedAccount | undefined;
+  readonly demo: FirstAccount | undefined;
   /** Refuses new requests, finishes those under way, then closes all resources. */
   stop(): Promise<void>;
 }
@@ -53,9 +63,15 @@ export async function startGateway(
     const auth = app.get(AuthGuard, { strict: false });
     const { callbackFailures } = app.get(RequestLimits, { strict: false });
     if (callbackFailures) limitCallbackFailures(front.adapter, callbackFailures, isCarrierCallback);
+    const portal = isWorker ? undefined : app.get(PortalGuard, { strict: false });
+    if (portal) guardPortalHosts(front.adapter.getInstance(), environment);
     guardLargeBodies(front.adapter, {
       budget: new BodyBudget(environment.BODY_BUDGET, environment.CREDENTIAL_BODY_BUDGET),
-      recognise: (request) => auth.recognise(request),
+      recognise: (request) =>
+        (portal && isPortalRoute(request.routeOptions.url, { api: true })
+          ? portal
+          : auth
+        ).recognise(request),
       isSelfVerified: isCarrierCallback,
       limitOf: (route) =>
         isCarrierCallback(route)
@@ -71,20 +87,15 @@ export async function startGateway(
     app.useBodyParser('application/json', { bodyLimit }, parse);
     takeUnsubscribeForms(front.adapter.getInstance());
     if (!isWorker) serveOpenApi(app, { page: DOCS });
-    await app.init();
+    await init(app, environment);
     front.registerMethodNotAllowed();
     await listen(app, environment);
-    const accounts = app.get(AccountsService);
-    const domains = app.get(DomainsService, { strict: false });
+    const url = await app.getUrl();
+    const running = app;
     const demo =
       environment.NODE_ENV === 'production' || isWorker
         ? undefined
-        : await withMigrationLock(dataSource, () =>
-            accounts.createFirst(DEMO_NAME, DEMO_SENDER, (manager, accountId) =>
-              domains.addDemo(manager, accountId),
-            ),
-          );
-    const url = await app.getUrl();
+        : await withMigrationLock(dataSource, () => createDemo(running, url));
     const { CARRIER: carrier, ROLE: role } = environment;
     if (environment.SECRETS_KEY === undefined)
       new Logger('Secrets').warn('secrets are stored in clear; set SECRETS_KEY to encrypt them');
@@ -101,6 +112,27 @@ export async function startGateway(
     await (app ? app.close() : dataSource.destroy());
     throw error;
   }
+}
+
+/** The account of the first start, with its domain, its caller id and the link to set up its first user. */
+async function createDemo(
+  app: NestFastifyApplication,
+  url: string,
+): Promise<FirstAccount | undefined> {
+  const domains = app.get(DomainsService, { strict: false });
+  const callers = app.get(CallersService, { strict: false });
+  const links = app.get(SetUpLinks, { strict: false });
+  const vas = app.get(VasService, { strict: false });
+  let setup = '';
+  const created = await app
+    .get(AccountsService)
+    .createFirst(DEMO_NAME, DEMO_SENDER, async (manager, accountId) => {
+      await domains.addDemo(manager, accountId);
+      await callers.addDemo(manager, accountId);
+      await vas.allow(DEMO_CAPS, { tenant: accountId, manager });
+      setup = setupLink(url, await links.firstLink(manager, accountId));
+    });
+  return created && { ...created, setup };
 }
 
 function stopOf(front: HttpFront, app: NestFastifyApplication): () => Promise<void> {
@@ -122,14 +154,36 @@ async function engineOf({
   return bullMq({ connection: REDIS_URL, queue: 'dundun' });
 }
 
+/** Starts the modules, and with them the listener for mail. @throws EnvironmentError */
+async function init(
+  app: NestFastifyApplication,
+  { EMAIL_LISTEN }: Pick<Environment, 'EMAIL_LISTEN'>,
+): Promise<void> {
+  try {
+    await app.init();
+  } catch (error) {
+    const { syscall } = error as NodeJS.ErrnoException;
+    const [, remedy] = remedyOf(error) ?? [];
+    const isOfListener = syscall === 'listen' || syscall === 'getaddrinfo';
+    if (!EMAIL_LISTEN || !isOfListener || remedy === undefined) throw error;
+    const { host, port } = EMAIL_LISTEN;
+    throw new EnvironmentError([`EMAIL_LISTEN "${host}:${port}": ${remedy}`], { cause: error });
+  }
+}
+
+/** @throws EnvironmentError */
 async function listen(app: NestFastifyApplication, environment: Environment): Promise<void> {
   try {
     await app.listen(environment.PORT, environment.HOST);
   } catch (error) {
-    const [name, remedy] = LISTEN_REMEDIES[String((error as { code?: unknown }).code)] ?? [];
+    const [name, remedy] = remedyOf(error) ?? [];
     if (name === undefined) throw error;
     throw new EnvironmentError([`${name} "${environment[name]}": ${remedy}`], { cause: error });
   }
+}
+
+function remedyOf(error: unknown) {
+  return LISTEN_REMEDIES[String((error as NodeJS.ErrnoException).code)];
 }
 
 const LISTEN_REMEDIES: Readonly<Record<string, readonly ['HOST' | 'PORT', string]>> = {

@@ -45,6 +45,7 @@ export class HttpFront {
     });
     // Declared here: adding it later would change the hidden class of every request.
     fastify.decorateRequest('account', null);
+    fastify.decorateRequest('portal', null);
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);
       // The interface requires Content-Type on every request, also on a DELETE without a body.
@@ -116,10 +117,10 @@ export class HttpFront {
 }
 
 function fastifyOptions(environment: Environment): FastifyHttpOptions<Server> {
-  const pipelines = new Pipelines();
+  const pipelines = new Pipelines(refusePipelined);
   return {
     logger: false,
-    trustProxy: false,
+    trustProxy: environment.TRUSTED_PROXIES ?? false,
     bodyLimit: environment.BODY_LIMIT,
     // E-mail addresses and unsubscribe tokens are parts of paths.
     routerOptions: { maxParamLength: LONGEST_PARAM },
@@ -150,7 +151,8 @@ function serverOf(
     connectionsCheckingInterval: CHECK_EVERY,
     keepAliveTimeout: 72_000,
   };
-  const server = createServer(options, pipelines.listener(handle));
+  const server = createServer(options);
+  pipelines.serve(server, handle);
   server.maxConnections = MAX_CONNECTIONS;
   // Closes connections whose client does not read the response, or no longer exists.
   server.timeout = ABANDONED_AFTER * requestTimeout;
@@ -171,8 +173,7 @@ function requestIds(): () => string {
 
 /** Responds on the socket to bytes that are not HTTP, and closes it. */
 function answerUnreadable({ code }: Error & { code?: string }, socket: Socket): void {
-  if (code === 'ECONNRESET' || socket.destroyed) return;
-  if (!socket.writable) return void socket.destroy();
+  if (code === 'ECONNRESET') return;
   const isLong = code === 'HPE_HEADER_OVERFLOW';
   const error =
     code === 'ERR_HTTP_REQUEST_TIMEOUT'
@@ -183,9 +184,24 @@ function answerUnreadable({ code }: Error & { code?: string }, socket: Socket): 
             ? 'The headers are too large; send fewer or shorter ones'
             : 'This is not readable HTTP; a line break inside a header is the usual cause',
         );
-  const status = isLong ? 431 : error.status;
+  answerAndClose(error, socket, isLong ? 431 : error.status);
+}
+
+function refusePipelined(socket: Socket): void {
+  const message =
+    'Too many requests wait on this connection; read the answers before you send more';
+  answerAndClose(new ApiError('rate_limited', message), socket);
+}
+
+function answerAndClose(error: ApiError, socket: Socket, status = error.status): void {
+  if (socket.destroyed) return;
+  if (!socket.writable) return void socket.destroy();
   const body = JSON.stringify(error.body);
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const headers = Object.entries({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...error.headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body}`);
 }

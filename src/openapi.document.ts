@@ -7,7 +7,13 @@ import { ERROR_RESPONSES, type ErrorResponseName } from './http/api-error.js';
 import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js';
 import { ERRORS_KEY } from './http/operation.decorator.js';
 import type { JsonSchema } from './http/validation.js';
-import { LabelledEvent, ReceivedEvent, StatusEvent } from './webhooks/webhook-event.js';
+import {
+  CallEvent,
+  LabelledEvent,
+  OrderEvent,
+  ReceivedEvent,
+  StatusEvent,
+} from './webhooks/webhook-event.js';
 
 const DOCUMENT = {
   openapi: '3.1.0',
@@ -15,12 +21,16 @@ const DOCUMENT = {
   info: {
     title: 'Dundun',
     description:
-      'SMS batches, WhatsApp messages, email, contacts and groups, delivery reports and webhooks.',
+      'SMS batches, WhatsApp messages, email, calls, orders of airtime and data, contacts and groups, delivery reports and webhooks.',
     version: '1',
     license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
   },
   servers: [{ url: '/' }],
-  tags: ['SMS', 'Groups', 'WhatsApp', 'Email', 'Webhooks', 'Health'].map((name) => ({ name })),
+  tags: ['SMS', 'Groups', 'WhatsApp', 'Email', 'Voice', 'VAS', 'Webhooks', 'Health'].map(
+    (name) => ({
+      name,
+    }),
+  ),
   components: {
     securitySchemes: {
       api_token: { type: 'http', scheme: 'bearer', description: 'API token, `tok_…`.' },
@@ -89,7 +99,15 @@ export function serveOpenApi(app: NestFastifyApplication, { page }: { page: bool
 /** Completes Nest's scan of routes and DTOs: common errors and headers, examples, callbacks. */
 function openApiDocument(app: INestApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, DOCUMENT as unknown as OpenAPIObject, {
-    extraModels: [ErrorAnswer, StatusEvent, LabelledEvent, ReceivedEvent, DomainEvent],
+    extraModels: [
+      ErrorAnswer,
+      StatusEvent,
+      LabelledEvent,
+      CallEvent,
+      OrderEvent,
+      ReceivedEvent,
+      DomainEvent,
+    ],
     operationIdFactory: (_controller, method) => method,
   });
   const schemas = document.components?.schemas as Schemas;
@@ -182,16 +200,22 @@ const DOMAIN_CALLBACKS: readonly Callback[] = [
   },
 ];
 
+function formOf({ labels, call, order }: NonNullable<ChannelDefinition['wire']>): Type {
+  if (labels) return LabelledEvent;
+  if (call) return CallEvent;
+  return order ? OrderEvent : StatusEvent;
+}
+
 function callbacksOf(channel: ChannelDefinition): Callback[] {
   const { name, title = name, statuses, events = [], wire, consent } = channel;
-  const { deliveryReport = 'yes' } = channel;
+  const { deliveryReport = 'yes', accepted } = channel;
   if (!wire) return [];
   const reported = Object.keys(statuses).filter((one) => statuses[one]?.reported);
-  const event = wire.labels ? LabelledEvent : StatusEvent;
+  const event = formOf(wire);
   const description =
     deliveryReport === 'yes'
-      ? 'From `sent` on, for every message.'
-      : 'From `sent` on, for messages with `delivery_report: yes`.';
+      ? `From \`${accepted}\` on, for every message.`
+      : `From \`${accepted}\` on, for messages with \`delivery_report: yes\`.`;
   const typeOf = (name: string) => wire.statusEvent.replace('*', name);
   const changed: Callback[] = wire.statusEvent.includes('*')
     ? [

@@ -1,6 +1,6 @@
 import { HoldsService, isPhoneNumber, MessagingService } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { type EntityManager, type FindOneOptions, IsNull, LessThan } from 'typeorm';
+import { type EntityManager, type FindOneOptions, In, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import { validated } from '../http/validation.js';
@@ -12,12 +12,13 @@ import {
   type Scope,
   SCOPES,
   Sender,
+  type SenderState,
   TemplateEntity,
   WhatsAppNumber,
 } from './accounts.tables.js';
 import { CredentialVerifier, fingerprint, newSecret, randomBase62 } from './credentials.js';
 import { seedDemoAccount } from './demo-account.js';
-import { isSenderId, SENDER_ID_RULE } from './senders.js';
+import { isSenderId, SENDER_ID_RULE, SenderRegistry } from './senders.js';
 import { Template, TemplateRegistry } from './templates.js';
 
 /** The secrets are returned once and stored nowhere. */
@@ -27,10 +28,23 @@ export interface CreatedAccount {
   readonly apiKey: string;
 }
 
+type KeyStatus = 'active' | 'expired' | 'revoked';
+
 /** What an operator changes of an account; `null` restores the default. */
 export type AccountChange = Partial<Pick<Account, 'rate' | 'consentWords'>>;
 
+/**
+ * What a caller of a change adds to it in the same transaction, such as an entry of an audit log.
+ * It gets the id of what the change created, if any.
+ */
+export type Also = (manager: EntityManager, created?: string) => Promise<unknown>;
+
+const nothing: Also = () => Promise.resolve();
+
 const ACCOUNTS_A_PAGE = 50;
+
+/** Most sender IDs of an account. */
+const MOST_SENDERS = 1_000;
 
 /** Operations on accounts for operators, each in one transaction of the store. */
 @Injectable()
@@ -39,13 +53,18 @@ export class AccountsService {
     private readonly messaging: MessagingService,
     private readonly holds: HoldsService,
     private readonly credentials: CredentialVerifier,
+    private readonly senders: SenderRegistry,
     private readonly templates: TemplateRegistry,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'CARRIER'>,
   ) {}
 
   /** With a token and a key of all scopes; on the simulated carrier also a number and templates. */
-  create(name: string): Promise<CreatedAccount> {
-    return this.messaging.transaction((manager) => this.#create(manager, name));
+  create(name: string, also: Also = nothing): Promise<CreatedAccount> {
+    return this.messaging.transaction(async (manager) => {
+      const created = await this.#create(manager, name);
+      await also(manager, created.accountId);
+      return created;
+    });
   }
 
   /**
@@ -83,7 +102,7 @@ export class AccountsService {
       const accounts = found.map(({ id, name, createdAt, suspendedAt }) => ({
         accountId: id,
         name,
-        status: suspendedAt ? 'suspended' : 'active',
+        status: suspendedAt ? ('suspended' as const) : ('active' as const),
         createdAt,
       }));
       const isLast = found.length < ACCOUNTS_A_PAGE;
@@ -91,9 +110,71 @@ export class AccountsService {
     });
   }
 
-  async addSender(accountId: string, sender: string): Promise<void> {
-    if (!isSenderId(sender)) throw invalidField('sender', SENDER_ID_RULE);
-    await this.#in(accountId, (manager) => manager.save(Sender, { accountId, sender }));
+  /** By name. */
+  listSenders(accountId: string): Promise<Sender[]> {
+    return this.messaging.transaction((manager) =>
+      manager.find(Sender, { where: { accountId }, order: { sender: 'ASC' } }),
+    );
+  }
+
+  /** Sender IDs of all accounts that wait for approval, the first ones. */
+  pendingSenders(most: number): Promise<{ readonly account: Account; readonly sender: string }[]> {
+    return this.messaging.transaction(async (manager) => {
+      const pending = await manager.find(Sender, {
+        where: { state: 'pending' },
+        order: { accountId: 'ASC', sender: 'ASC' },
+        take: most,
+      });
+      const ids = [...new Set(pending.map(({ accountId }) => accountId))];
+      const accounts = ids.length === 0 ? [] : await manager.findBy(Account, { id: In(ids) });
+      return pending.flatMap(({ accountId, sender }) => {
+        const account = accounts.find(({ id }) => id === accountId);
+        return account ? [{ account, sender }] : [];
+      });
+    });
+  }
+
+  /** Adds a sender ID, or approves one that waits. */
+  async addSender(accountId: string, sender: string, also: Also = nothing): Promise<void> {
+    await this.#putSender(accountId, sender, 'approved', also);
+  }
+
+  /** Adds a sender ID that waits for approval. @returns its state: it may be approved already */
+  requestSender(accountId: string, sender: string, also: Also = nothing): Promise<SenderState> {
+    return this.#putSender(accountId, sender, 'pending', also);
+  }
+
+  /** @throws ApiError 404 where none waits for approval */
+  async approveSender(accountId: string, sender: string, also: Also = nothing): Promise<void> {
+    await this.#in(accountId, async (manager) => {
+      const pending = { accountId, sender, state: 'pending' } as const;
+      if (!(await manager.existsBy(Sender, pending))) throw noSender();
+      await manager.update(Sender, pending, { state: 'approved' });
+      await also(manager);
+    });
+  }
+
+  /** What is queued with it is still sent. @throws ApiError 404 */
+  async removeSender(
+    accountId: string,
+    sender: string,
+    { only, also = nothing }: { readonly only?: SenderState; readonly also?: Also } = {},
+  ): Promise<void> {
+    await this.#in(accountId, async (manager) => {
+      const found = { accountId, sender, ...(only && { state: only }) };
+      if (!(await manager.existsBy(Sender, found))) throw noSender();
+      await manager.delete(Sender, found);
+      await also(manager);
+    });
+  }
+
+  /** Its WhatsApp numbers; it sends from the first. */
+  async listNumbers(accountId: string): Promise<string[]> {
+    const order = { createdAt: 'ASC', number: 'ASC' } as const;
+    const found = await this.messaging.transaction((manager) =>
+      manager.find(WhatsAppNumber, { where: { accountId }, order }),
+    );
+    return found.map(({ number }) => number);
   }
 
   async addNumber(accountId: string, number: string): Promise<void> {
@@ -108,14 +189,24 @@ export class AccountsService {
     });
   }
 
-  async putTemplate(accountId: string, template: Template): Promise<void> {
+  async putTemplate(accountId: string, template: Template, also: Also = nothing): Promise<void> {
     const { name, language, category, status, params_count } = validated(Template, template);
     const row = { accountId, name, language, category, status, params_count };
-    await this.#in(accountId, (manager) => manager.save(TemplateEntity, row));
+    await this.#in(accountId, async (manager) => {
+      await manager.save(TemplateEntity, row);
+      await also(manager);
+    });
+  }
+
+  /** The valid API token, without its secret. */
+  token(accountId: string): Promise<Credential | null> {
+    return this.messaging.transaction((manager) =>
+      manager.findOneBy(Credential, { accountId, kind: 'api_token', revokedAt: IsNull() }),
+    );
   }
 
   /** Creates an API token; earlier ones stop working. */
-  rotateToken(accountId: string): Promise<string> {
+  rotateToken(accountId: string, also: Also = nothing): Promise<string> {
     // Of two rotations at once the second revokes the token of the first.
     return this.#in(accountId, async (manager) => {
       await manager.update(
@@ -123,7 +214,9 @@ export class AccountsService {
         { accountId, kind: 'api_token', revokedAt: IsNull() },
         { revokedAt: new Date() },
       );
-      return (await insertCredential(manager, accountId, 'api_token')).secret;
+      const { id, secret } = await insertCredential(manager, accountId, 'api_token');
+      await also(manager, id);
+      return secret;
     });
   }
 
@@ -131,11 +224,13 @@ export class AccountsService {
     accountId: string,
     scopes: readonly Scope[],
     expiresAt: Date | null = null,
+    also: Also = nothing,
   ): Promise<{ readonly keyId: string; readonly apiKey: string }> {
     if (expiresAt && expiresAt.getTime() <= Date.now())
       throw invalidField('expires', 'must be in the future');
     return this.#in(accountId, async (manager) => {
       const key = await insertCredential(manager, accountId, 'api_key', { scopes, expiresAt });
+      await also(manager, key.id);
       return { keyId: key.id, apiKey: key.secret };
     });
   }
@@ -149,18 +244,19 @@ export class AccountsService {
       });
       return found.map(({ id, lastFour, scopes, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
         const isExpired = expiresAt !== null && expiresAt.getTime() <= Date.now();
-        const status = revokedAt ? 'revoked' : isExpired ? 'expired' : 'active';
+        const status: KeyStatus = revokedAt ? 'revoked' : isExpired ? 'expired' : 'active';
         return { keyId: id, lastFour, status, scopes, createdAt, expiresAt, lastUsedAt };
       });
     });
   }
 
-  async revokeKey(accountId: string, keyId: string): Promise<void> {
+  async revokeKey(accountId: string, keyId: string, also: Also = nothing): Promise<void> {
     await this.#in(accountId, async (manager) => {
       const key = { id: keyId, accountId, kind: 'api_key' } as const;
       if (!(await manager.existsBy(Credential, key)))
         throw new ApiError('not_found', `The account has no key ${keyId}`);
       await manager.update(Credential, { ...key, revokedAt: IsNull() }, { revokedAt: new Date() });
+      await also(manager);
     });
   }
 
@@ -175,11 +271,12 @@ export class AccountsService {
   }
 
   /** Refuses the account's requests and holds its lanes; requests in flight end. Repeatable. */
-  suspend(accountId: string): Promise<void> {
+  suspend(accountId: string, also: Also = nothing): Promise<void> {
     return this.#in(accountId, async (manager) => {
       const active = { id: accountId, suspendedAt: IsNull() };
       await manager.update(Account, active, { suspendedAt: new Date() });
       await this.holds.hold(suspensionOf(accountId), { manager });
+      await also(manager);
     });
   }
 
@@ -187,7 +284,11 @@ export class AccountsService {
    * Ends a suspension. @param waiting what becomes of batches that were queued or scheduled
    * @returns the number of cancelled batches
    */
-  async resume(accountId: string, waiting: 'send' | 'cancel' = 'send'): Promise<number> {
+  async resume(
+    accountId: string,
+    waiting: 'send' | 'cancel' = 'send',
+    also: Also = nothing,
+  ): Promise<number> {
     const hold = suspensionOf(accountId);
     const { suspendedAt } = await this.find(accountId);
     if (waiting === 'cancel' && !suspendedAt)
@@ -197,6 +298,7 @@ export class AccountsService {
     await this.#in(accountId, async (manager) => {
       await manager.update(Account, { id: accountId }, { suspendedAt: null });
       await this.holds.release(hold, { manager });
+      await also(manager);
     });
     return cancelled;
   }
@@ -213,6 +315,27 @@ export class AccountsService {
     return { accountId, apiToken: token.secret, apiKey: key.secret };
   }
 
+  async #putSender(
+    accountId: string,
+    sender: string,
+    state: SenderState,
+    also: Also,
+  ): Promise<SenderState> {
+    if (!isSenderId(sender)) throw invalidField('sender', SENDER_ID_RULE);
+    return this.#in(accountId, async (manager) => {
+      const known = await manager.findOneBy(Sender, { accountId, sender });
+      if (known?.state === 'approved') return known.state;
+      if (!known && (await manager.countBy(Sender, { accountId })) >= MOST_SENDERS)
+        throw invalidField(
+          'sender',
+          `is one too many: an account has at most ${MOST_SENDERS}; delete one first`,
+        );
+      await manager.save(Sender, { accountId, sender, state });
+      await also(manager);
+      return state;
+    });
+  }
+
   /** Locks the account, and empties the caches of this process afterwards. @throws ApiError 404 */
   async #in<T>(
     accountId: string,
@@ -222,9 +345,14 @@ export class AccountsService {
       work(manager, await lockAccount(manager, accountId)),
     );
     this.credentials.forget();
+    this.senders.forget();
     this.templates.forget();
     return result;
   }
+}
+
+function noSender(): ApiError {
+  return new ApiError('not_found', 'There is no such sender ID');
 }
 
 /** The hold on every lane of a suspended account, also of channels that it has not used yet. */

@@ -85,11 +85,15 @@ export class Credential {
   @Column({ ...OPTIONAL_TIME, name: 'last_used_at' }) readonly lastUsedAt!: Date | null;
 }
 
+/** Only an approved sender ID is sent from. */
+export type SenderState = 'approved' | 'pending';
+
 @Entity('gateway_sender')
 export class Sender {
   @OfAccount() @PrimaryColumn(ACCOUNT_ID) readonly accountId!: string;
   /** Case-sensitive, as the phone shows it. */
   @PrimaryColumn({ length: 11 }) readonly sender!: string;
+  @Column('varchar', { length: 16, default: 'approved' }) readonly state!: SenderState;
 }
 
 @Entity('gateway_whatsapp_number')

@@ -7,6 +7,12 @@ export const DEMO_SENDER = 'ACME';
 /** Verified for the demo account, without DNS: the top-level domain `test` is for this. */
 export const DEMO_DOMAIN = 'demo.test';
 
+/** Registered for the demo account, in a range that no operator uses. */
+export const DEMO_CALLER = '2348000000001';
+
+/** Orders of airtime and data. */
+export const DEMO_CAPS = { currency: 'NGN', daily: '50000', perNumber: '5000' };
+
 const TEMPLATES = [
   { name: 'order_update', category: 'utility', params_count: 2 },
   { name: 'special_offer', category: 'marketing', params_count: 1 },
@@ -26,7 +32,12 @@ export async function seedDemoAccount(manager: EntityManager, accountId: string)
 
 /** Text that the first start prints. The secrets are not shown again. */
 export function demoBanner(
-  { accountId, apiToken, apiKey }: Readonly<Record<'accountId' | 'apiToken' | 'apiKey', string>>,
+  {
+    accountId,
+    apiToken,
+    apiKey,
+    setup,
+  }: Readonly<Record<'accountId' | 'apiToken' | 'apiKey' | 'setup', string>>,
   url: string,
 ): string {
   const body = JSON.stringify({
@@ -41,11 +52,26 @@ export function demoBanner(
     subject: 'Hello',
     text: 'Hello from Dundun',
   });
+  const call = JSON.stringify({
+    from: DEMO_CALLER,
+    to: ['2348012345678'],
+    text: 'Hello from Dundun',
+  });
+  const order = JSON.stringify({
+    to: '2348012345678',
+    product: 'airtime-ng',
+    amount: '100',
+    client_reference: 'first-order',
+  });
   return `
 First start: the account "${DEMO_NAME}" (${accountId}) was made. This is shown once; keep it.
 
   API token  ${apiToken}
   API key    ${apiKey}
+
+Set up your user of the portal within an hour (later: npx dundun user invite --role operator):
+
+  ${setup}
 
 Send two messages from its sender ${DEMO_SENDER}:
 
@@ -54,6 +80,14 @@ curl -X POST ${url}/ng/v1/sendsms -H 'Authorization: Bearer ${apiToken}' -H 'Con
 Send an email from its domain ${DEMO_DOMAIN}:
 
 curl -X POST ${url}/email/ng/v1/messages -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${email}'
+
+Call a number from its caller id ${DEMO_CALLER}:
+
+curl -X POST ${url}/ng/v1/voice/calls -H 'Authorization: Bearer ${apiToken}' -H 'Content-Type: application/json' -d '${call}'
+
+Order airtime, once for its client_reference:
+
+curl -X POST ${url}/ng/v1/vas/orders -H 'Authorization: Bearer ${apiToken}' -H 'Content-Type: application/json' -d '${order}'
 
 `;
 }

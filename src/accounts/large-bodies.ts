@@ -1,6 +1,7 @@
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/api-error.js';
+import { readInTurns } from '../http/pipeline.js';
 import { networkOf } from './limits.js';
 
 /** Largest body that is read without a valid credential, in bytes. */
@@ -66,12 +67,10 @@ export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOpti
     const limit = limitOf(route.url);
     if (limit !== undefined) route.bodyLimit = limit;
   });
-  fastify.addHook('onRequest', (request, _reply, done) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
     const { headers, routeOptions } = request;
-    const isChunked = headers['transfer-encoding'] !== undefined;
-    const length = Number(headers['content-length'] ?? 0);
+    const { isChunked, length, isLarge } = bodyOf(headers);
     if (!isChunked && length <= UNCOUNTED_BODY) return done();
-    const isLarge = isChunked || length > UNAUTHENTICATED_BODY;
     if (isLarge && request.is404)
       return done(new ApiError('not_found', 'There is nothing at this path'));
     const holder =
@@ -80,34 +79,54 @@ export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOpti
         : Promise.resolve(networkOf(request.ip));
     holder
       .then((name) => {
-        if (isChunked) countChunks(request, budget, name);
+        const count = countOf(name, reply);
+        if (isLarge) readInTurns(request.raw);
+        if (isChunked) countChunks(request, count);
         // Fastify refuses longer ones without reading them.
-        else if (length <= routeOptions.bodyLimit) hold(request, budget, name, length);
+        else if (length <= routeOptions.bodyLimit) count(length);
       })
       .then(() => done(), done);
   });
+
+  // What is left of a refused body is not read.
+  fastify.addHook('onSend', ({ raw, headers }, reply, _payload, done) => {
+    if (!raw.complete && bodyOf(headers).isLarge) reply.header('connection', 'close');
+    done();
+  });
+
+  /**
+   * Takes bytes for a request, until it is answered or its client is gone. The request itself is not
+   * closed where it is answered before its body has arrived.
+   */
+  function countOf(holder: string, { raw }: FastifyReply): (bytes: number) => void {
+    if (raw.closed) throw new ApiError('malformed_request', 'The client disconnected');
+    let held = 0;
+    raw.once('close', () => budget.release(holder, held));
+    return (bytes) => {
+      // What still arrives after the answer is not kept.
+      if (raw.closed) return;
+      budget.take(holder, bytes);
+      held += bytes;
+    };
+  }
 }
 
-function hold({ raw }: FastifyRequest, budget: BodyBudget, holder: string, bytes: number): void {
-  budget.take(holder, bytes);
-  raw.once('close', () => budget.release(holder, bytes));
+function bodyOf(headers: FastifyRequest['headers']) {
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  const length = Number(headers['content-length'] ?? 0);
+  return { isChunked, length, isLarge: isChunked || length > UNAUTHENTICATED_BODY };
 }
 
 /** Counts a body of unknown length while it arrives; ends its reading where the budget is used up. */
-function countChunks({ raw }: FastifyRequest, budget: BodyBudget, holder: string): void {
-  let held = 0;
-  const count = (chunk: Buffer): void => {
+function countChunks({ raw }: FastifyRequest, count: (bytes: number) => void): void {
+  const countChunk = (chunk: Buffer): void => {
     try {
-      budget.take(holder, chunk.length);
-      held += chunk.length;
+      count(chunk.length);
     } catch (error) {
-      raw.off('data', count);
+      raw.off('data', countChunk);
       // The parser of the body listens, and answers with the error.
       raw.emit('error', error);
     }
   };
-  // Paused until the parser listens as well.
-  raw.pause();
-  raw.on('data', count);
-  raw.once('close', () => budget.release(holder, held));
+  raw.on('data', countChunk);
 }

@@ -31,6 +31,12 @@ export class RequestWindow {
     return { remaining: this.rate.max - count.used, reset: secondsTo(count.endsAt, now) };
   }
 
+  /** Takes back a {@link take} that does not count after all. */
+  giveBack(key: string): void {
+    const count = this.#counts.get(key);
+    if (count && count.used > 0) count.used--;
+  }
+
   /** Whole seconds until `key` may go on, at least 1; `undefined` below its limit. */
   exhaustedFor(key: string): number | undefined {
     const now = this.now();

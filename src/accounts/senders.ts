@@ -17,13 +17,43 @@ export function isSenderId(value: unknown): value is string {
 export class SenderRegistry {
   readonly #senders: RowCache<Sender>;
 
-  constructor(@InjectDataSource() source: DataSource) {
+  constructor(@InjectDataSource() private readonly source: DataSource) {
     this.#senders = new RowCache(source, Sender, ['accountId', 'sender']);
   }
 
-  isRegistered(accountId: string, sender: string): Fresh<boolean> {
-    return whenKnown(this.#senders.find({ accountId, sender }), (found) => found !== undefined);
+  /** The first approved sender ID by name. */
+  async firstOf(accountId: string): Promise<string | undefined> {
+    const [first] = await this.source.manager.find(Sender, {
+      where: { accountId, state: 'approved' },
+      order: { sender: 'ASC' },
+      take: 1,
+    });
+    return first?.sender;
   }
+
+  /** Whether the account may send from it: a sender ID that waits for approval does not count. */
+  isRegistered(accountId: string, sender: string): Fresh<boolean> {
+    return whenKnown(
+      this.#senders.find({ accountId, sender }),
+      (found) => found?.state === 'approved',
+    );
+  }
+
+  forget(): void {
+    this.#senders.clear();
+  }
+}
+
+/** Finds a verified domain of an account; email provides it. */
+export abstract class AccountDomains {
+  /** The first one by name. */
+  abstract firstOf(accountId: string): Promise<string | undefined>;
+}
+
+/** Finds a caller id of an account; voice provides it. */
+export abstract class AccountCallers {
+  /** The first one by number. */
+  abstract firstOf(accountId: string): Promise<string | undefined>;
 }
 
 @Injectable()

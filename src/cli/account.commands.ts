@@ -4,6 +4,8 @@ import { type AccountWords, isScope, type Scope, SCOPES } from '../accounts/acco
 import { AccountsService } from '../accounts/accounts.service.js';
 import { invalidFields } from '../http/api-error.js';
 import { parseTimestamp } from '../http/rfc3339.js';
+import { Audit, commandLineFor } from '../portal/audit.js';
+import { UsersService } from '../portal/users.service.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
 export function addAccountCommands(program: OperatorCommand): void {
@@ -19,7 +21,8 @@ export function addAccountCommands(program: OperatorCommand): void {
   account
     .accountCommand('suspend', 'answer its requests with account_disabled, hold its messages')
     .runs(async (app, { account: accountId }: OfAccount) => {
-      await app.get(AccountsService).suspend(accountId);
+      const users = app.get(UsersService, { strict: false });
+      await users.suspend(accountId, commandLineFor(accountId));
       return { accountId, status: 'suspended' };
     });
   account
@@ -30,7 +33,9 @@ export function addAccountCommands(program: OperatorCommand): void {
         .default('send'),
     )
     .runs(async (app, { account: accountId, scheduled }: ResumeOptions) => {
-      const cancelled = await app.get(AccountsService).resume(accountId, scheduled);
+      const audit = app.get(Audit, { strict: false });
+      const also = audit.also(commandLineFor(accountId), 'account.resumed', scheduled);
+      const cancelled = await app.get(AccountsService).resume(accountId, scheduled, also);
       return { accountId, status: 'active', cancelled };
     });
   addSettingCommands(account);
@@ -42,14 +47,6 @@ export function addAccountCommands(program: OperatorCommand): void {
       apiToken: await app.get(AccountsService).rotateToken(accountId),
     }));
   addKeyCommands(program);
-  program
-    .subcommand('sender', 'sender IDs')
-    .accountCommand('add', 'let an account send from a sender ID')
-    .requiredOption('--sender <sender>', 'the sender ID, such as ACME')
-    .runs(async (app, { account: accountId, sender }: OfAccount & { sender: string }) => {
-      await app.get(AccountsService).addSender(accountId, sender);
-      return { accountId, sender };
-    });
 }
 
 interface ResumeOptions extends OfAccount {

@@ -8,6 +8,9 @@ import { addBatchCommands, addLaneCommands } from './message.commands.js';
 import { OperatorCommand } from './operator-command.js';
 import { printError } from './output.js';
 import { addSecretsCommands } from './secrets.commands.js';
+import { addSenderCommands, addUserCommands } from './user.commands.js';
+import { addCallerCommands, addDoNotCallCommands } from './voice.commands.js';
+import { addVasCommands } from './vas.commands.js';
 import { addWebhookCommands } from './webhook.commands.js';
 import { addWhatsAppCommands } from './whatsapp.commands.js';
 
@@ -25,6 +28,10 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     .exitOverride()
     .configureOutput(json ? { writeErr: () => undefined } : {});
   addAccountCommands(program);
+  addUserCommands(program);
+  addSenderCommands(program);
+  addCallerCommands(program);
+  addDoNotCallCommands(program);
   addWebhookCommands(program);
   addWhatsAppCommands(program);
   addEmailCommands(program);
@@ -34,6 +41,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   addBackupCommands(program);
   addSecretsCommands(program);
   addContactCommands(program);
+  addVasCommands(program);
   addConfigCommands(program);
   try {
     await program.parseAsync(argv);

@@ -1,30 +1,52 @@
+import { existsSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { connect } from '../config/database.js';
 import { type Environment, loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import { type Variable, VARIABLES } from '../config/variables.js';
-import { dataSourceOptions } from '../gateway-database.js';
+import { dataSourceOptions, migrateGatewayDatabase } from '../gateway-database.js';
+import { SecretsKeyEntity } from '../secrets/secrets.tables.js';
+import { checkSecretsKey } from '../secrets/stored-secrets.js';
 import type { OperatorCommand } from './operator-command.js';
 
 export function addConfigCommands(program: OperatorCommand): void {
   program
     .subcommand('config', 'the settings of this environment')
-    .subcommand('check', 'read every setting, reach the database; changes nothing')
+    .subcommand('check', 'read every setting, reach the database, check its key; changes nothing')
     .prints(async () => {
       loadEnvironmentFile();
       const environment = readEnvironment(process.env);
       const database = await reach(environment);
       return { status: 'ok', database, settings: settingsOf(process.env) };
     });
+  program
+    .subcommand('database', 'the tables of the gateway')
+    .subcommand('migrate', 'bring the tables up to date, one process at a time')
+    .prints(async () => {
+      loadEnvironmentFile();
+      await migrateGatewayDatabase(readEnvironment(process.env));
+      return { status: 'up to date' };
+    });
 }
 
-/** Connects to a server; a SQLite file is created only when the gateway first opens it. */
+/**
+ * Connects, and checks the key of the stored secrets; a SQLite file is created only when the gateway
+ * first opens it.
+ */
 async function reach(environment: Environment): Promise<string> {
-  const database = environment.DATABASE_URL;
-  if (database.type === 'sqlite') return `file ${database.path}`;
+  const { DATABASE_URL: database } = environment;
+  const isFile = database.type === 'sqlite';
+  if (isFile && !existsSync(database.path)) return `file ${database.path}`;
   const dataSource = new DataSource(dataSourceOptions(environment));
   await connect(dataSource);
-  await dataSource.destroy();
-  return `${database.type}, reached`;
+  const runner = dataSource.createQueryRunner();
+  try {
+    const { tablePath } = dataSource.getMetadata(SecretsKeyEntity);
+    if (await runner.hasTable(tablePath)) await checkSecretsKey(dataSource, environment);
+  } finally {
+    await runner.release();
+    await dataSource.destroy();
+  }
+  return isFile ? `file ${database.path}` : `${database.type}, reached`;
 }
 
 function settingsOf(source: NodeJS.ProcessEnv) {

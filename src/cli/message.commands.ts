@@ -117,8 +117,9 @@ function holdRow(hold: Hold) {
 }
 
 /** How an operator ends a hold of the gateway. */
-function endOf({ reason }: Hold): string {
-  return reason === 'restored'
-    ? 'a restored backup: look with `dundun restore --check`, then `dundun lanes release`'
-    : 'ends with `dundun account resume`';
+function endOf({ lanes, reason }: Hold): string {
+  if (reason !== 'restored') return 'ends with `dundun account resume`';
+  return lanes === '*:vas'
+    ? 'orders of a restored backup: after the other lanes, `dundun vas release`'
+    : 'a restored backup: look with `dundun restore --check`, then `dundun lanes release`';
 }

@@ -30,6 +30,9 @@ describe('readEnvironment', () => {
       PREPARED_STATEMENTS: true,
       ROLE: 'all',
       EMAIL_CARRIER: 'simulator',
+      VAS_CARRIER: 'simulator',
+      RELOADLY_URL: 'https://topups.reloadly.com',
+      RELOADLY_AUTH_URL: 'https://auth.reloadly.com',
       SMTP_TLS: 'required',
       ENGINE: 'database',
       CARRIER: 'simulator',
@@ -51,6 +54,8 @@ describe('readEnvironment', () => {
       PUBLIC_URL: 'http://localhost:3000',
       EMAIL_SPF: 'v=spf1 a mx ~all',
       WHATSAPP_WAIT: 10_000,
+      VOICE_PRICE: { prices: { currency: 'USD', voice: '0.0300' }, billing: '60/60' },
+      TWILIO_URL: 'https://api.twilio.com',
       WHATSAPP_PRICES: {
         currency: 'USD',
         whatsapp: {
@@ -76,6 +81,7 @@ describe('readEnvironment', () => {
     expect(read('RATE_LIMIT', '400/s')).toEqual({ max: 400, per: 1_000 });
     expect(read('RATE_LIMIT', '600/m')).toEqual({ max: 600, per: 60_000 });
     expect(read('RATE_LIMIT', '10000/h')).toEqual({ max: 10_000, per: 3_600_000 });
+    expect(readEnvironment({ PORT: '4321' }).PUBLIC_URL).toBe('http://localhost:4321');
     expect(read('LEASE', '2m')).toBe(120_000);
     expect(read('LEASE', '1500ms')).toBe(1_500);
     expect(read('LEASE', '30000')).toBe(30_000);
@@ -236,6 +242,38 @@ describe('readEnvironment', () => {
       ]);
   });
 
+  it('EMAIL_CARRIER=http needs an address and a key, and is the default beside CARRIER=http with a key', () => {
+    const carrier = {
+      CARRIER_URL: 'https://sms.example.com',
+      CARRIER_TOKEN: 'tok_x',
+      CARRIER_KEY: 'svk_x',
+    };
+    expect(problemsOf({ EMAIL_CARRIER: 'http' })).toEqual([
+      'CARRIER_URL: is missing; EMAIL_CARRIER=http needs it, or leave EMAIL_CARRIER out',
+      'CARRIER_KEY: is missing; EMAIL_CARRIER=http needs it, or leave EMAIL_CARRIER out',
+    ]);
+    const { CARRIER_TOKEN: _none, ...ofEmail } = carrier;
+    expect(readEnvironment({ ...ofEmail, EMAIL_CARRIER: 'http' }).EMAIL_CARRIER).toBe('http');
+    expect(readEnvironment({ ...carrier, CARRIER: 'http' }).EMAIL_CARRIER).toBe('http');
+  });
+
+  it('production needs PUBLIC_URL, with https, where email leaves', () => {
+    const relay = {
+      ...PRODUCTION,
+      EMAIL_CARRIER: 'smtp',
+      SMTP_URL: 'smtp://relay.example.com',
+    };
+    expect(problemsOf(relay)).toEqual([
+      'PUBLIC_URL: is missing; EMAIL_CARRIER=smtp needs it in production; write the address of this gateway as recipients of mail reach it, such as https://mail.example.com',
+    ]);
+    expect(problemsOf({ ...relay, PUBLIC_URL: 'http://mail.example.com' })).toEqual([
+      expect.stringMatching(/^PUBLIC_URL "http:.*": must start with https:\/\/ in production/),
+    ]);
+    expect(problemsOf({ ...relay, PUBLIC_URL: 'https://mail.example.com' })).toEqual([]);
+    expect(problemsOf({ ...relay, NODE_ENV: 'test' })).toEqual([]);
+    expect(problemsOf(PRODUCTION)).toEqual([]);
+  });
+
   it('EMAIL_CARRIER=smtp needs a relay, and email has no carrier beside another than the simulator', () => {
     const SMTP_URL = 'smtps://user:hunter2@relay.example.com';
     expect(readEnvironment({ EMAIL_CARRIER: 'smtp', SMTP_URL })).toMatchObject({ SMTP_URL });
@@ -252,6 +290,36 @@ describe('readEnvironment', () => {
       CARRIER_TOKEN: 'tok_x',
     };
     expect(readEnvironment(carrier).EMAIL_CARRIER).toBeUndefined();
+  });
+
+  it('TRUSTED_PROXIES are addresses and networks', () => {
+    expect(
+      readEnvironment({ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,::1' }).TRUSTED_PROXIES,
+    ).toEqual(['127.0.0.1', '10.0.0.0/8', '::1']);
+    for (const TRUSTED_PROXIES of ['proxy.example.com', '10.0.0.0/33', '127.0.0.1,', 'true'])
+      expect(problemsOf({ TRUSTED_PROXIES })).toEqual([
+        expect.stringMatching(/^TRUSTED_PROXIES ".*": must be addresses or networks/),
+      ]);
+  });
+
+  it('EMAIL_LISTEN is an address and a port, beside EMAIL_CARRIER=smtp', () => {
+    const relay = { EMAIL_CARRIER: 'smtp', SMTP_URL: 'smtp://relay.example.com' };
+    for (const [EMAIL_LISTEN, host, port] of [
+      ['127.0.0.1:2525', '127.0.0.1', 2_525],
+      ['0.0.0.0:25', '0.0.0.0', 25],
+      ['[::1]:25', '::1', 25],
+      ['localhost:0', 'localhost', 0],
+    ] as const)
+      expect(readEnvironment({ ...relay, EMAIL_LISTEN }).EMAIL_LISTEN).toEqual({ host, port });
+    for (const EMAIL_LISTEN of ['2525', '127.0.0.1', '127.0.0.1:', '127.0.0.1:70000', '::1:25'])
+      expect(problemsOf({ ...relay, EMAIL_LISTEN })).toEqual([
+        expect.stringMatching(
+          /^EMAIL_LISTEN ".*": must be an address and a port .*127\.0\.0\.1:2525/,
+        ),
+      ]);
+    expect(problemsOf({ EMAIL_LISTEN: '127.0.0.1:2525' })).toEqual([
+      'EMAIL_LISTEN: is for EMAIL_CARRIER=smtp; other carriers report bounces by themselves',
+    ]);
   });
 
   it('ENGINE=bullmq needs REDIS_URL', () => {

@@ -50,18 +50,36 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
       problems.push(`${name}${shown}: ${(error as Error).message}`);
     }
   }
-  for (const [name, { neededBy = '', remedy }] of variables) {
-    const [chooser = '', choice] = neededBy.split('=');
-    if (choice === undefined || values[chooser] !== choice || source[name]) continue;
-    const other = `, or set ${chooser}=${VARIABLES[chooser as 'CARRIER' | 'ENGINE'].default}`;
-    problems.push(`${name}: is missing; ${neededBy} needs it${remedy ? `; ${remedy}` : other}`);
+  // Links lead to the port that the gateway listens at.
+  if (!source['PUBLIC_URL'] && values['PORT'] !== 0)
+    values['PUBLIC_URL'] = `http://localhost:${String(values['PORT'])}`;
+  if (values['CARRIER'] === 'simulator') values['EMAIL_CARRIER'] ??= 'simulator';
+  if (values['CARRIER'] !== 'kannel') values['VAS_CARRIER'] ??= values['CARRIER'];
+  if (values['CARRIER'] === 'http' && values['CARRIER_KEY']) values['EMAIL_CARRIER'] ??= 'http';
+  for (const [name, { neededBy = [], remedy }] of variables) {
+    if (source[name]) continue;
+    const choice = neededBy.find((one) => {
+      const [chooser = '', chosen] = one.split('=');
+      return values[chooser] === chosen;
+    });
+    if (choice === undefined) continue;
+    const [chooser = ''] = choice.split('=');
+    const otherwise = VARIABLES[chooser as 'CARRIER' | 'EMAIL_CARRIER' | 'VAS_CARRIER'];
+    const other = `or ${'default' in otherwise ? `set ${chooser}=${otherwise.default}` : `leave ${chooser} out`}`;
+    problems.push(
+      `${name}: is missing; ${choice} needs it${remedy ? `; ${remedy}` : `, ${other}`}`,
+    );
   }
   if (values['NODE_ENV'] === 'production')
     for (const [name, { secret }] of variables) {
       const weakness = secret && name in values && weaknessOf(source[name] ?? '', secret);
       if (weakness) problems.push(`${name}: ${weakness}`);
     }
-  if (values['CARRIER'] === 'simulator') values['EMAIL_CARRIER'] ??= 'simulator';
+  problems.push(...publicUrlProblems(values, source['PUBLIC_URL']));
+  if (values['EMAIL_LISTEN'] && values['EMAIL_CARRIER'] !== 'smtp')
+    problems.push(
+      'EMAIL_LISTEN: is for EMAIL_CARRIER=smtp; other carriers report bounces by themselves',
+    );
   const { FREQUENCY_CAP } = values as Partial<Environment>;
   for (const name of ['RETENTION_CONTENT', 'RETENTION_MESSAGES'] as const)
     for (const [category, { per }] of Object.entries(FREQUENCY_CAP ?? {}))
@@ -73,6 +91,23 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
       }
   if (problems.length > 0) throw new EnvironmentError(problems);
   return values as Environment;
+}
+
+/** In production, mail that leaves names pages and hosts at `PUBLIC_URL`. */
+function publicUrlProblems(
+  { NODE_ENV, EMAIL_CARRIER, PUBLIC_URL }: Partial<Environment>,
+  written: string | undefined,
+): string[] {
+  if (NODE_ENV !== 'production' || !EMAIL_CARRIER || EMAIL_CARRIER === 'simulator') return [];
+  if (!written)
+    return [
+      `PUBLIC_URL: is missing; EMAIL_CARRIER=${EMAIL_CARRIER} needs it in production; write the address of this gateway as recipients of mail reach it, such as https://mail.example.com`,
+    ];
+  return PUBLIC_URL?.startsWith('https:') === false
+    ? [
+        `PUBLIC_URL ${JSON.stringify(written)}: must start with https:// in production; mail programs take one-click unsubscribe over https alone (RFC 8058)`,
+      ]
+    : [];
 }
 
 @Module({})

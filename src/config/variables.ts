@@ -7,8 +7,11 @@ import {
   type QuietHoursOptions,
   rateOf,
 } from '@dundun/messaging';
+import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 import { parseDatabaseUrl } from './database-url.js';
+
+type Choice = `${string}=${string}`;
 
 export interface Variable<T> {
   /** The default as written in the environment; without one the variable may stay unset. */
@@ -16,8 +19,8 @@ export interface Variable<T> {
   readonly parse: Parse<T>;
   /** The value is never shown, not even in errors; `part`: an address that may hold a password. */
   readonly secret?: 'whole' | 'part';
-  /** The choice that needs this variable, such as `CARRIER=http`. */
-  readonly neededBy?: `${string}=${string}`;
+  /** The choices that need this variable, such as `CARRIER=http`. */
+  readonly neededBy?: readonly Choice[];
   /** Where it is missing. @default to take back the choice */
   readonly remedy?: string;
 }
@@ -153,6 +156,16 @@ const prices = form<PriceList>(
   },
 );
 
+/** `USD 0.0300 60/60`: the price of a minute, and the seconds of the first and further blocks. */
+const callPrice = form<{ readonly prices: PriceList; readonly billing: string }>(
+  'must be a currency, the price of a minute, and the seconds of the first and of each further block; write it as USD 0.0300 60/60',
+  (written) => {
+    const [, currency = '', voice = '', billing] =
+      /^([A-Z]{3}) (\d{1,9}(?:\.\d{1,6})?) ([1-9]\d{0,3}\/[1-9]\d{0,3})$/.exec(written) ?? [];
+    return billing === undefined ? undefined : { prices: { currency, voice }, billing };
+  },
+);
+
 const quietHours = form<QuietHoursOptions>(
   'must be two different times of day; write it as 21:00-08:00',
   (written) => {
@@ -177,6 +190,15 @@ const frequencyCap = form<FrequencyCapOptions>(
       caps.set(category, cap);
     }
     return Object.fromEntries(caps);
+  },
+);
+
+/** `NG,GH` */
+const countries = form<readonly string[]>(
+  'must be ISO 3166 codes of countries, separated by commas; write it as NG,GH',
+  (written) => {
+    const all = written.split(',').map((one) => one.trim());
+    return all.every((one) => /^[A-Z]{2}$/.test(one)) ? all : undefined;
   },
 );
 
@@ -215,6 +237,11 @@ const apiKey = text(
 const secretText = text([
   /^\S{16,}$/,
   'must be at least 16 characters without spaces; openssl rand -hex 32 makes one',
+]);
+
+const twilioAccount = text([
+  /^AC[0-9A-Za-z]{32}$/,
+  'must be AC and 32 letters and digits, as the console of Twilio shows it',
 ]);
 
 const signingSecret = form(
@@ -270,6 +297,16 @@ const dnsServers = form<readonly string[]>(
   },
 );
 
+/** Addresses and networks, as Fastify's `trustProxy` takes them. */
+const networks = form<string[]>(
+  'must be addresses or networks, separated by commas; write it as 127.0.0.1,10.0.0.0/8',
+  (written) => {
+    const all = written.split(',').map((network) => network.trim());
+    const isValid = all.every((one) => isIP(one) !== 0 || ipaddr.isValidCIDR(one));
+    return isValid ? all : undefined;
+  },
+);
+
 const hostName = form('must be a host name; write it as bounces.example.com', (written) => {
   const name = written.toLowerCase();
   return /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(
@@ -286,6 +323,24 @@ const spf = text(
   ],
   [/^.{1,255}$/, 'must have at most 255 characters'],
 );
+
+/** An address and port to listen on, as in `EMAIL_LISTEN`. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const listenAddress = form<ListenAddress>(
+  'must be an address and a port to listen on; write it as 127.0.0.1:2525, 0.0.0.0:25 or [::]:25',
+  (written) => {
+    const [, v6, name = '', port = ''] =
+      /^(?:\[([0-9a-fA-F:.]+)\]|([0-9A-Za-z.-]+)):(\d{1,5})$/.exec(written) ?? [];
+    const isPort = port !== '' && Number(port) <= MAX_PORT;
+    if (!isPort || (v6 !== undefined && isIP(v6) !== 6)) return undefined;
+    return { host: v6 ?? name, port: Number(port) };
+  },
+);
+
 function smtpUrl(written: string): string {
   const url = attempt(() => new URL(written));
   if ((url?.protocol !== 'smtp:' && url?.protocol !== 'smtps:') || url.hostname === '')
@@ -325,32 +380,52 @@ export const VARIABLES = {
   SECRETS_KEY: {
     parse: encryptionKey,
     secret: 'whole',
-    neededBy: 'NODE_ENV=production',
+    neededBy: ['NODE_ENV=production'],
     remedy: MAKE_KEY,
   },
   SECRETS_KEY_PREVIOUS: { parse: encryptionKey, secret: 'whole' },
   ROLE: { default: 'all', parse: oneOf('all', 'api', 'worker') },
   ENGINE: { default: 'database', parse: oneOf('database', 'bullmq') },
-  REDIS_URL: { parse: redisUrl, secret: 'part', neededBy: 'ENGINE=bullmq' },
+  REDIS_URL: { parse: redisUrl, secret: 'part', neededBy: ['ENGINE=bullmq'] },
   CARRIER: { default: 'simulator', parse: oneOf('simulator', 'http', 'kannel') },
-  CARRIER_URL: { parse: serviceUrl, neededBy: 'CARRIER=http' },
-  CARRIER_TOKEN: { parse: apiToken, secret: 'whole', neededBy: 'CARRIER=http' },
-  CARRIER_KEY: { parse: apiKey, secret: 'whole' },
+  CARRIER_URL: {
+    parse: serviceUrl,
+    neededBy: ['CARRIER=http', 'EMAIL_CARRIER=http', 'VOICE_CARRIER=http', 'VAS_CARRIER=http'],
+  },
+  CARRIER_TOKEN: {
+    parse: apiToken,
+    secret: 'whole',
+    neededBy: ['CARRIER=http', 'VOICE_CARRIER=http', 'VAS_CARRIER=http'],
+  },
+  CARRIER_KEY: { parse: apiKey, secret: 'whole', neededBy: ['EMAIL_CARRIER=http'] },
   CARRIER_CALLBACK_SECRET: { parse: signingSecret, secret: 'whole' },
-  EMAIL_CARRIER: { parse: oneOf('simulator', 'smtp') },
+  EMAIL_CARRIER: { parse: oneOf('simulator', 'smtp', 'http') },
+  VOICE_CARRIER: { parse: oneOf('simulator', 'http', 'twilio') },
+  TWILIO_ACCOUNT_SID: { parse: twilioAccount, neededBy: ['VOICE_CARRIER=twilio'] },
+  TWILIO_AUTH_TOKEN: { parse: secretText, secret: 'whole', neededBy: ['VOICE_CARRIER=twilio'] },
+  TWILIO_CALLBACK_URL: { parse: httpUrl, neededBy: ['VOICE_CARRIER=twilio'] },
+  TWILIO_URL: { default: 'https://api.twilio.com', parse: httpUrl },
+  VOICE_PRICE: { default: 'USD 0.0300 60/60', parse: callPrice },
+  VERIFY_COUNTRIES: { parse: countries },
+  VAS_CARRIER: { parse: oneOf('simulator', 'http', 'reloadly') },
+  RELOADLY_CLIENT_ID: { parse: visible, neededBy: ['VAS_CARRIER=reloadly'] },
+  RELOADLY_CLIENT_SECRET: { parse: visible, secret: 'whole', neededBy: ['VAS_CARRIER=reloadly'] },
+  RELOADLY_COUNTRIES: { parse: countries, neededBy: ['VAS_CARRIER=reloadly'] },
+  RELOADLY_URL: { default: 'https://topups.reloadly.com', parse: httpUrl },
+  RELOADLY_AUTH_URL: { default: 'https://auth.reloadly.com', parse: httpUrl },
   SMTP_URL: {
     parse: smtpUrl,
     secret: 'part',
-    neededBy: 'EMAIL_CARRIER=smtp',
+    neededBy: ['EMAIL_CARRIER=smtp'],
     remedy: 'write smtp://user:password@relay.example.com:587',
   },
   SMTP_TLS: { default: 'required', parse: oneOf('required', 'opportunistic', 'off') },
   // A wrong value may contain the password.
-  KANNEL_URL: { parse: httpUrl, secret: 'part', neededBy: 'CARRIER=kannel' },
-  KANNEL_USERNAME: { parse: visible, neededBy: 'CARRIER=kannel' },
-  KANNEL_PASSWORD: { parse: visible, secret: 'whole', neededBy: 'CARRIER=kannel' },
-  KANNEL_CALLBACK_URL: { parse: httpUrl, neededBy: 'CARRIER=kannel' },
-  KANNEL_CALLBACK_SECRET: { parse: secretText, secret: 'whole', neededBy: 'CARRIER=kannel' },
+  KANNEL_URL: { parse: httpUrl, secret: 'part', neededBy: ['CARRIER=kannel'] },
+  KANNEL_USERNAME: { parse: visible, neededBy: ['CARRIER=kannel'] },
+  KANNEL_PASSWORD: { parse: visible, secret: 'whole', neededBy: ['CARRIER=kannel'] },
+  KANNEL_CALLBACK_URL: { parse: httpUrl, neededBy: ['CARRIER=kannel'] },
+  KANNEL_CALLBACK_SECRET: { parse: secretText, secret: 'whole', neededBy: ['CARRIER=kannel'] },
   LEASE: { default: '30s', parse: duration(1_000, 600_000) },
   RATE_LIMIT: { default: '50/s', parse: rate },
   CARRIER_RATE_LIMIT: { parse: rate },
@@ -360,11 +435,13 @@ export const VARIABLES = {
     parse: prices,
   },
   PUBLIC_URL: { default: 'http://localhost:3000', parse: httpUrl },
+  EMAIL_LISTEN: { parse: listenAddress },
   EMAIL_RETURN_HOST: { parse: hostName },
   EMAIL_SPF: { default: 'v=spf1 a mx ~all', parse: spf },
   EMAIL_DNS_SERVERS: { parse: dnsServers },
   QUIET_HOURS: { parse: quietHours },
   FREQUENCY_CAP: { parse: frequencyCap },
+  SENDER_APPROVAL: { parse: oneOf('auto', 'operator') },
   RETENTION_CONTENT: { default: '30d', parse: retention },
   RETENTION_MESSAGES: { default: '365d', parse: retention },
   MAX_RECIPIENTS: { default: '100000', parse: wholeNumber(1, 1_000_000) },
@@ -375,6 +452,7 @@ export const VARIABLES = {
   REQUEST_LIMIT: { default: '10000/s', parse: requestRate },
   MAX_PENDING_SENDS: { default: '5000', parse: wholeNumber(1, 1_000_000) },
   REQUEST_TIMEOUT: { default: '30s', parse: duration(1_000, 600_000) },
+  TRUSTED_PROXIES: { parse: networks },
   MAX_CONNECTIONS: { default: '10000', parse: wholeNumber(1, 1_000_000) },
   AUTH_FAILURE_LIMIT: { default: '60/m', parse: requestRate },
   LANE_STUCK_AFTER: { default: '5m', parse: duration(1_000, 86_400_000) },

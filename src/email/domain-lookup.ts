@@ -48,6 +48,11 @@ export class DomainLookup implements OnApplicationShutdown {
     return Object.fromEntries(await Promise.all(checks));
   }
 
+  /** The TXT records of a name, each in pieces. @throws Error of `node:dns` */
+  textsOf(name: string): Promise<string[][]> {
+    return this.#resolver.resolveTxt(name);
+  }
+
   /** `undefined`: not known. */
   async #find({ type, name }: DomainRecord): Promise<string[] | undefined> {
     try {
@@ -60,7 +65,7 @@ export class DomainLookup implements OnApplicationShutdown {
   async #ask(type: DomainRecord['type'], name: string): Promise<string[]> {
     switch (type) {
       case 'TXT':
-        return (await this.#resolver.resolveTxt(name)).map((pieces) => pieces.join(''));
+        return (await this.textsOf(name)).map((pieces) => pieces.join(''));
       case 'CNAME':
         return this.#resolver.resolveCname(name);
       case 'MX':

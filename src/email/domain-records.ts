@@ -35,12 +35,21 @@ export function recordKey({ type, name }: Pick<DomainRecord, 'type' | 'name'>): 
   return `${type} ${name}`;
 }
 
+/** The host that takes returned and inbound mail. */
+export function returnHost({
+  PUBLIC_URL,
+  EMAIL_RETURN_HOST,
+}: Pick<MailSettings, 'PUBLIC_URL' | 'EMAIL_RETURN_HOST'>): string {
+  return EMAIL_RETURN_HOST ?? new URL(PUBLIC_URL).hostname;
+}
+
 export function recordsOf(
   name: string,
   keys: readonly Key[],
-  { PUBLIC_URL, EMAIL_RETURN_HOST, EMAIL_SPF }: MailSettings,
+  settings: MailSettings,
 ): DomainRecord[] {
-  const host = EMAIL_RETURN_HOST ?? new URL(PUBLIC_URL).hostname;
+  const { EMAIL_RETURN_HOST, EMAIL_SPF } = settings;
+  const host = returnHost(settings);
   const inOrder = keys.toSorted(
     (a, b) =>
       STATES.indexOf(a.state) - STATES.indexOf(b.state) || (a.algorithm > b.algorithm ? -1 : 1),

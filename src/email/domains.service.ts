@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, In, LessThanOrEqual, MoreThan } from 'typeorm';
 import { type AccountEvent, AccountEvents } from '../accounts/account-events.js';
-import { forUpdate, lockAccount } from '../accounts/accounts.service.js';
+import { type Also, forUpdate, lockAccount } from '../accounts/accounts.service.js';
 import { DEMO_DOMAIN } from '../accounts/demo-account.js';
 import { ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
@@ -48,7 +48,7 @@ export class DomainsService {
   ) {}
 
   /** @throws ApiError 422 for a wrong name, one that the account has, or one domain too many */
-  async add(accountId: string, written: string): Promise<DomainView> {
+  async add(accountId: string, written: string, also?: Also): Promise<DomainView> {
     const name = domainName(written);
     const id = this.clock.id();
     await this.messaging.transaction((manager) => this.#checkNew(manager, accountId, name));
@@ -67,6 +67,7 @@ export class DomainsService {
       await this.#checkNew(manager, accountId, name);
       await manager.insert(EmailDomain, domain);
       await manager.insert(EmailDomainKey, keys);
+      await also?.(manager, id);
     });
     return this.#viewOf(domain, keys);
   }
@@ -125,12 +126,13 @@ export class DomainsService {
   }
 
   /** Mail that is not sent yet is refused from then on. @throws ApiError 404 */
-  async remove(accountId: string, id: string): Promise<void> {
+  async remove(accountId: string, id: string, also?: Also): Promise<void> {
     await this.#find(accountId, id);
     await this.messaging.transaction(async (manager) => {
       await this.#lock(manager, id);
       await manager.delete(EmailDomainKey, { domainId: id });
       await manager.delete(EmailDomain, { id, accountId });
+      await also?.(manager);
     });
     this.#forget();
   }
@@ -149,7 +151,7 @@ export class DomainsService {
    * New keys. A verified domain signs with its present ones until the record of the new RSA key is
    * found; while it is not, a further rotation changes nothing. @throws ApiError 404, 503
    */
-  async rotate(accountId: string, id: string): Promise<DomainView> {
+  async rotate(accountId: string, id: string, also?: Also): Promise<DomainView> {
     const { keys } = await this.#load(this.dataSource.manager, await this.#find(accountId, id));
     if (!keys.some(({ state }) => state === 'next')) {
       const made = await this.keys.make(id, 'next');
@@ -161,6 +163,7 @@ export class DomainsService {
         if (!isVerified) await manager.delete(EmailDomainKey, { domainId: id });
         for (const key of made) key.state = isVerified ? 'next' : 'current';
         await manager.insert(EmailDomainKey, made);
+        await also?.(manager);
         if (domain.name !== DEMO_DOMAIN)
           await manager.update(EmailDomain, { id }, { checkDueAt: new Date(this.clock.now()) });
       });

@@ -1,7 +1,9 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
+import { AccountDomains } from '../accounts/senders.js';
 import { DomainKeys } from './domain-keys.js';
 import { DomainLookup } from './domain-lookup.js';
 import { DomainsService } from './domains.service.js';
+import { MailRelay } from './mail-relay.js';
 import { SenderDomains } from './sender-domains.js';
 import { SigningKeys } from './signing-keys.js';
 import { SuppressionsService } from './suppressions.service.js';
@@ -13,10 +15,14 @@ const SERVICES = [
   DomainKeys,
   DomainLookup,
   DomainsService,
+  MailRelay,
   SenderDomains,
   SigningKeys,
 ];
 
+const DOMAINS = { provide: AccountDomains, useExisting: SenderDomains };
+
 /** Domains and suppressions of accounts, without scheduled checks; also for the command line. */
-@Module({ providers: SERVICES, exports: SERVICES })
+@Global()
+@Module({ providers: [...SERVICES, DOMAINS], exports: [...SERVICES, AccountDomains] })
 export class EmailDomainsModule {}

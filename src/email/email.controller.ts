@@ -1,14 +1,12 @@
 import {
-  BatchNotFoundError,
   ChannelRegistry,
   type EmailMessage as LibraryMessage,
   EmailService,
-  MessageNotFoundError,
   MessageValidationError,
   NoRouteError,
   parseMailbox,
 } from '@dundun/messaging';
-import { Controller, Delete, Get, Param, Patch, Post, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Patch, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
@@ -17,6 +15,7 @@ import { ApiError, invalidField } from '../http/api-error.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
+import { BatchId, MessageOrBatchId } from '../http/path-ids.js';
 import { IdempotencyKey, JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -49,29 +48,6 @@ const MOST_ANSWERED = 50;
 const MILLISECONDS_A_DAY = 86_400_000;
 const LONGEST_STATS = 92;
 const STANDARD_STATS = 7;
-
-const MESSAGE_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d{1,7}$/;
-
-/** `{emailId}` of the path where it is the id of a batch; another text gets 404. */
-function ReferenceId(): ParameterDecorator {
-  return Param('emailId', {
-    transform: (value: string): string => {
-      if (!isUUID(value)) throw new BatchNotFoundError(value.slice(0, 36));
-      return value.toLowerCase();
-    },
-  });
-}
-
-/** `{emailId}` of the path: the id of a message or of a batch; another text gets 404. */
-function EmailId(): ParameterDecorator {
-  return Param('emailId', {
-    transform: (value: string): string => {
-      const id = value.toLowerCase();
-      if (!isUUID(id) && !MESSAGE_ID.test(id)) throw new MessageNotFoundError(value);
-      return id;
-    },
-  });
-}
 
 @Controller('email/ng/v1')
 @ApiTags('Email')
@@ -187,7 +163,7 @@ export class EmailController {
   })
   async readEmail(
     @AccountId() tenant: string,
-    @EmailId() id: string,
+    @MessageOrBatchId('emailId') id: string,
   ): Promise<EmailMessageOrBatch> {
     if (isUUID(id)) return emailBatchOf(await this.email.batch(id, { tenant }));
     const message = await this.email.timeline(id, { tenant });
@@ -204,7 +180,7 @@ export class EmailController {
   })
   async listEmailEvents(
     @AccountId() tenant: string,
-    @EmailId() id: string,
+    @MessageOrBatchId('emailId') id: string,
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
   ): Promise<EmailEventPage> {
     const isEvent = (name: string) => this.channels.isEvent(name);
@@ -227,7 +203,7 @@ export class EmailController {
   })
   async rescheduleEmail(
     @AccountId() tenant: string,
-    @ReferenceId() id: string,
+    @BatchId('emailId') id: string,
     @JsonBody(RescheduleEmail) { send_at }: RescheduleEmail,
   ): Promise<EmailBatch> {
     const sendAt = parseTimestamp(send_at) as Date;
@@ -242,7 +218,10 @@ export class EmailController {
     success: 'The send as it is now.',
     errors: ['AlreadySent'],
   })
-  async cancelEmail(@AccountId() tenant: string, @ReferenceId() id: string): Promise<EmailBatch> {
+  async cancelEmail(
+    @AccountId() tenant: string,
+    @BatchId('emailId') id: string,
+  ): Promise<EmailBatch> {
     return emailBatchOf(await this.email.cancel(id, { tenant }));
   }
 

@@ -91,11 +91,16 @@ export class EmailAttachment {
   readonly content_id?: string;
 }
 
-function Mailboxes(options: FieldOptions): PropertyDecorator {
+interface MailboxesOptions extends FieldOptions {
+  readonly maxItems?: number;
+}
+
+function Mailboxes({ maxItems = 50, ...options }: MailboxesOptions = {}): PropertyDecorator {
   return Objects(EmailMailbox, {
     orText: MAILBOX,
     optional: true,
-    message: 'must be a list of addresses, such as ["Ada <ada@example.com>"]',
+    maxItems,
+    message: `must be a list of at most ${maxItems} addresses, such as ["Ada <ada@example.com>"]`,
     ...options,
   });
 }
@@ -153,7 +158,7 @@ export class SendEmail {
   @Mailboxes({ description: 'Everybody sees these.' })
   readonly cc?: readonly (string | EmailMailbox)[];
 
-  @Mailboxes({ description: 'Nobody sees these.' })
+  @Mailboxes({ description: 'No recipient sees these addresses.' })
   readonly bcc?: readonly (string | EmailMailbox)[];
 
   @Objects(EmailRecipient, {
@@ -189,7 +194,7 @@ export class SendEmail {
   @Objects(EmailAttachment, {
     optional: true,
     maxItems: 100,
-    description: 'The whole message has at most 25 MiB.',
+    description: 'The whole message has at most 25 MiB, before its attachments are in base64.',
     message: 'must be a list of at most 100 attachments',
   })
   readonly attachments?: readonly EmailAttachment[];

@@ -8,6 +8,7 @@ import {
 } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { Also } from '../accounts/accounts.service.js';
 import { ApiError } from '../http/api-error.js';
 import type { PageQuery } from '../http/page.dto.js';
 import type { Subscription } from './unsubscribe-links.js';
@@ -44,7 +45,7 @@ export class SuppressionsService {
   }
 
   /** All or none; an address that is suppressed already keeps its reason. */
-  add(tenant: string, entries: readonly NewSuppression[]): Promise<void> {
+  add(tenant: string, entries: readonly NewSuppression[], also?: Also): Promise<void> {
     return this.messaging.transaction(async (manager) => {
       const groups = new Map<string, [NewSuppression, string[]]>();
       for (const entry of entries) {
@@ -60,11 +61,12 @@ export class SuppressionsService {
           category: category ?? '*',
           reason,
         });
+      await also?.(manager);
     });
   }
 
   /** @throws ApiError 404 where the address is not suppressed, 422 where only its person lifts it */
-  async lift(tenant: string, address: string): Promise<void> {
+  async lift(tenant: string, address: string, also?: Also): Promise<void> {
     await this.messaging.transaction(async (manager) => {
       const entries = await this.#entriesOf(tenant, address, manager);
       if (entries.length === 0)
@@ -74,6 +76,7 @@ export class SuppressionsService {
         throw new ApiError('opted_out', 'The recipient unsubscribed, and alone takes that back');
       for (const { channel, category } of lifted)
         await this.contacts.unsuppress(address, { tenant, manager, channel, category });
+      await also?.(manager);
     });
   }
 

@@ -29,6 +29,11 @@ export const ERROR_RESPONSES = {
     1,
   ],
   AlreadySent: [409, 'conflict_error', 'Nothing of the batch is left to change.'],
+  DuplicateOrder: [
+    409,
+    'conflict_error',
+    'The same number, product and amount were ordered within 60 seconds.',
+  ],
   PayloadTooLarge: [413, INVALID, 'The body is too large.'],
   UnsupportedMediaType: [415, INVALID, 'The body is not sent as JSON.'],
   Unprocessable: [
@@ -64,6 +69,7 @@ export const API_ERRORS = {
   unauthorized: ['Unauthorized', 'The credential or signature is missing or wrong'],
   account_disabled: ['Forbidden', 'This account is suspended; contact your provider'],
   insufficient_scope: ['Forbidden', 'This credential does not allow that'],
+  vas_not_allowed: ['Forbidden', 'Orders are off for this account; contact your provider'],
   not_found: ['NotFound', 'There is nothing at this path'],
   method_not_allowed: ['MethodNotAllowed', 'This path does not take this method'],
   request_timeout: ['RequestTimeout', 'The request did not arrive in time; send it again'],
@@ -72,6 +78,10 @@ export const API_ERRORS = {
     'A request with this key is under way; try again',
   ],
   already_sent: ['AlreadySent', 'Nothing of this batch is left to change'],
+  duplicate_order: [
+    'DuplicateOrder',
+    'The same number, product and amount were ordered within 60 seconds',
+  ],
   payload_too_large: ['PayloadTooLarge', 'The body is too large; split the request'],
   unsupported_media_type: [
     'UnsupportedMediaType',
@@ -80,6 +90,7 @@ export const API_ERRORS = {
   invalid_field: ['Unprocessable', 'to[3]: must be 7 to 15 digits with country code'],
   conflicting_fields: ['Unprocessable', 'body and content differ; send one of them'],
   sender_not_registered: ['Unprocessable', 'The sender OTHER is not registered'],
+  caller_not_registered: ['Unprocessable', 'The caller id 2348000000009 is not registered'],
   domain_not_verified: [
     'Unprocessable',
     'The domain shop.example is not verified for this account',
@@ -98,10 +109,17 @@ export const API_ERRORS = {
   ],
   opted_out: ['Unprocessable', 'The recipient has opted out', 'policy_error'],
   suppressed: ['Unprocessable', 'The recipient is suppressed', 'policy_error'],
+  do_not_call: ['Unprocessable', 'The number is on the do-not-call list', 'policy_error'],
   quiet_hours: ['Unprocessable', 'The recipient is in quiet hours', 'policy_error'],
   frequency_capped: [
     'Unprocessable',
     'The recipient got as many messages as it may',
+    'policy_error',
+  ],
+  cap_exceeded: ['Unprocessable', 'The order exceeds a daily cap', 'policy_error'],
+  verification_stopped: [
+    'Unprocessable',
+    'Codes to this country are stopped: few of the last ones were ever checked',
     'policy_error',
   ],
   rate_limited: ['TooManyRequests', 'Too many requests; try again later'],

@@ -29,7 +29,11 @@ export class ApiExceptionFilter implements ExceptionFilter {
     else if (error.status >= 500)
       this.#logger.error({ message: error.code, request: request.id, err: exception });
     if (reply.sent) return;
-    void reply.code(error.status).headers(error.headers).send(error.body);
+    void reply.code(error.status).headers(error.headers).send(this.bodyOf(error, request));
+  }
+
+  protected bodyOf({ body }: ApiError, _request: HttpRequest): object {
+    return body;
   }
 }
 

@@ -250,6 +250,21 @@ export function Objects(
   };
 }
 
+/** An object of another DTO; wrong fields are named as `redial.times`. */
+export function Nested(dto: Type<object>, options: FieldOptions = {}): PropertyDecorator {
+  const rule = Rule((value, _request, name) => {
+    if (!isObject(value)) return 'must be a JSON object';
+    const errors = errorsOf(dto, value);
+    return errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
+  });
+  const allOf = [{ $ref: `#/components/schemas/${dto.name}` }];
+  const field = Field({ allOf, ...options }, rule);
+  return (target, key) => {
+    field(target, key);
+    ApiExtraModels(dto)(target.constructor);
+  };
+}
+
 /** A boolean, or an object of another DTO. */
 export function FlagOr(dto: Type<object>, options: FieldOptions = {}): PropertyDecorator {
   const anyOf = [{ type: 'boolean' }, { $ref: `#/components/schemas/${dto.name}` }];

@@ -75,7 +75,9 @@ function FromRequest(
 }
 
 /** @throws ApiError 422 where the body is missing, or not an object */
-export function readJsonBody({ body }: HttpRequest): Readonly<Record<string, unknown>> {
+export function readJsonBody({ body, headers }: HttpRequest): Readonly<Record<string, unknown>> {
+  if (body === undefined && headers['content-type'] !== undefined)
+    throw new ApiError('malformed_json', 'The body is empty; send a JSON object');
   if (!isObject(body))
     throw new ApiError('invalid_field', 'The body must be a JSON object', {
       details: [{ path: '', message: 'must be a JSON object' }],

@@ -38,14 +38,27 @@ export async function adoptSecretsKey(
   columns: readonly SecretColumn[],
 ): Promise<void> {
   const keys = secretKeysOf(environment);
-  const find = () => dataSource.manager.findOneBy(SecretsKeyEntity, { id: ONLY });
-  const stored = await whileLocked(find);
-  if (!keys && stored) throw keyError('is missing, and the secrets of this database are encrypted');
+  const stored = await checkSecretsKey(dataSource, environment);
   if (!keys) return;
-  if (stored) checkKey(keys, stored);
   const known = keys.ids;
   const isDone = stored?.purgeDue === 0 && !(await hasOthers(dataSource, columns, known));
   if (!isDone) await withMigrationLock(dataSource, () => encrypt(dataSource, keys, columns, known));
+}
+
+/**
+ * Checks `SECRETS_KEY` against the secrets of the database, and changes nothing.
+ * @returns the row of the check value @throws EnvironmentError that names the variable
+ */
+export async function checkSecretsKey(
+  dataSource: DataSource,
+  environment: KeySettings,
+): Promise<SecretsKeyEntity | null> {
+  const keys = secretKeysOf(environment);
+  const find = () => dataSource.manager.findOneBy(SecretsKeyEntity, { id: ONLY });
+  const stored = await whileLocked(find);
+  if (!keys && stored) throw keyError('is missing, and the secrets of this database are encrypted');
+  if (keys && stored) checkKey(keys, stored);
+  return stored;
 }
 
 /** Encrypts every secret under `SECRETS_KEY`. @throws EnvironmentError */

@@ -1,5 +1,5 @@
-import { BatchNotFoundError, type BatchView, SmsService } from '@dundun/messaging';
-import { Controller, Delete, Get, Param, Patch, Post, Req, Res } from '@nestjs/common';
+import { type BatchView, SmsService } from '@dundun/messaging';
+import { Controller, Delete, Get, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import {
@@ -19,6 +19,7 @@ import { readText } from '../http/fields.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
+import { BatchId } from '../http/path-ids.js';
 import {
   DocumentedBody,
   idempotencyKeyOf,
@@ -47,16 +48,6 @@ import {
 } from './sms.dto.js';
 
 const TOKEN: AuthRequirement = { kind: 'api_token' };
-
-/** `{referenceId}` of the path; a text that is not an id gets 404. */
-function ReferenceId(): ParameterDecorator {
-  return Param('referenceId', {
-    transform: (value: string): string => {
-      if (!isUUID(value)) throw new BatchNotFoundError(value.slice(0, 36));
-      return value.toLowerCase();
-    },
-  });
-}
 
 /** SMS batches and their delivery reports (interface sections 2.1, 2.2 and 4.1). */
 @Controller('ng/v1')
@@ -150,7 +141,10 @@ export class SmsController {
     answer: SmsBatch,
     success: 'The batch with its first 1,000 unique recipients.',
   })
-  async readSms(@AccountId() tenant: string, @ReferenceId() id: string): Promise<SmsBatch> {
+  async readSms(
+    @AccountId() tenant: string,
+    @BatchId('referenceId') id: string,
+  ): Promise<SmsBatch> {
     return this.#withRecipients(await this.sms.batch(id, { tenant }));
   }
 
@@ -164,7 +158,7 @@ export class SmsController {
   })
   async rescheduleSms(
     @AccountId() tenant: string,
-    @ReferenceId() id: string,
+    @BatchId('referenceId') id: string,
     @JsonBody(RescheduleSms) { send_at }: RescheduleSms,
   ): Promise<SmsBatch> {
     const sendAt = parseTimestamp(send_at) as Date;
@@ -179,7 +173,10 @@ export class SmsController {
     success: 'The batch as it is now.',
     errors: ['AlreadySent'],
   })
-  async cancelSms(@AccountId() tenant: string, @ReferenceId() id: string): Promise<SmsBatch> {
+  async cancelSms(
+    @AccountId() tenant: string,
+    @BatchId('referenceId') id: string,
+  ): Promise<SmsBatch> {
     return this.#withRecipients(await this.sms.cancel(id, { tenant }));
   }
 
@@ -192,7 +189,7 @@ export class SmsController {
   })
   async listRecipientsOfSms(
     @AccountId() tenant: string,
-    @ReferenceId() id: string,
+    @BatchId('referenceId') id: string,
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
   ): Promise<RecipientPage> {
     return pageOf(await this.sms.recipients(id, { tenant, cursor, limit }), (to) => ({ to }));
@@ -207,7 +204,7 @@ export class SmsController {
   })
   async listReportsOfSms(
     @AccountId() tenant: string,
-    @ReferenceId() id: string,
+    @BatchId('referenceId') id: string,
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
   ): Promise<DeliveryReportPage> {
     await this.sms.batch(id, { tenant });

@@ -6,6 +6,7 @@ import {
   WorkQueues,
 } from '@dundun/messaging/queue';
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import type { ActiveEndpoint, AttemptOutcome, DueDelivery } from './webhook-client.js';
 import { Secrets } from '../secrets/secrets.js';
 import {
@@ -139,8 +140,9 @@ export class WebhookDeliveryStore {
     return found;
   }
 
-  /** Due at once. @param sql the transaction of the status changes */
-  async insert(sql: Sql, deliveries: readonly NewDelivery[]): Promise<void> {
+  /** Due at once. @param manager the transaction of the status changes */
+  async insert(manager: EntityManager, deliveries: readonly NewDelivery[]): Promise<void> {
+    const sql = this.#database.join(manager);
     for (let from = 0; from < deliveries.length; from += MAX_ROWS)
       await sql.run(
         `INSERT INTO gateway_webhook_delivery

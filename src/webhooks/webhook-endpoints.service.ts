@@ -1,14 +1,20 @@
 import { type Clock, MESSAGING_CLOCK, MessagingService, type Page } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
-import { type DataSource, type EntityManager, LessThan } from 'typeorm';
-import { forUpdate, lockAccount } from '../accounts/accounts.service.js';
+import { type DataSource, type EntityManager, In, LessThan } from 'typeorm';
+import { type Also, forUpdate, lockAccount } from '../accounts/accounts.service.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import type { PageQuery } from '../http/page.dto.js';
 import { Secrets } from '../secrets/secrets.js';
 import { checkWebhookUrl } from './webhook-address.js';
 import { type Redelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
-import { WEBHOOK_SECRETS, WebhookAttemptEntity, WebhookEndpointEntity } from './webhooks.tables.js';
+import { TEST_EVENT } from './webhook-kinds.js';
+import {
+  WEBHOOK_SECRETS,
+  WebhookAttemptEntity,
+  WebhookDeliveryEntity,
+  WebhookEndpointEntity,
+} from './webhooks.tables.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { newWebhookSecret } from './webhook-signature.js';
 
@@ -62,7 +68,12 @@ export class WebhookEndpointsService {
    * secret decrypted.
    * @throws ApiError 422 for an invalid URL, a duplicate URL, or more endpoints than allowed
    */
-  add(accountId: string, url: string, events: readonly string[] | null = null): Promise<Endpoint> {
+  add(
+    accountId: string,
+    url: string,
+    events: readonly string[] | null = null,
+    also?: Also,
+  ): Promise<Endpoint> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
       const { maxEndpoints } = this.options;
@@ -77,7 +88,9 @@ export class WebhookEndpointsService {
           `is one too many: an account has at most ${maxEndpoints} webhooks; delete one first`,
         );
       const created = Object.assign(this.#new(accountId, slot, url), { events });
-      return this.#revealed(await manager.save(created));
+      const saved = await manager.save(created);
+      await also?.(manager, saved.id);
+      return this.#revealed(saved);
     });
   }
 
@@ -91,17 +104,17 @@ export class WebhookEndpointsService {
     return endpointOf(this.dataSource.manager, accountId, id);
   }
 
-  update(accountId: string, id: string, change: WebhookChange): Promise<Endpoint> {
+  update(accountId: string, id: string, change: WebhookChange, also?: Also): Promise<Endpoint> {
     if (change.url !== undefined) checkWebhookUrl(change.url, this.options);
-    return this.#change(accountId, id, (known) => this.#apply(change, known));
+    return this.#change(accountId, id, (known) => this.#apply(change, known), also);
   }
 
   /**
    * The former secrets also sign for a day, so that the receiver can change over. Returns the
    * endpoint with its new secret decrypted.
    */
-  async rotateSecret(accountId: string, id: string): Promise<Endpoint> {
-    const rotated = await this.#change(accountId, id, (known) => {
+  async rotateSecret(accountId: string, id: string, also?: Also): Promise<Endpoint> {
+    const rotate = (known: Endpoint): void => {
       const { secret, previousSecrets, previousUntil } = known;
       const now = this.clock.now();
       const isRotating = previousSecrets !== null && now < (previousUntil ?? 0);
@@ -114,13 +127,16 @@ export class WebhookEndpointsService {
       known.secret = this.secrets.seal(WEBHOOK_SECRETS.secret, known.id, newWebhookSecret());
       known.previousSecrets = this.secrets.seal(WEBHOOK_SECRETS.previous, known.id, previous);
       known.previousUntil = now + this.options.rotation;
-    });
-    return this.#revealed(rotated);
+    };
+    return this.#revealed(await this.#change(accountId, id, rotate, also));
   }
 
-  async remove(accountId: string, id: string): Promise<void> {
+  async remove(accountId: string, id: string, also?: Also): Promise<void> {
     const { id: known } = await this.get(accountId, id);
-    await this.#write(accountId, (manager) => manager.delete(WebhookEndpointEntity, { id: known }));
+    await this.#write(accountId, async (manager) => {
+      await manager.delete(WebhookEndpointEntity, { id: known });
+      await also?.(manager);
+    });
     await this.deliveries.removeOf(known);
   }
 
@@ -148,14 +164,52 @@ export class WebhookEndpointsService {
    * their number. A disabled endpoint receives them after it is enabled.
    * @throws ApiError 404 where the account has no such endpoint, or the endpoint no such delivery
    */
-  async redeliver(accountId: string, endpointId: string, wanted: Redelivery = {}): Promise<number> {
+  async redeliver(
+    accountId: string,
+    endpointId: string,
+    wanted: Redelivery = {},
+    also?: Also,
+  ): Promise<number> {
     const { id } = await this.get(accountId, endpointId);
+    // Before: many deliveries become due in several transactions.
+    if (also) await this.messaging.transaction((manager) => also(manager));
     const { deliveryId } = wanted;
     const isId = deliveryId === undefined || UUID.test(deliveryId);
     const count = isId ? await this.deliveries.redeliver(id, wanted, this.clock.now()) : 0;
     if (count === 0 && deliveryId !== undefined)
       throw new ApiError('not_found', `This webhook has no delivery ${deliveryId.slice(0, 64)}`);
     return count;
+  }
+
+  /** The deliveries of attempts of the endpoint, by id, as far as they are kept. */
+  async deliveriesOf(
+    attempts: readonly WebhookAttemptEntity[],
+  ): Promise<ReadonlyMap<string, WebhookDeliveryEntity>> {
+    const [first] = attempts;
+    if (!first) return new Map();
+    const ids = [...new Set(attempts.map(({ deliveryId }) => deliveryId))];
+    const found = await this.dataSource.manager.findBy(WebhookDeliveryEntity, {
+      endpointId: first.endpointId,
+      id: In(ids),
+    });
+    return new Map(found.map((delivery) => [delivery.id, delivery]));
+  }
+
+  /** A callback of type `webhook.test` to this endpoint alone, due at once. @returns its id */
+  test(accountId: string, endpointId: string, also?: Also): Promise<string> {
+    return this.#write(accountId, async (manager) => {
+      const endpoint = await endpointOf(manager, accountId, endpointId);
+      if (endpoint.disabledAt !== null)
+        throw invalidField('webhook', 'is disabled; enable it before the test');
+      const [id, createdAt] = [this.clock.id(), this.clock.now()];
+      const timestamp = new Date(createdAt).toISOString();
+      const data = { webhook_id: endpoint.id };
+      const payload = JSON.stringify({ type: TEST_EVENT, timestamp, data });
+      const delivery = { id, endpointId: endpoint.id, messageId: id, sequence: 1, createdAt };
+      await this.deliveries.insert(manager, [{ ...delivery, payload }]);
+      await also?.(manager);
+      return id;
+    });
   }
 
   #apply({ url, events, enabled }: WebhookChange, known: Endpoint): void {
@@ -186,10 +240,16 @@ export class WebhookEndpointsService {
     });
   }
 
-  #change(accountId: string, id: string, apply: (known: Endpoint) => void): Promise<Endpoint> {
+  #change(
+    accountId: string,
+    id: string,
+    apply: (known: Endpoint) => void,
+    also?: Also,
+  ): Promise<Endpoint> {
     return this.#write(accountId, async (manager) => {
       const known = await endpointOf(manager, accountId, id, forUpdate(manager));
       apply(known);
+      await also?.(manager);
       return manager.save(known);
     });
   }

@@ -1,13 +1,15 @@
 import {
   type Channel,
   ChannelRegistry,
-  type EmailLabels,
   FIRST_REPORTED_RANK,
   type InboundReceived,
   type MessageStatusChanged,
+  type VasOrderView,
 } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
+import { IntersectionType } from '@nestjs/swagger';
 import { Field, Text, Timestamp, WholeNumber } from '../http/fields.js';
+import { CallFactsFields } from '../http/call-facts.js';
 
 const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
 const TO = '2348012345678';
@@ -76,6 +78,33 @@ class LabelledEventData extends StatusEventData {
   readonly bounce!: MessageStatusChanged['details'] | null;
 }
 
+/** The fields of a status, and what is known of the call. */
+class CallEventData extends IntersectionType(StatusEventData, CallFactsFields) {
+  @Text({ description: 'Caller id.', examples: ['2348000000001'] }) declare readonly from: string;
+  @Text({ examples: ['completed'] }) declare readonly status: string;
+
+  @Text({
+    nullable: true,
+    description:
+      '`redial`: the line was busy or nobody answered, and the number is dialled again. `digits`: the person pressed some. Both leave the status.',
+    examples: [null],
+  })
+  readonly event!: string | null;
+}
+
+class OrderEventData extends StatusEventData {
+  @Text({ description: 'Empty: an order has no sender.', examples: [''] })
+  declare readonly from: string;
+
+  @Text({ nullable: true, examples: ['shop-1001'] }) readonly client_reference!: string | null;
+  @Text({ nullable: true, examples: ['97'] }) readonly cost!: string | null;
+
+  @Text({ nullable: true, description: 'What arrived.', examples: ['100'] })
+  readonly delivered_amount!: string | null;
+
+  @Text({ nullable: true, examples: ['SIM-1'] }) readonly operator_reference!: string | null;
+}
+
 class ReceivedEventData {
   @Text({ description: 'The platform’s id.', examples: [MESSAGE_ID] }) readonly message_id!: string;
 
@@ -116,6 +145,16 @@ export class LabelledEvent extends CallbackEvent {
   @Field({ type: LabelledEventData }) readonly data!: LabelledEventData;
 }
 
+/** Of a channel whose messages are calls. */
+export class CallEvent extends CallbackEvent {
+  @Field({ type: CallEventData }) readonly data!: CallEventData;
+}
+
+/** Of a channel whose messages are orders. */
+export class OrderEvent extends CallbackEvent {
+  @Field({ type: OrderEventData }) readonly data!: OrderEventData;
+}
+
 export class ReceivedEvent extends CallbackEvent {
   @Field({ type: ReceivedEventData }) readonly data!: ReceivedEventData;
 }
@@ -144,7 +183,16 @@ export class WebhookEvents {
   constructor(private readonly channels: ChannelRegistry) {}
 
   /** `undefined`: not requested by the send, below `sent`, or a channel without callbacks. */
-  ofStatus(change: MessageStatusChanged, labels?: EmailLabels): OutboxEvent | undefined {
+  ofStatus(
+    change: MessageStatusChanged,
+    {
+      facts,
+      order,
+    }: {
+      readonly facts?: object | undefined;
+      readonly order?: VasOrderView | undefined;
+    } = {},
+  ): OutboxEvent | undefined {
     const { channel, tenant, batchId, messageId, providerId, sequence, status, event } = change;
     const wire = this.channels.find(channel)?.wire;
     const isReported =
@@ -163,9 +211,16 @@ export class WebhookEvents {
       smsc_timestamp: change.providerTime.toISOString(),
       sequence,
       ...(wire.labels && {
-        tags: labels?.tags ?? [],
-        metadata: labels?.metadata ?? {},
+        tags: change.tags ?? [],
+        metadata: change.metadata ?? {},
         bounce: (type.endsWith('.bounced') && change.details) || null,
+      }),
+      ...(wire.call && { event: event ?? null, ...facts }),
+      ...(wire.order && {
+        client_reference: order?.clientReference ?? null,
+        cost: order?.cost == null ? null : Number(order.cost),
+        delivered_amount: order?.deliveredAmount ?? null,
+        operator_reference: order?.operatorReference ?? null,
       }),
     };
     return { account: tenant, messageId, sequence, type, data };
@@ -191,9 +246,13 @@ export class WebhookEvents {
     };
   }
 
-  /** Whether callbacks of the channel have tags and metadata. */
-  hasLabels(channel: Channel): boolean {
-    return this.channels.find(channel)?.wire?.labels ?? false;
+  /** Whether callbacks of the channel have what is known of a call. */
+  isCall(channel: Channel): boolean {
+    return this.channels.find(channel)?.wire?.call ?? false;
+  }
+
+  isOrder(channel: Channel): boolean {
+    return this.channels.find(channel)?.wire?.order ?? false;
   }
 
   channelOf(body: string): Channel {

@@ -1,15 +1,17 @@
 import {
-  EmailService,
   INBOUND_RECEIVED,
   type InboundListener,
   type InboundReceived,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
   type StatusListener,
+  VasService,
+  VoiceService,
 } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { EntityManager } from 'typeorm';
+import { callFactsOf } from '../http/call-facts.js';
 import { type OutboxEvent, WebhookEvents } from './webhook-event.js';
 import { WebhookOutbox } from './webhook-outbox.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -24,23 +26,38 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
     private readonly outbox: WebhookOutbox,
     private readonly events: WebhookEvents,
     private readonly sender: WebhookSender,
-    @Inject(EmailService) private readonly email: Pick<EmailService, 'labels'>,
+    @Inject(VoiceService) private readonly voice: Pick<VoiceService, 'facts'>,
+    @Inject(VasService) private readonly vas: Pick<VasService, 'findAll'>,
   ) {}
 
   async onStatusChanged(
     changes: readonly MessageStatusChanged[],
     manager: EntityManager,
   ): Promise<void> {
-    const labelled = changes.filter(({ channel }) => this.events.hasLabels(channel));
-    const labels =
-      labelled.length > 0
-        ? await this.email.labels(
-            labelled.map(({ batchId }) => batchId),
+    const calls = changes.filter(({ channel }) => this.events.isCall(channel));
+    const facts =
+      calls.length > 0
+        ? await this.voice.facts(
+            calls.map((call) => ({ ...call, id: call.messageId })),
+            { manager },
+          )
+        : undefined;
+    const ordered = changes.filter(({ channel }) => this.events.isOrder(channel));
+    const orders =
+      ordered.length > 0
+        ? await this.vas.findAll(
+            ordered.map(({ batchId }) => batchId),
             { manager },
           )
         : undefined;
     await this.#write(
-      changes.map((change) => this.events.ofStatus(change, labels?.get(change.batchId))),
+      changes.map((change) => {
+        const ofCall = facts?.get(change.messageId);
+        return this.events.ofStatus(change, {
+          facts: ofCall && callFactsOf(ofCall),
+          order: orders?.get(change.batchId),
+        });
+      }),
       manager,
     );
   }

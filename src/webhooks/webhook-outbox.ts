@@ -42,7 +42,7 @@ export class WebhookOutbox implements AccountEvents {
       const delivery = { messageId, sequence, payload, createdAt };
       return receivers.map(({ id }) => ({ ...delivery, endpointId: id, id: this.clock.id() }));
     });
-    await this.deliveries.insert(sql, rows);
+    await this.deliveries.insert(manager, rows);
     return new Map([...endpoints].map(([account, found]) => [account, found.map(({ id }) => id)]));
   }
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
 import {
   type DueLane,
@@ -108,7 +109,10 @@ class WebhookLane implements LaneTask {
     private readonly leased: LeasedLane,
     private readonly endpointId: string,
     private readonly sender: WebhookSender,
-  ) {}
+  ) {
+    // Each attempt under way listens.
+    setMaxListeners(0, this.#abort.signal);
+  }
 
   get underWay(): string {
     return `${this.#inFlight} requests without an answer, ${this.#unfinished.size - this.#inFlight} attempts not recorded`;

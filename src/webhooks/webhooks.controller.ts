@@ -1,14 +1,13 @@
 import { ChannelRegistry } from '@dundun/messaging';
 import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidFields } from '../http/api-error.js';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
-import { MOST_ERRORS } from '../http/validation.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+import { checkKinds } from './webhook-kinds.js';
 import { WebhookSender } from './webhook-sender.js';
 import {
   CreateWebhook,
@@ -28,9 +27,6 @@ import {
 function WebhookId(): ParameterDecorator {
   return Param('id', { transform: (value: string): string => value.toLowerCase() });
 }
-
-/** Callbacks that belong to no message. */
-const DOMAIN_EVENTS = ['email.domain_verified', 'email.domain_failed'];
 
 @Controller('ng/v1/webhooks')
 @Auth('api_token')
@@ -62,7 +58,7 @@ export class WebhooksController {
     @AccountId() account: string,
     @JsonBody(CreateWebhook) { url, events }: CreateWebhook,
   ): Promise<WebhookWithSecret> {
-    this.#checkKinds(events);
+    checkKinds(this.channels, events);
     return webhookWithSecretOf(await this.endpoints.add(account, url, events));
   }
 
@@ -83,7 +79,7 @@ export class WebhooksController {
     @WebhookId() id: string,
     @JsonBody(UpdateWebhook) change: UpdateWebhook,
   ): Promise<Webhook> {
-    this.#checkKinds(change.events);
+    checkKinds(this.channels, change.events);
     const endpoint = await this.endpoints.update(account, id, change);
     if (endpoint.disabledAt === null) this.sender.wake(endpoint.id);
     return webhookOf(endpoint);
@@ -144,14 +140,5 @@ export class WebhooksController {
     });
     if (redelivered > 0) this.sender.wake(id);
     return { redelivered };
-  }
-
-  /** @throws ApiError 422 naming each kind that no callback has */
-  #checkKinds(kinds: readonly string[] | null | undefined): void {
-    const errors = (kinds ?? []).flatMap((kind, index) => {
-      const isKnown = this.channels.ofEvent(kind) ?? DOMAIN_EVENTS.includes(kind);
-      return isKnown ? [] : { path: `events[${index}]`, message: 'is no kind of callback' };
-    });
-    if (errors.length > 0) throw invalidFields(errors.slice(0, MOST_ERRORS));
   }
 }

@@ -52,7 +52,7 @@ export class WebhookEndpointsModule {}
     { provide: MESSAGING_STATUS_LISTENER, useExisting: WebhookOutboxListener },
     { provide: MESSAGING_INBOUND_LISTENER, useExisting: WebhookOutboxListener },
   ],
-  exports: [WebhookEndpointsModule],
+  exports: [WebhookEndpointsModule, WebhookSender],
 })
 export class WebhooksModule {
   constructor(

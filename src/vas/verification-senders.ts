@@ -1,0 +1,71 @@
+import type { NewVerification } from '@dundun/messaging';
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { TemplateEntity } from '../accounts/accounts.tables.js';
+import {
+  AccountCallers,
+  AccountDomains,
+  SenderRegistry,
+  WhatsAppNumbers,
+} from '../accounts/senders.js';
+import { ApiError } from '../http/api-error.js';
+
+/** Local part of the address that codes by email come from. */
+const MAILBOX = 'codes';
+
+type Sent = Pick<NewVerification, 'from' | 'template'>;
+
+/** The sender that an account's codes come from: its first one on each channel. */
+@Injectable()
+export class VerificationSenders {
+  constructor(
+    @InjectDataSource() private readonly source: DataSource,
+    private readonly senders: SenderRegistry,
+    private readonly numbers: WhatsAppNumbers,
+    private readonly domains: AccountDomains,
+    private readonly callers: AccountCallers,
+  ) {}
+
+  /** @throws ApiError 422 where the account has none */
+  async of(accountId: string, channel: string): Promise<Sent> {
+    if (channel === 'whatsapp') return this.#onWhatsApp(accountId);
+    if (channel === 'voice') return { from: await this.#caller(accountId) };
+    if (channel === 'email') return { from: await this.#mailbox(accountId) };
+    const from = await this.senders.firstOf(accountId);
+    if (from === undefined)
+      throw new ApiError('sender_not_registered', 'This account has no sender ID');
+    return { from };
+  }
+
+  async #onWhatsApp(accountId: string): Promise<Sent> {
+    const from = await this.numbers.of(accountId);
+    if (from === undefined)
+      throw new ApiError('sender_not_registered', 'This account has no WhatsApp number');
+    const [template] = await this.source.manager.find(TemplateEntity, {
+      where: { accountId, category: 'authentication', status: 'approved', params_count: 1 },
+      order: { name: 'ASC', language: 'ASC' },
+      take: 1,
+    });
+    if (!template)
+      throw new ApiError(
+        'template_not_approved',
+        'This account has no approved authentication template with one parameter',
+      );
+    return { from, template: { name: template.name, language: template.language } };
+  }
+
+  async #caller(accountId: string): Promise<string> {
+    const from = await this.callers.firstOf(accountId);
+    if (from === undefined)
+      throw new ApiError('caller_not_registered', 'This account has no caller id');
+    return from;
+  }
+
+  async #mailbox(accountId: string): Promise<string> {
+    const domain = await this.domains.firstOf(accountId);
+    if (domain === undefined)
+      throw new ApiError('domain_not_verified', 'This account has no verified domain');
+    return `${MAILBOX}@${domain}`;
+  }
+}
