@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../src/accounts/accounts.service.js';
+import { describeEachDatabase } from '../support/databases.js';
 import { TestGateway } from '../e2e/gateway/test-gateway.js';
 
 const PHONE = '2348012345678';
 const CONTACTS = '/whatsapp/ng/v1/contacts';
 
-describe('malformed input', () => {
-  const gateway = new TestGateway();
+describeEachDatabase('malformed input', (db) => {
+  let gateway: TestGateway;
   let account: CreatedAccount;
   beforeAll(async () => {
-    await gateway.start();
+    gateway = await new TestGateway({ DATABASE_URL: db.url }).start();
     account = await gateway.account();
   });
   afterAll(() => gateway.destroy());

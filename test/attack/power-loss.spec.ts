@@ -278,8 +278,7 @@ describeUnless(missing, 'a power loss on sqlite', () => {
     );
     const wanted = [...asked.values()].flat();
     expect(taken.toSorted()).toEqual(wanted.toSorted());
-    // Four processes start, and each power loss has seven ends.
-  }, 60_000);
+  });
 });
 
 /** Name, length and digest of each file. */

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { newSecret } from '../../src/accounts/credentials.js';
 import { Webhook } from 'standardwebhooks';
 import { newWebhookSecret } from '../../src/webhooks/webhook-signature.js';
+import { describeEachDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
-import { AttackedGateway, MOST_MS } from './attacked-gateway.js';
+import { AttackedGateway, pooledOn, timesOn } from './attacked-gateway.js';
 import { post, RawClient } from './raw-client.js';
 
 const MiB = 1_048_576;
@@ -20,10 +21,10 @@ function signed(body: string, secret: string): Record<string, string> {
   };
 }
 
-describe('clients that upload large bodies', () => {
+describeEachDatabase('clients that upload large bodies', (db) => {
   const gateway = new AttackedGateway();
   beforeAll(() =>
-    gateway.start({
+    gateway.start(db, {
       LOG_LEVEL: 'debug',
       // A loaded machine takes longer than the default for 1.2 GB.
       REQUEST_TIMEOUT: '10m',
@@ -46,26 +47,38 @@ describe('clients that upload large bodies', () => {
     for (const client of clients) client.destroy();
   });
 
-  it('300 unfinished uploads of one token hold the budget of the token at most', async () => {
+  it('many unfinished uploads of one token hold the budget of the token at most, each time', async () => {
+    const count = timesOn(db, 300, 12);
+    // Memory that the system's allocator keeps after ordinary uploads of that size.
+    const large = ' '.repeat(4 * MiB);
+    for (let n = 0; n < 10; n++)
+      for (const { status } of await Promise.all(
+        Array.from({ length: 8 }, () => gateway.call('POST', SEND, large)),
+      ))
+        expect(status).toBe(400);
     const idle = await gateway.descriptors();
     const before = await gateway.running.rest();
-    await connect(300);
+    const resident = await gateway.resident();
     const unfinished = post(SEND, ' '.repeat(4 * MiB - 1), gateway.token, 4 * MiB);
-    const written = Promise.all(clients.map((client) => client.write(unfinished)));
-    expect(await gateway.slowestHealthCheck()).toBeLessThan(MOST_MS);
-    await written;
-    await eventually(async () => {
-      const refused = clients.filter(({ statuses }) => statuses[0] === 429);
-      // 32 MiB are 8 bodies.
-      expect(refused.length).toBe(292);
-      expect(refused[0]?.answer).toMatch(/^retry-after: 1\r$/im);
-    });
-    expect((await gateway.running.rest()).bytes - before.bytes).toBeLessThan(48 * MiB);
-    for (const client of clients) client.destroy();
-    await eventually(async () => {
-      expect(await gateway.descriptors()).toBeLessThanOrEqual(idle);
-      expect((await gateway.running.rest()).bytes - before.bytes).toBeLessThan(16 * MiB);
-    });
+    for (let attack = 0; attack < 2; attack++) {
+      await connect(count);
+      await gateway.whileHealthy(() =>
+        Promise.all(clients.map((client) => client.write(unfinished))),
+      );
+      await eventually(async () => {
+        const refused = clients.filter(({ statuses }) => statuses[0] === 429);
+        // 32 MiB are 8 bodies.
+        expect(refused.length).toBe(count - 8);
+        expect(refused[0]?.answer).toMatch(/^retry-after: 1\r$/im);
+      });
+      expect((await gateway.running.rest()).bytes - before.bytes).toBeLessThan(48 * MiB);
+      for (const client of clients) client.destroy();
+      await eventually(async () => {
+        expect(await gateway.descriptors()).toBeLessThanOrEqual(idle + pooledOn(db));
+        expect((await gateway.running.rest()).bytes - before.bytes).toBeLessThan(16 * MiB);
+      });
+      await gateway.freed(resident);
+    }
     expect((await gateway.call('POST', SEND, '{}')).status).toBe(422);
   });
 
@@ -108,9 +121,10 @@ describe('clients that upload large bodies', () => {
     ],
     ['4 MB of nested lists', `{"to":${'['.repeat(2 * MiB - 100)}${']'.repeat(2 * MiB - 100)}}`],
   ])('%s are refused before they are parsed', async (_what, body) => {
-    const answers = Promise.all(Array.from({ length: 8 }, () => gateway.call('POST', SEND, body)));
-    expect(await gateway.slowestHealthCheck()).toBeLessThan(MOST_MS);
-    for (const answer of await answers) {
+    const answers = await gateway.whileHealthy(() =>
+      Promise.all(Array.from({ length: 8 }, () => gateway.call('POST', SEND, body))),
+    );
+    for (const answer of answers) {
       expect(answer.status).toBe(422);
       expect(await answer.json()).toMatchObject({
         error: {
@@ -133,7 +147,8 @@ describe('clients that upload large bodies', () => {
     // No JSON: a parser would answer 400.
     const body = '{'.repeat(MiB);
     const answers: Response[] = [];
-    for (let n = 0; n < 10; n++)
+    const rounds = timesOn(db, 10, 4);
+    for (let n = 0; n < rounds; n++)
       answers.push(
         ...(await Promise.all(
           Array.from({ length: 20 }, () =>
@@ -148,7 +163,7 @@ describe('clients that upload large bodies', () => {
     const [unauthorized, limited] = [401, 429].map((code) =>
       answers.filter(({ status }) => status === code),
     );
-    expect([unauthorized?.length, limited?.length]).toEqual([60, 140]);
+    expect([unauthorized?.length, limited?.length]).toEqual([60, rounds * 20 - 60]);
     expect(Number(limited?.[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
     const told = gateway.running.output.split('\n').filter((line) => /"level":"warn"/.test(line));
     expect(told.filter((line) => /callback/i.test(line)).length).toBeLessThanOrEqual(3);
@@ -164,16 +179,17 @@ describe('clients that upload large bodies', () => {
     await eventually(async () => expect(clients[1]?.statuses).toEqual([204]));
   });
 
-  it('300 uploads that end with a reset are 300 debug lines and no error line', async () => {
-    await connect(300);
+  it('each upload that ends with a reset is a debug line and no error line', async () => {
+    const count = timesOn(db, 300, 100);
+    await connect(count);
     const partial = post(SEND, ' '.repeat(1_000), gateway.token, 3_000);
     await Promise.all(clients.map((client) => client.write(partial)));
-    await eventually(async () => expect(await gateway.descriptors()).toBeGreaterThan(300));
+    await eventually(async () => expect(await gateway.descriptors()).toBeGreaterThan(count));
     for (const client of clients) client.reset();
     await eventually(async () => {
       const lines = gateway.running.output.split('\n');
       const told = lines.filter((line) => line.includes('"msg":"the client disconnected"'));
-      expect(told.length).toBeGreaterThanOrEqual(300);
+      expect(told.length).toBeGreaterThanOrEqual(count);
     });
     expect(gateway.running.output).not.toContain('"level":"error"');
   });

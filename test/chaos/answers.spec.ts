@@ -38,7 +38,6 @@ describeEachDatabase(
         expect(await cluster.upstream.wrongAnswers()).toBeGreaterThan(messages / 20);
         expect(honoursKeys ? findings.unknown : []).toEqual([]);
       },
-      180_000,
     );
   },
   ['sqlite', 'postgres'],

@@ -2,6 +2,9 @@ import type { DataSource } from 'typeorm';
 import { STATUS_RANK } from '../../libs/messaging/src/message/status.js';
 import type { BookEntry } from './processes/protocol.js';
 
+/** Rank of a call that the upstream accepted. */
+const INITIATED = 41;
+
 interface StoreRow {
   readonly batch: string;
   readonly send_key: string;
@@ -73,7 +76,7 @@ export async function audit(
   }
   const name = ({ batch, position }: StoreRow) => `${batch}-${position}`;
   const messages = rows.filter(({ position }) => position !== null);
-  const isSent = ({ status }: StoreRow) => Number(status) === STATUS_RANK.sent;
+  const isSent = ({ status }: StoreRow) => [STATUS_RANK.sent, INITIATED].includes(Number(status));
   const isUnknown = ({ status }: StoreRow) => Number(status) === STATUS_RANK.unknown;
   const isRejected = ({ status, batch, n }: StoreRow) =>
     Number(status) === STATUS_RANK.rejected && refused.has(`${batch}-s${n}`);

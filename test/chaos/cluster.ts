@@ -11,7 +11,10 @@ import { Seed } from './seed.js';
 import { type Found, until } from './until.js';
 import { Upstream } from './upstream.js';
 
-export interface ClusterSettings extends Pick<AppSettings, 'database' | 'honoursKeys' | 'redis'> {
+export interface ClusterSettings extends Pick<
+  AppSettings,
+  'database' | 'honoursKeys' | 'redis' | 'channel' | 'redials'
+> {
   readonly replicas: number;
   readonly options?: Partial<AppSettings['options']>;
 }

@@ -8,8 +8,8 @@ const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/dundun-chaos');
 const folders = ['libs/messaging/src', 'src/config', 'test/chaos/processes'];
 
-// The first suite compiles the sources, and a fault lasts for several leases.
-jest.setTimeout(process.env['CHAOS'] === 'full' ? 900_000 : 120_000);
+// A fault lasts for several leases.
+if (process.env['CHAOS'] === 'full') jest.setTimeout(900_000);
 
 /** Milliseconds after which compiled output of older sources is deleted. */
 const OLD = 86_400_000;

@@ -13,14 +13,18 @@ const { messages, rounds } = full ? { messages: 500, rounds: 4 } : { messages: 6
 const CONCURRENCY = 4;
 
 /** Kills processes of the app at every point of a message's journey; then book and store have to agree. */
-export function killPoints(kind: DatabaseKind, replicas: number): void {
+export function killPoints(
+  kind: DatabaseKind,
+  replicas: number,
+  channel: 'sms' | 'voice' = 'sms',
+): void {
   for (const honoursKeys of [true, false]) {
     // In the short form one database takes the points with keys that the other takes without.
     const points = POINTS.filter(
       (_, index) => full || (index % 2 === 0) === (honoursKeys === (kind === 'sqlite')),
     );
     describeEachDatabase(
-      `kill -9, ${replicas} replicas, keys ${honoursKeys ? 'honoured' : 'not honoured'},`,
+      `kill -9, ${channel}, ${replicas} replicas, keys ${honoursKeys ? 'honoured' : 'not honoured'},`,
       (database) => {
         let cluster: Cluster;
 
@@ -30,6 +34,7 @@ export function killPoints(kind: DatabaseKind, replicas: number): void {
               database: database.url,
               honoursKeys,
               replicas,
+              channel,
               options: { concurrency: CONCURRENCY, rateLimit: { max: 20, per: 100 } },
             },
             await database.open(),

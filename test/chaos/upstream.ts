@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { BookEntry, Faults } from './processes/protocol.js';
+import type { BookEntry, Faults, Outage } from './processes/protocol.js';
 
 /** The process that keeps the book. */
 export class Upstream {
@@ -11,14 +11,16 @@ export class Upstream {
     private readonly child: ChildProcess,
     readonly url: string,
   ) {
-    child.on('message', ({ key }: { key: string }) => {
+    child.on('message', ({ key }: { key?: string }) => {
+      if (key === undefined) return;
       this.#held.push(key);
       this.#onHeld?.(key);
     });
   }
 
-  static async start(script: string, seed: number): Promise<Upstream> {
-    const child = fork(script, [String(seed)], {
+  /** @param argument of the script, such as its seed */
+  static async start(script: string, argument: number | string): Promise<Upstream> {
+    const child = fork(script, [String(argument)], {
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
@@ -46,6 +48,13 @@ export class Upstream {
 
   async set(faults: Partial<Faults>): Promise<void> {
     await fetch(`${this.url}/faults`, { method: 'PUT', body: JSON.stringify(faults) });
+  }
+
+  /** Resolves once the server is away, or back. */
+  async fail(outage: Outage): Promise<void> {
+    const done = once(this.child, 'message');
+    this.child.send({ outage });
+    await done;
   }
 
   /** Called with the key of a request that was taken in and is not going to be answered. */

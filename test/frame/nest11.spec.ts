@@ -28,7 +28,7 @@ describe('the library as it is published', () => {
     await cp(join(root, 'libs/messaging/package.json'), join(installed, 'package.json'));
     await tsc('-p', 'test/nest11');
     // Two compilations.
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const made of [installed, join(app, 'dist'), data])

@@ -167,6 +167,22 @@ export async function fillGroups(
   return ids;
 }
 
+/** Gives a tenant an inbound message of each of the contacts of {@link fillGroups}. */
+export async function fillInbound(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  tenant: string,
+  count: number,
+): Promise<void> {
+  const { series, id, text, analyse } = WORDS[kind];
+  await source.query(
+    `INSERT INTO messaging_inbound_text (contact, id, tenant, channel, sender, recipient, text, received_at)
+     SELECT ${id('0190abcd', 'seq')}, ${id('0190bcde', 'seq')}, '${tenant}', 'whatsapp',
+       ${text('2348', '9999999 + seq')}, '2348000000001', 'Hello', 1700000000000000 + seq FROM ${series(count)}`,
+  );
+  await source.query(`${analyse} messaging_inbound_text`);
+}
+
 /** Suppresses so many numbers of a tenant, from `2349` and eight digits on. */
 export async function fillSuppressions(
   source: DataSource,

@@ -15,6 +15,7 @@ export class InterfaceServer extends RecordingServer {
   readonly sender = 'ACME';
   readonly accepted = new Map<string, AcceptedRequest>();
   readonly acceptedWhatsApp = new Map<string, AcceptedRequest>();
+  readonly acceptedEmails = new Map<string, AcceptedRequest>();
   pageSize = 1000;
 
   static async start(): Promise<InterfaceServer> {
@@ -25,8 +26,8 @@ export class InterfaceServer extends RecordingServer {
 
   #route(...[{ method, url, headers, body }, response]: Parameters<Handler>): void {
     const { pathname, searchParams } = new URL(url, this.url);
-    const isWhatsApp = pathname.startsWith('/whatsapp/ng/v1/');
-    if (headers.authorization !== `Bearer ${isWhatsApp ? this.apiKey : this.apiToken}`)
+    const takesKey = /^\/(?:whatsapp|email)\/ng\/v1\//.test(pathname);
+    if (headers.authorization !== `Bearer ${takesKey ? this.apiKey : this.apiToken}`)
       return refuse(response, 401, 'unauthorized');
     const key = String(headers['idempotency-key'] ?? randomUUID());
     switch (`${method} ${pathname}`) {
@@ -34,9 +35,16 @@ export class InterfaceServer extends RecordingServer {
         return this.#accept(this.accepted, key, body, response, () => this.#sms(body));
       case 'POST /whatsapp/ng/v1/sendwhatsapp':
         return this.#accept(this.acceptedWhatsApp, key, body, response, () => whatsApp(body));
+      case 'POST /email/ng/v1/messages':
+        return this.#accept(this.acceptedEmails, key, body, response, () => email(body));
       case 'GET /ng/v1/deliveryreports':
         return this.#reports(searchParams, response);
     }
+    const [, emailId] = /^\/email\/ng\/v1\/messages\/([^/]+)\/events$/.exec(pathname) ?? [];
+    const sent = [...this.acceptedEmails.values()].find(
+      ({ answer }) => answer['reference_id'] === emailId,
+    );
+    if (sent) return reply(response, 200, { data: eventsOf(sent), next_cursor: null });
     const [, id] = /^\/whatsapp\/ng\/v1\/messages\/([^/]+)$/.exec(pathname) ?? [];
     const message = [...this.acceptedWhatsApp.values()].find(
       ({ answer }) => answer['message_id'] === decodeURIComponent(id ?? ''),
@@ -112,6 +120,46 @@ function whatsApp(body: string): Readonly<Record<string, unknown>> | string {
     sender: '2348000000001',
     to,
   };
+}
+
+function email(body: string): Readonly<Record<string, unknown>> | string {
+  const { from } = JSON.parse(body) as { from: { email: string } };
+  if (!from.email.endsWith('@example.com')) return 'domain_not_verified';
+  const id = randomUUID();
+  return {
+    status_code: 200,
+    message: 'Your request is being processed',
+    reference_id: id,
+    messages: addressesOf(body).map((to, position) => ({
+      message_id: `${id}-${position}`,
+      to,
+      status: 'queued',
+    })),
+  };
+}
+
+function addressesOf(body: string): string[] {
+  const lists = JSON.parse(body) as Record<string, (string | { email: string })[] | undefined>;
+  return ['to', 'cc', 'bcc', 'recipients'].flatMap((name) =>
+    (lists[name] ?? []).map((one) => (typeof one === 'string' ? one : one.email)),
+  );
+}
+
+/** As an address that starts with `gone` bounces; the others are delivered. */
+function eventsOf({ body, answer }: AcceptedRequest): readonly object[] {
+  return addressesOf(body).map((to, position) => {
+    const isGone = to.startsWith('gone');
+    return {
+      message_id: `${String(answer['reference_id'])}-${position}`,
+      to,
+      event: isGone ? 'bounced' : 'delivered',
+      error_code: isGone ? '5.1.1' : null,
+      bounce: isGone ? { category: 'recipient', smtp_code: 550, enhanced_code: '5.1.1' } : null,
+      smsc_timestamp: '2026-01-02T03:04:05.678Z',
+      sequence: 2,
+      received_at: '2026-01-02T03:04:06.000Z',
+    };
+  });
 }
 
 function refuse(response: ServerResponse, status: number, code: string): void {

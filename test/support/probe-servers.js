@@ -48,6 +48,7 @@ const SERVERS = {
   kannel: {
     programs: ['/usr/sbin/bearerbox', '/usr/sbin/smsbox', '/usr/lib/kannel/test/fakesmsc'],
   },
+  chromium: { programs: ['/usr/bin/chromium'] },
   slowhttptest: { programs: ['/usr/bin/slowhttptest'] },
   faketime: { programs: ['/usr/bin/faketime'] },
   postfix: { programs: ['/usr/sbin/postfix', '/usr/sbin/smtp-sink'] },

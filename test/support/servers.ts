@@ -5,6 +5,7 @@ export type ServerName =
   | 'mariadb'
   | 'redis'
   | 'kannel'
+  | 'chromium'
   | 'slowhttptest'
   | 'faketime'
   | 'postfix'

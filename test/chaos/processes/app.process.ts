@@ -2,7 +2,12 @@ import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { http, MessagingModule, SmsService } from '../../../libs/messaging/src/index.js';
+import {
+  http,
+  MessagingModule,
+  SmsService,
+  VoiceService,
+} from '../../../libs/messaging/src/index.js';
 import { chances } from './chance.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { block, Points, tell } from './points.js';
@@ -23,6 +28,7 @@ const engine =
     MessagingModule.forRoot({
       dispatch: { ...settings.options, ...(engine && { engine }) },
       callbackPath: false,
+      ...(settings.redials && { reports: { pollAfter: '1s' } }),
       transport: http({
         baseUrl: settings.upstream,
         apiToken: 'tok_chaos',
@@ -39,19 +45,28 @@ const app = await NestFactory.createApplicationContext(AppModule, {
 });
 app.enableShutdownHooks(['SIGTERM']);
 const sms = app.get(SmsService);
+const voice = app.get(VoiceService);
 const points = app.get(Points);
 
 let tail = Promise.resolve();
 
+function accept(
+  to: readonly string[],
+  text: string,
+  options: { readonly tenant: string; readonly idempotencyKey: string },
+) {
+  return settings.channel === 'voice'
+    ? voice.send({ from: '2348000000001', to, text, redial: { times: 3, after: '1s' } }, options)
+    : sms.send({ from: 'ACME', to, body: text }, options);
+}
+
 /** One after the other, as they come. */
 async function send(sends: readonly Send[]): Promise<void> {
   for (const { key, tenant, to } of sends)
-    await sms
-      .send({ from: 'ACME', to, body: `Chaos ${key}` }, { tenant, idempotencyKey: key })
-      .then(
-        ({ id }) => tell({ event: 'accepted', key, id }),
-        (error: unknown) => tell({ event: 'refused', key, error: String(error) }),
-      );
+    await accept(to, `Chaos ${key}`, { tenant, idempotencyKey: key }).then(
+      ({ id }) => tell({ event: 'accepted', key, id }),
+      (error: unknown) => tell({ event: 'refused', key, error: String(error) }),
+    );
 }
 
 process.on('message', (message: AppCommand) => {

@@ -25,12 +25,19 @@ export class Points implements OnModuleInit {
     this.#left = arming.nth;
   }
 
+  /** The process that accepts passes a point of its own. */
+  pass(point: Point): void {
+    this.#pass(point);
+  }
+
   disarm(): void {
     this.#armed = undefined;
   }
 
   onModuleInit(): void {
-    const { newBatches, intents, outcomes } = this.modules.get(MessageStore, { strict: false });
+    const { newBatches, intents, outcomes, reports } = this.modules.get(MessageStore, {
+      strict: false,
+    });
     const [transport] = this.modules
       .get<ReadonlyMap<string, MessageTransport>>(MESSAGE_TRANSPORTS, { strict: false })
       .values() as Iterable<MessageTransport>;
@@ -58,6 +65,15 @@ export class Points implements OnModuleInit {
       () => this.#pass('before-outcome'),
       () => this.#pass('after-outcome'),
     );
+    const record = reports.record.bind(reports);
+    const report = async (...args: Parameters<typeof record>) => {
+      if (args[0].length === 0) return record(...args);
+      this.#pass('before-report');
+      const recorded = await record(...args);
+      this.#pass('after-report');
+      return recorded;
+    };
+    Object.defineProperty(reports, 'record', { value: report });
   }
 
   /** A signal to oneself is delivered before the call returns. */

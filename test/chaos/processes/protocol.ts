@@ -20,7 +20,12 @@ export interface Faults {
   readonly wrong: number;
   /** Take the next request in, say so, and never answer it. */
   readonly hold: boolean;
+  /** How often the line of each number is busy before it is answered; polls tell. */
+  readonly busy: number;
 }
+
+/** `refusing`: it listens no more; `hanging`: it answers nothing, and takes nothing in. */
+export type Outage = 'none' | 'refusing' | 'hanging';
 
 /** Where a process of the app may be stopped; the order is that of a message's journey. */
 export const POINTS = [
@@ -36,8 +41,11 @@ export const POINTS = [
 /** How long a blocked event loop stands still, in milliseconds: longer than its lease. */
 export const BLOCKED = 3_000;
 
-/** `inside-intent`: the database has been asked, and its answer is not read. */
-export type Point = (typeof POINTS)[number] | 'inside-intent';
+/**
+ * `inside-intent`: the database has been asked, and its answer is not read. `before-report` and
+ * `after-report`: reports that were polled are not in the store yet, and are in it.
+ */
+export type Point = (typeof POINTS)[number] | 'inside-intent' | 'before-report' | 'after-report';
 
 /** Fault of a process at a point: it dies, freezes, or its event loop blocks for a while. */
 export type Blow = 'SIGKILL' | 'SIGSTOP' | 'block';
@@ -51,7 +59,18 @@ export interface AppSettings {
   readonly database: string;
   readonly upstream: string;
   readonly honoursKeys: boolean;
+  /** @default 'sms' */
+  readonly channel?: 'sms' | 'voice';
+  /** Dials again a second after a busy line, and polls for it. @default false */
+  readonly redials?: boolean;
   readonly options: Pick<DispatchOptions, 'concurrency' | 'rateLimit' | 'lease' | 'backoff'>;
+}
+
+export interface OrderAppSettings {
+  /** `sqlite:PATH`, `postgres://…` or `mysql://…`. */
+  readonly database: string;
+  /** Address of the operator's process. */
+  readonly operator: string;
 }
 
 export interface Send {

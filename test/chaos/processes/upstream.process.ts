@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chances, seedOf } from './chance.js';
+import { Outages } from './outage.js';
 import type { BookEntry, Faults } from './protocol.js';
 import {
   bodyOf,
@@ -22,17 +23,22 @@ const byKey = new Map<string, BookEntry>();
 const refused = new Set<string>();
 const tries = new Map<string, number>();
 let wrongAnswersGiven = 0;
-let faults: Faults = { honoursKeys: true, latency: 3, hold: false, wrong: 0 };
+let faults: Faults = { honoursKeys: true, latency: 3, hold: false, wrong: 0, busy: 0 };
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => answer(request, Buffer.concat(chunks).toString('utf8'), response));
+  request.on('end', () => {
+    if (!outages.isAway) answer(request, Buffer.concat(chunks).toString('utf8'), response);
+  });
 });
+
+const outages = new Outages(server);
 
 function answer(request: IncomingMessage, body: string, response: ServerResponse): void {
   const { pathname } = new URL(request.url ?? '', 'http://upstream');
-  if (pathname === '/ng/v1/sendsms') return take(request, body, response);
+  const isCall = pathname === '/ng/v1/voice/calls' && request.method === 'POST';
+  if (pathname === '/ng/v1/sendsms' || isCall) return take(request, body, response);
   if (pathname === '/book') return reply(response, 200, book);
   if (pathname === '/refused')
     return reply(response, 200, { keys: [...refused], wrong: wrongAnswersGiven });
@@ -40,8 +46,22 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
     faults = { ...faults, ...(JSON.parse(body) as Partial<Faults>) };
     return reply(response, 200, faults);
   }
-  // The upstream sends no reports, so the answer is the app's only source.
+  if (pathname === '/ng/v1/voice/calls' && faults.busy > 0) return tellCall(request, response);
+  // Else the upstream has no reports, and its answer is the app's only source.
   reply(response, 200, { data: [], next_cursor: null });
+}
+
+/** The first dials of a number find its line busy, a later one is answered. */
+function tellCall(request: IncomingMessage, response: ServerResponse): void {
+  const { searchParams } = new URL(request.url ?? '', 'http://upstream');
+  const reference = searchParams.get('reference_id');
+  const entry = book.find((one) => one.reference === reference);
+  const data = (entry?.recipients ?? []).map((to) => {
+    const dials = book.filter(({ recipients }) => recipients.includes(to));
+    const status = dials.indexOf(entry as BookEntry) < faults.busy ? 'busy' : 'completed';
+    return { reference_id: reference, message_id: `${reference}-0`, to, status, error_code: null };
+  });
+  reply(response, 200, { data, next_cursor: null });
 }
 
 function take(request: IncomingMessage, body: string, response: ServerResponse): void {

@@ -5,12 +5,16 @@ import {
   SmsService,
   WhatsAppService,
 } from '@dundun/messaging';
+import { AccountSettings } from '../../../src/accounts/account-settings.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { eventually } from '../../support/eventually.js';
 import { commandLine } from './command-line.js';
 import { TestGateway } from './test-gateway.js';
+
+const HOUR = 3_600_000;
+const NONE = { max: 0, per: 0 };
 
 describe('settings of an account, changed beside a running gateway', () => {
   const gateway = new TestGateway();
@@ -21,6 +25,9 @@ describe('settings of an account, changed beside a running gateway', () => {
     account = await gateway.account();
   });
   afterAll(() => gateway.destroy());
+
+  /** What the gateway has read of them. */
+  const known = () => gateway.running.app.get(AccountSettings, { strict: false });
 
   /** The JSON answer of a command, or its error. */
   async function dundun(...args: string[]): Promise<Record<string, unknown>> {
@@ -37,7 +44,9 @@ describe('settings of an account, changed beside a running gateway', () => {
     const rate = (...args: string[]) => dundun('account', 'rate', ...args);
     expect(await rate()).toEqual({ account_id: account.accountId, rate: null });
     expect(await rate('--rate', '1/h')).toEqual({ account_id: account.accountId, rate: '1/h' });
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await eventually(async () =>
+      expect(known().rateLimit(NONE)(`${account.accountId}:sms`)).toEqual({ max: 1, per: HOUR }),
+    );
     const to = ['2348012345678', '2348012345679', '2348012345670'];
     const { reference_id: id } = (
       await gateway.call('POST', '/ng/v1/sendsms', {
@@ -65,13 +74,14 @@ describe('settings of an account, changed beside a running gateway', () => {
     const number = String(await app.get(WhatsAppNumbers, { strict: false }).of(account.accountId));
     const contacts = app.get(ContactsService, { strict: false });
     const from = '2348012345601';
-    const write = (text: string): Promise<unknown> => {
+    const messageOf = (text: string): InboundMessage => {
       const of = { messageId: `wamid.${text}`, bsuid: null, sentAt: new Date() };
-      const message: InboundMessage = { ...of, channel: 'whatsapp', from, to: number, text };
-      return app
-        .get(InboundRecorder, { strict: false })
-        .record([message], { transport: 'simulator' });
+      return { ...of, channel: 'whatsapp', from, to: number, text };
     };
+    const write = (text: string): Promise<unknown> =>
+      app
+        .get(InboundRecorder, { strict: false })
+        .record([messageOf(text)], { transport: 'simulator' });
     const consent = async () =>
       (await contacts.find(from, { tenant: account.accountId }))?.consents.whatsapp?.state;
     const replies = async () => {
@@ -88,7 +98,11 @@ describe('settings of an account, changed beside a running gateway', () => {
       stop_reply: 'You are out',
       start_reply: null,
     });
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await eventually(async () =>
+      expect(
+        known().inbound.consent?.('ndiyo', { ...messageOf('ndiyo'), tenant: account.accountId }),
+      ).toBe('opted_in'),
+    );
     await write('Ndiyo!');
     await eventually(async () => expect(await consent()).toBe('opted_in'));
     await write('unsubscribe');

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, rmdir, stat, utimes } from 'node:fs/promises';
@@ -7,9 +6,6 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { commandLine, type Ended } from './command-line.js';
-
-// The first suite compiles library and gateway, and the others wait for it.
-jest.setTimeout(180_000);
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MAIN = join(ROOT, 'dist/src/main.js');
@@ -23,10 +19,22 @@ const DATABASE = { DATABASE_URL: 'sqlite:gateway.sqlite' };
 export async function buildGateway(): Promise<void> {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   await alone(() =>
-    promisify(execFile)(process.execPath, [tsc, '-b', ROOT]).catch((error: unknown) => {
+    promisify(execFile)(process.execPath, [
+      tsc,
+      '-b',
+      '--noCheck',
+      join(ROOT, 'tsconfig.app.json'),
+    ]).catch((error: unknown) => {
       throw new Error((error as { stdout: string }).stdout, { cause: error });
     }),
   );
+}
+
+/** Builds the pages of the portal, or of the dashboard; concurrent suites wait for each other. */
+export async function buildPages(directory: 'src/portal/ui' | 'libs/dashboard/ui'): Promise<void> {
+  const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
+  const config = join(ROOT, directory, 'vite.config.ts');
+  await alone(() => promisify(execFile)(process.execPath, [vite, 'build', '-c', config]));
 }
 
 /** Milliseconds between two signs of life, and without one after which a lock is a killed run's. */
@@ -79,6 +87,17 @@ export class Processes {
     settings: Record<string, string> = {},
   ): Promise<Ended> {
     return this.#end(await this.#spawn([CLI, ...args], settings));
+  }
+
+  /** Runs a command in a process of its own, with its output piped into another program. */
+  async dundunInto(args: readonly string[], reader: string): Promise<Ended> {
+    const command = [process.execPath, CLI, ...args].map((word) => `'${word}'`).join(' ');
+    const child = spawn('sh', ['-c', `${command} | ${reader}`], {
+      cwd: await this.directory(),
+      env: { PATH: process.env['PATH'], ...DATABASE },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return this.#end(child);
   }
 
   /** Starts the gateway and waits until it listens. */
@@ -229,6 +248,10 @@ export class ProbedGateway {
 
   get output(): string {
     return this.gateway.output;
+  }
+
+  told(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.gateway.told(pattern);
   }
 
   get pid(): number {

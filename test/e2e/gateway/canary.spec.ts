@@ -146,11 +146,10 @@ describe('a secret in any field or header', () => {
       expect((await call('POST', SEND, { body: { ...body, to: [to] } })).status).toBe(200);
     await eventually(async () => {
       expect(carrier.heard.length).toBeGreaterThanOrEqual(answers.length);
-      expect(customer.heard.length).toBeGreaterThan(0);
+      expect(customer.heard.join('')).toContain(NUMBER);
       expect(gateway.log.join('')).toContain('webhook fails');
     });
     expect(carrier.heard.join('')).toContain(carrierToken);
-    expect(customer.heard.join('')).toContain(NUMBER);
 
     // The database fails with the rows in hand.
     const source = gateway.running.app.get(DataSource, { strict: false });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
+import { Receiver } from '../../integration/webhooks/receiver.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from './test-gateway.js';
 
@@ -105,6 +106,106 @@ describe('a gateway whose carrier is another one', () => {
       });
     });
     expect(gateway.log.join('')).not.toMatch(/tok_[0-9A-Za-z]/);
+  });
+});
+
+describe('a gateway whose carrier of email is another one', () => {
+  const carrier = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+  let gateway: TestGateway;
+  let customer: Receiver;
+  let theirs: CreatedAccount;
+  let ours: CreatedAccount;
+  let hook: string;
+
+  beforeAll(async () => {
+    await carrier.start();
+    theirs = carrier.running.demo as CreatedAccount;
+    const webhooks = carrier.running.app.get(WebhookEndpointsService, { strict: false });
+    const { secret } = await webhooks.set(theirs.accountId, 'http://127.0.0.1:65535/');
+    gateway = new TestGateway({
+      EMAIL_CARRIER: 'http',
+      CARRIER_URL: carrier.url,
+      CARRIER_KEY: theirs.apiKey,
+      CARRIER_CALLBACK_SECRET: secret,
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    });
+    await gateway.start();
+    hook = `${gateway.url}/messaging/delivery-reports/http`;
+    await webhooks.set(theirs.accountId, hook);
+    ours = gateway.running.demo as CreatedAccount;
+    customer = await Receiver.start();
+    await gateway.call('POST', '/email/ng/v1/webhooks', {
+      token: ours.apiKey,
+      body: { url: customer.url },
+    });
+  });
+  afterAll(async () => {
+    await customer?.close();
+    await gateway?.destroy();
+    await carrier.destroy();
+  });
+
+  it('email leaves through it and SMS through the simulator, and its callbacks become ours', async () => {
+    const fates = { ada: 'delivered', delayed: 'delivered', bounced: 'bounced', late: 'delivered' };
+    const sent = await gateway.call('POST', '/email/ng/v1/messages', {
+      token: ours.apiKey,
+      body: {
+        from: 'Shop <hello@demo.test>',
+        recipients: Object.keys(fates).map((name) => ({ email: `${name}@example.com`, name })),
+        subject: 'Hello {{name}}',
+        text: 'Hello',
+        tags: ['order'],
+        metadata: { order: '7' },
+      },
+    });
+    expect(sent.status).toBe(200);
+    const id = String(sent.body['reference_id']);
+    await eventually(async () => {
+      const { body } = await gateway.call('GET', `/email/ng/v1/messages/${id}`, {
+        token: ours.apiKey,
+      });
+      expect(body['counts']).toEqual({ delivered: 3, bounced: 1 });
+    });
+    const told = () =>
+      customer.received.map(
+        ({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> },
+      );
+    await eventually(async () =>
+      expect(told().map(({ type }) => type)).toEqual(
+        expect.arrayContaining(['email.delivered', 'email.delayed', 'email.bounced']),
+      ),
+    );
+    expect(told().find(({ type }) => type === 'email.bounced')?.data).toMatchObject({
+      reference_id: id,
+      to: 'bounced@example.com',
+      error_code: '5.1.1',
+      tags: ['order'],
+      metadata: { order: '7' },
+      bounce: { category: 'recipient', smtp_code: 550, enhanced_code: '5.1.1' },
+    });
+    const there = await carrier.call('GET', '/email/ng/v1/messages', { token: theirs.apiKey });
+    expect(there.body['data']).toMatchObject(
+      Object.keys(fates).map(() => ({ from: 'hello@demo.test', tags: [] })),
+    );
+    const sms = await gateway.call('POST', '/ng/v1/sendsms', {
+      token: ours.apiToken,
+      body: { from: 'ACME', to: ['2348012345678'], body: 'Hello' },
+    });
+    expect(sms.status).toBe(200);
+    const smsThere = await carrier.call('GET', '/ng/v1/sms', { token: theirs.apiToken });
+    expect(smsThere.body['data']).toEqual([]);
+  });
+
+  it('a callback without a valid signature is refused', async () => {
+    const forged = await fetch(hook, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'email.complained', data: { reference_id: 'x', status: 'x' } }),
+    });
+    expect(forged.status).toBe(401);
+    expect((await gateway.call('POST', '/messaging/delivery-reports', { body: {} })).status).toBe(
+      404,
+    );
   });
 });
 

@@ -148,6 +148,18 @@ describe('the domains of an account', () => {
     expect((await call('GET', '?limit=1')).body).toMatchObject({ data: [{ id: domain.id }] });
   });
 
+  it('a request without a body may have the content type that the interface requires', async () => {
+    const { id } = await add();
+    for (const action of ['verify', 'rotate'])
+      expect(
+        await gateway.call('POST', `${PATH}/${id}/${action}`, {
+          token: acme.apiKey,
+          raw: '',
+          headers: { 'content-type': 'application/json' },
+        }),
+      ).toMatchObject({ status: 200, body: { id } });
+  });
+
   it('a domain that is published later is verified without a request', async () => {
     const domain = await add();
     publish(domain.records);

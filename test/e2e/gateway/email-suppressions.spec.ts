@@ -168,6 +168,29 @@ describe('the suppressed addresses of an account', () => {
     expect(unsubscribes()).toHaveLength(1);
   });
 
+  it('a newer opt-in of the recipient takes an unsubscribe back, and nothing else', async () => {
+    const email = 'back@example.com';
+    const { token } = await subscribed(email);
+    await oneClick(token);
+    await call('POST', '', { email, reason: 'manual', category: 'transactional' });
+    const tenant = acme.accountId;
+    const optIn = (channel: string, category: string) =>
+      service(ContactsService).optIn(email, { tenant, channel, category, source: 'form' });
+    await optIn('whatsapp', 'marketing');
+    await optIn('email', 'transactional');
+    expect(await entriesOf(email)).toHaveLength(2);
+    const consents = [{ channel: 'email', category: 'marketing', status: 'opted_in' }];
+    const changed = await gateway.call('POST', '/email/ng/v1/contacts', {
+      token: acme.apiKey,
+      body: { email, consents },
+    });
+    expect(changed.status).toBe(200);
+    expect(await entriesOf(email)).toMatchObject([{ reason: 'manual', category: 'transactional' }]);
+    await sent(email, 'marketing');
+    expect((await oneClick(token)).status).toBe(200);
+    expect(await entriesOf(email)).toHaveLength(2);
+  });
+
   it('forms of both encodings unsubscribe, and other routes still take JSON alone', async () => {
     const { token } = await subscribed('form@example.com');
     const body = new FormData();
@@ -222,7 +245,7 @@ describe('the suppressed addresses of an account', () => {
       const statuses: number[] = [];
       const wrong = [
         'x',
-        'A'.repeat(120),
+        `${token}A`,
         token.slice(1),
         token.slice(0, -2),
         `${token}AA`,

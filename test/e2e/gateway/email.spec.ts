@@ -264,6 +264,14 @@ describeEachDatabase('the email product of the gateway', (db) => {
         { attachments: [{ filename: 'a', content_type: 'a/b', content: '!' }] },
         'attachments[0].content',
       ],
+      [
+        {
+          attachments: ['a', 'b'].map((filename) => {
+            return { filename, content_type: 'a/b', content: 'AAAA', content_id: 'a' };
+          }),
+        },
+        'attachments[1].content_id',
+      ],
       [{ attachments: [{ url: 'https://x.test' }] }, 'attachments[0].url'],
       [{ headers: { 'X-SMTPAPI': '{}' } }, 'headers.X-SMTPAPI'],
       [{ category: 'spam' }, 'category'],
@@ -401,7 +409,7 @@ describeEachDatabase(
       });
 
     it('a message of up to 25 MiB is taken, a larger one and a larger body get 413', async () => {
-      const taken = await post('/messages', attached(9 * MIB));
+      const taken = await post('/messages', attached(24 * MIB));
       expect(taken.status).toBe(200);
       const { body } = await gateway.call(
         'GET',
@@ -410,9 +418,9 @@ describeEachDatabase(
           token: gateway.running.demo?.apiKey ?? '',
         },
       );
-      expect(body).toMatchObject({ content: { attachments: [{ size: 9 * MIB }] } });
+      expect(body).toMatchObject({ content: { attachments: [{ size: 24 * MIB }] } });
       for (const [path, raw] of [
-        ['/messages', attached(26 * MIB)],
+        ['/messages', attached(25 * MIB)],
         ['/messages', `"${'x'.repeat(36 * MIB)}"`],
         ['/messages/batch', `"${'x'.repeat(40 * MIB)}"`],
         ['/contacts', `"${'x'.repeat(4 * MIB)}"`],

@@ -12,7 +12,7 @@ import { buildGateway, type ProbedGateway, Processes } from './built-gateway.js'
 const MOST = 100;
 
 /** The first requests of a kind compile code, and collections of garbage come at any time. */
-const TRIES = 3;
+const TRIES = 5;
 
 const CONTACTS = 100_000;
 /** More than the store caches. */
@@ -47,6 +47,7 @@ describeEachDatabase(
         DATABASE_URL: db.url,
         WEBHOOK_ALLOW_PRIVATE: 'true',
         CARRIER: 'http',
+        EMAIL_CARRIER: 'simulator',
         CARRIER_URL: carrier.url,
         CARRIER_TOKEN: newSecret('api_token'),
         CARRIER_CALLBACK_SECRET: `whsec_${secret.toString('base64')}`,
@@ -57,13 +58,17 @@ describeEachDatabase(
       const own = ['--account', account.account_id];
       await dundun('sender', 'add', ...own, '--sender', 'ACME');
       await dundun('webhook', 'set', ...own, '--url', `${customer.url}/reports`);
+      await dundun('domain', 'add', ...own, '--domain', 'shop.example');
       source = await db.open();
+      await source.query(
+        "UPDATE gateway_email_domain SET status = 'verified', verified_name = 'shop.example'",
+      );
       await fillSuppressions(source, db.kind, account.account_id, DENIED.length);
       groups = await fillGroups(source, db.kind, account.account_id, CONTACTS, 4);
       unreported = await fillUnreported(source, db.kind, account.account_id, 'http', REQUESTS);
       gateway = await processes.probedGateway(settings);
       await gateway.longestTurn();
-    }, 120_000);
+    });
     afterAll(async () => {
       await processes.destroy();
       await Promise.all([carrier.close(), customer.close()]);
@@ -80,7 +85,8 @@ describeEachDatabase(
       body?: string,
       headers: Readonly<Record<string, string>> = {},
     ): Promise<Answer> {
-      const token = path.startsWith('/whatsapp') ? account.api_key : account.api_token;
+      const isByKey = path.startsWith('/whatsapp') || path.startsWith('/email');
+      const token = isByKey ? account.api_key : account.api_token;
       const answer = await fetch(gateway.url + path, {
         method,
         headers: {
@@ -105,8 +111,11 @@ describeEachDatabase(
         key === undefined ? {} : { 'idempotency-key': key },
       );
 
-    function callback(reports: readonly object[]): Promise<Answer> {
-      const [id, body] = [randomBytes(8).toString('hex'), JSON.stringify(reports)];
+    const callback = (reports: readonly object[]): Promise<Answer> =>
+      signedCallback(JSON.stringify(reports));
+
+    function signedCallback(body: string): Promise<Answer> {
+      const id = randomBytes(8).toString('hex');
       const time = String(Math.floor(Date.now() / 1_000));
       const signature = createHmac('sha256', secret).update(`${id}.${time}.${body}`);
       return ask('POST', '/messaging/delivery-reports', body, {
@@ -167,6 +176,12 @@ describeEachDatabase(
       const sending = longestTurnOf(async () =>
         expect((await ask('POST', '/ng/v1/sendsms', body)).status).toBe(422),
       );
+      expect(await sending).toBeLessThan(MOST);
+    });
+
+    it('different short texts in place of numbers leave other requests their turns', async () => {
+      const to = Array.from({ length: 550_000 }, (_, n) => (n + 50_000).toString(36));
+      const sending = longestTurnOf(async () => expect((await send(to)).status).toBe(422));
       expect(await sending).toBeLessThan(MOST);
     });
 
@@ -234,6 +249,69 @@ describeEachDatabase(
         if (turn > MOST || status > 299) wrong.push({ method, path, turn, status });
       }
       expect(wrong).toEqual([]);
+    });
+
+    it('large emails leave other requests their turns', async () => {
+      const common = { from: 'a@shop.example', subject: 'Hello', text: 'Hello', send_at: LATER };
+      const bytes = randomBytes(17 * 1_048_576).toString('base64');
+      const attachment = { filename: 'a.pdf', content_type: 'application/pdf', content: bytes };
+      const people = Array.from({ length: CONTACTS }, (_, n) => {
+        const variables = { first: `First ${n}`, last: `Last ${n}`, unused: 'x' };
+        return { email: `user${n}@example.com`, name: `Name ${n}`, variables };
+      });
+      const subject = 'Hello {{first}} {{last}}';
+      const many = Array.from({ length: 1_000 }, (_, n) => {
+        return { ...common, to: [`user${n}@example.com`], text: 'x'.repeat(38_000) };
+      });
+      const bodies: readonly (readonly [path: string, body: object])[] = [
+        ['messages', { ...common, to: ['a@example.com'], attachments: [attachment] }],
+        ['messages', { ...common, subject, recipients: people }],
+        ['messages/batch', { messages: many }],
+      ];
+      for (const [path, body] of bodies) {
+        const json = JSON.stringify(body);
+        const sending = longestTurnOf(async () =>
+          expect((await ask('POST', `/email/ng/v1/${path}`, json)).status).toBe(200),
+        );
+        expect(await sending).toBeLessThan(MOST);
+      }
+    });
+
+    it('large emails that are refused leave other requests their turns', async () => {
+      const common = { from: 'a@shop.example', subject: 'Hello', text: 'Hello' };
+      const addresses = Array.from({ length: 1_000_000 }, (_, n) => `u${n}@example.com`);
+      const names = Object.fromEntries(addresses.slice(0, 900_000).map((one) => [one, '']));
+      const variables = addresses.slice(0, 400_000).map((_, n) => `{{v${n}}}`);
+      const bodies: readonly object[] = [
+        { ...common, to: addresses },
+        { ...common, recipients: addresses },
+        { ...common, recipients: ['a@example.com'], text: variables.join('') },
+        { ...common, to: ['a@example.com'], metadata: names },
+        { ...common, to: ['a@example.com'], attachments: [{ content: '\\'.repeat(17_000_000) }] },
+        { ...common, to: ['a@example.com'], tags: addresses },
+      ];
+      for (const body of bodies) {
+        const json = JSON.stringify(body);
+        const sending = longestTurnOf(async () =>
+          expect((await ask('POST', '/email/ng/v1/messages', json)).status).toBe(422),
+        );
+        expect(await sending).toBeLessThan(MOST);
+      }
+    });
+
+    it('signed callbacks of a megabyte that cannot be read leave other requests their turns', async () => {
+      const bodies = [
+        '['.repeat(524_000) + ']'.repeat(524_000),
+        `[${'1,'.repeat(500_000)}1]`,
+        `[${'{},'.repeat(340_000)}{}]`,
+        `[${'{"data":1},'.repeat(95_000)}{}]`,
+      ];
+      for (const body of bodies) {
+        const recording = longestTurnOf(async () =>
+          expect((await signedCallback(body)).status).toBe(400),
+        );
+        expect(await recording).toBeLessThan(MOST);
+      }
     });
   },
   ['sqlite', 'postgres'],

@@ -33,9 +33,7 @@ describeEachDatabase('gateways that start together on one new database', (databa
     processes = new Processes();
     const url = await database.another();
     settings = { DATABASE_URL: url };
-    source = new DataSource(
-      dataSourceOptions({ DATABASE_URL: parseDatabaseUrl(url), FREQUENCY_CAP: undefined }),
-    );
+    source = new DataSource(dataSourceOptions({ DATABASE_URL: parseDatabaseUrl(url) }));
     await source.initialize();
   });
   afterEach(async () => {

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import type { OpenApi } from './response-contract.js';
 
 export interface FuzzedRequest {
+  /** Method and path of the document. */
+  readonly operation: string;
   readonly method: string;
   readonly path: string;
   readonly authorized: boolean;
@@ -19,19 +21,25 @@ interface Parameter {
 
 interface Operation {
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: {
-    readonly content: { readonly 'application/json': { readonly schema: Schema } };
-  };
+  readonly requestBody?: { readonly content: { readonly 'application/json': JsonContent } };
 }
+
+interface JsonContent {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: object }>>;
+}
+
+/** In place of the webhooks of the document's examples; nothing listens there. */
+export const NOWHERE = 'http://127.0.0.1:65535';
+
+/** An object there is, by a path of the document and the name of its parameter. */
+export type Known = (path: string, name: string) => string | undefined;
 
 /**
  * Mostly right requests with something wrong in some of them.
- * @param known an object there is, by the name of the path's parameter
+ * @param known asked when a request is generated
  */
-export function fuzzedRequests(
-  document: OpenApi,
-  known: Readonly<Record<string, string>>,
-): fc.Arbitrary<FuzzedRequest> {
+export function fuzzedRequests(document: OpenApi, known: Known): fc.Arbitrary<FuzzedRequest> {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
       requestsTo(
@@ -46,7 +54,7 @@ export function fuzzedRequests(
 }
 
 function requestsTo(
-  { document, known }: { document: OpenApi; known: Readonly<Record<string, string>> },
+  { document, known }: { document: OpenApi; known: Known },
   method: string,
   path: string,
   { parameters = [], requestBody }: Operation,
@@ -54,15 +62,19 @@ function requestsTo(
   const named = (where: string): readonly Parameter[] =>
     parameters.filter((parameter) => parameter.in === where);
   const segments = fc.record(
-    Object.fromEntries(named('path').map(({ name }) => [name, segment(known[name] ?? '-')])),
+    Object.fromEntries(
+      named('path').map(({ name }) => [name, segment(() => known(path, name) ?? '-')]),
+    ),
   ) as fc.Arbitrary<Record<string, string>>;
   const query = fc.record(
     Object.fromEntries(named('query').map(({ name, schema }) => [name, loose(document, schema)])),
     { requiredKeys: [] },
   ) as fc.Arbitrary<Record<string, unknown>>;
-  const schema = requestBody?.content['application/json'].schema;
+  const { schema, examples } = requestBody?.content['application/json'] ?? {};
   const wellFormed = schema
-    ? loose(document, schema).map((value) => JSON.stringify(value) ?? '')
+    ? fc
+        .oneof(loose(document, schema), likeAnExample(document, schema, examples))
+        .map((value) => (JSON.stringify(value) ?? '').replaceAll('https://example.com', NOWHERE))
     : fc.constant(undefined);
   const raw = fc.oneof(
     { weight: 9, arbitrary: wellFormed },
@@ -71,13 +83,14 @@ function requestsTo(
   return fc
     .record({
       segments,
-      query,
+      query: fc.oneof(fc.constant({}), query),
       raw,
       authorized: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
       key: fc.option(fc.string({ maxLength: 40 }), { nil: undefined }),
       type: fc.constantFrom('application/json', 'application/json; charset=utf-8', 'text/plain'),
     })
     .map(({ segments: values, query: asked, raw: sent, authorized, key, type }) => ({
+      operation: `${method} ${path}`,
       method,
       path: pathOf(path, values) + queryOf(asked),
       authorized,
@@ -107,12 +120,32 @@ function headerOf(text: string): string {
 }
 
 /** An id that is one, is none, or cannot be one; never a dot, which ends the path. */
-function segment(known: string): fc.Arbitrary<string> {
+function segment(known: () => string): fc.Arbitrary<string> {
   return fc.oneof(
-    fc.constantFrom(known, known.toUpperCase()),
+    fc.boolean().map((upper) => (upper ? known().toUpperCase() : known())),
     fc.uuid(),
     fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' }).filter((s) => !/^\.+$/.test(s)),
   );
+}
+
+/** An example of the document, in half of the cases with another value in one of its fields. */
+function likeAnExample(
+  document: OpenApi,
+  schema: Schema,
+  examples: JsonContent['examples'] = {},
+): fc.Arbitrary<unknown> {
+  const values = Object.values(examples).map(({ value }) => value);
+  const properties = Object.entries(propertiesOf(document, schema));
+  if (values.length === 0) return loose(document, schema);
+  const example = fc.constantFrom(...values);
+  if (properties.length === 0) return example;
+  const field = fc.oneof(
+    ...properties.map(([name, property]) =>
+      loose(document, property).map((value) => ({ [name]: value })),
+    ),
+  );
+  const changed = fc.tuple(example, field).map(([one, other]) => ({ ...one, ...other }));
+  return fc.oneof(example, changed);
 }
 
 /** A value of the schema, and sometimes of none. */
@@ -124,9 +157,11 @@ function loose(document: OpenApi, schema: Schema): fc.Arbitrary<unknown> {
 }
 
 function valueOf(document: OpenApi, schema: Schema): fc.Arbitrary<unknown> {
-  const { $ref, enum: choices, examples, type } = schema;
-  if (typeof $ref === 'string')
-    return valueOf(document, document.components.schemas[$ref.split('/').at(-1) ?? ''] as Schema);
+  const { $ref, anyOf, oneOf, enum: choices, examples, type } = schema;
+  if ($ref !== undefined) return valueOf(document, resolved(document, schema));
+  const forms = (anyOf ?? oneOf) as readonly Schema[] | undefined;
+  // Beside fields, forms only say which of them are required.
+  if (forms && type === undefined) return fc.oneof(...forms.map((form) => valueOf(document, form)));
   if (Array.isArray(choices)) return fc.constantFrom(...(choices as unknown[]));
   const example = Array.isArray(examples)
     ? [{ weight: 4, arbitrary: fc.constantFrom(...(examples as unknown[])) }]
@@ -152,10 +187,22 @@ function valueOf(document: OpenApi, schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
+function resolved(document: OpenApi, schema: Schema): Schema {
+  const { $ref } = schema;
+  if (typeof $ref !== 'string') return schema;
+  return document.components.schemas[$ref.split('/').at(-1) ?? ''] as Schema;
+}
+
+function propertiesOf(document: OpenApi, schema: Schema): Readonly<Record<string, Schema>> {
+  return (resolved(document, schema)['properties'] ?? {}) as Readonly<Record<string, Schema>>;
+}
+
 function objectOf(document: OpenApi, schema: Schema): fc.Arbitrary<unknown> {
-  const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Schema>>;
   const fields = Object.fromEntries(
-    Object.entries(properties).map(([name, property]) => [name, loose(document, property)]),
+    Object.entries(propertiesOf(document, schema)).map(([name, property]) => [
+      name,
+      loose(document, property),
+    ]),
   );
   const required = (schema['required'] ?? []) as string[];
   return fc.oneof(

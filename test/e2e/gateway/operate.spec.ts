@@ -135,4 +135,38 @@ describe('an operator beside a running gateway', () => {
     expect(lost.stderr).toContain('DATABASE_URL');
     expect(lost.stderr).not.toContain('hunter2');
   });
+
+  it('config check refuses a key that is not the key of the database, and changes nothing', async () => {
+    const key = (byte: number) => ({ SECRETS_KEY: Buffer.alloc(32, byte).toString('base64') });
+    const own = { DATABASE_URL: 'sqlite:keyed.sqlite' };
+    const check = (more: Record<string, string>) =>
+      processes.dundun(['config', 'check', '--json'], { ...own, ...more });
+    expect(await check(key(1))).toMatchObject({ code: 0 });
+    await processes.dundun(['account', 'list'], { ...own, ...key(1) });
+    expect(await check(key(1))).toMatchObject({ code: 0 });
+    for (const more of [key(2), {}])
+      expect(await check(more)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('SECRETS_KEY'),
+      });
+  });
+
+  it('database migrate fills an empty database in production, and then finds nothing to do', async () => {
+    const own = {
+      DATABASE_URL: 'sqlite:migrated.sqlite',
+      NODE_ENV: 'production',
+      SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+    };
+    for (let n = 0; n < 2; n++)
+      expect(await processes.dundun(['database', 'migrate', '--json'], own)).toEqual({
+        code: 0,
+        stdout: '{"status":"up to date"}\n',
+        stderr: '',
+      });
+  });
+
+  it('a command whose reader has left ends without a message', async () => {
+    const { stderr } = await processes.dundunInto(['config', 'check'], 'true');
+    expect(stderr).toBe('');
+  });
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isWellFormed } from '../../../src/accounts/credentials.js';
+import { Receiver } from '../../integration/webhooks/receiver.js';
 import { eventually } from '../../support/eventually.js';
 import { buildGateway, Processes } from './built-gateway.js';
 import type { Ended } from './command-line.js';
@@ -82,6 +83,28 @@ describe('the built gateway and its command line', () => {
         // A report the carrier had not handed in yet is asked for after a minute.
         expect(['sent', 'delivered']).toContain(Object.keys(batch.counts).join());
       });
+  });
+
+  it('a gateway that waits for the answers to many callbacks writes no warning', async () => {
+    const receiver = await Receiver.start(() => undefined);
+    try {
+      const gateway = await processes.gateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+      const [token] = await gateway.told(/tok_[0-9A-Za-z]{49}/);
+      const post = (path: string, body: object): Promise<Response> =>
+        fetch(gateway.url + path, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      await post('/ng/v1/webhooks', { url: receiver.url });
+      const to = Array.from({ length: 20 }, (_, n) => String(2_348_012_340_000 + n));
+      await post('/ng/v1/sendsms', { from: 'ACME', to, body: 'Hello', delivery_report: 'yes' });
+      await receiver.first(16);
+      const { code, stderr } = await gateway.stop('SIGTERM');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    } finally {
+      await receiver.close();
+    }
   });
 
   it('a CLI command migrates an empty database and works beside a running gateway', async () => {

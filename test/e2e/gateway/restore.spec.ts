@@ -228,7 +228,14 @@ describeEachDatabase(
       const { lanes, holds } = (await ask('lanes')) as Record<string, Record<string, unknown>[]>;
       expect(lanes).toMatchObject([{ state: 'held', reason: 'restored' }]);
       expect(lanes?.[0]?.['detail']).toContain('dundun lanes release');
-      expect(holds).toMatchObject([{ lanes: '*', reason: 'restored' }]);
+      expect(holds).toMatchObject([
+        { lanes: '*', reason: 'restored', detail: expect.stringContaining('dundun lanes release') },
+        {
+          lanes: '*:vas',
+          reason: 'restored',
+          detail: expect.stringContaining('dundun vas release'),
+        },
+      ]);
       const account = String(lanes?.[0]?.['lane']).split(':')[0]!;
       expect(await ask('restore', '--check')).toEqual({
         restored: expect.any(String),

@@ -50,7 +50,7 @@ describeEachDatabase('retention of a gateway', (db) => {
     account = await gateway.account();
     receiver = await Receiver.start();
     await fill();
-  }, 60_000);
+  });
   afterAll(async () => {
     await gateway.destroy();
     await receiver.close();
@@ -190,5 +190,5 @@ describeEachDatabase('retention of a gateway', (db) => {
     });
     const { body } = await gateway.call('GET', `/ng/v1/sms/${kept}`, { token: account.apiToken });
     expect(body).toMatchObject({ to: [phone], body: 'Secret text', status: 'scheduled' });
-  }, 60_000);
+  });
 });

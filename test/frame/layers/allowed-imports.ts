@@ -33,6 +33,11 @@ export const allowedImports: Record<string, string> = {
     import { sms } from './channels/sms.service.js';
     export const module = [Module, drain, service, sms];`,
   [`${lib}/index.ts`]: `export { module } from './messaging.module.js';`,
+  'libs/dashboard/src/api.ts': `export interface Answer { readonly title: string }`,
+  'libs/dashboard/src/index.ts': `import { Controller } from '@nestjs/common';
+    import { module } from '@dundun/messaging';
+    import type { Answer } from './api.js';
+    export const dashboard: Answer & { all: unknown[] } = { title: '', all: [Controller, module] };`,
   'src/config/config.ts': `import { module } from '@dundun/messaging';
     import { join } from 'node:path';
     export const config = [module, join];`,
@@ -51,6 +56,11 @@ export const allowedImports: Record<string, string> = {
     export const controller = [module, accounts, filter];`,
   'src/groups/groups.controller.ts': `import { accounts } from '../accounts/accounts.service.js';
     export const groups = [accounts];`,
+  'src/portal/members.controller.ts': `import { module } from '@dundun/messaging';
+    import { page } from '@dundun/dashboard';
+    import { accounts } from '../accounts/accounts.service.js';
+    import { groups } from '../groups/groups.controller.js';
+    export const members = [module, page, accounts, groups];`,
   'src/cli/account.command.ts': `import { accounts } from '../accounts/accounts.service.js';
     import { app } from '../app.module.js';
     export const account = [accounts, app];`,
@@ -58,7 +68,9 @@ export const allowedImports: Record<string, string> = {
     import { controller } from './sms/sms.controller.js';
     import { webhooks } from './webhooks/webhooks.service.js';
     import { groups } from './groups/groups.controller.js';
-    export const app = [module, controller, webhooks, groups];`,
+    import { members } from './portal/members.controller.js';
+    import { dashboard } from '@dundun/dashboard';
+    export const app = [module, controller, webhooks, groups, members, dashboard];`,
   'src/main.ts': `import { app } from './app.module.js';
     import { config } from './config/config.js';
     console.log(app, config);`,

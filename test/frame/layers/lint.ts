@@ -10,6 +10,8 @@ const settings = [
   'tsconfig.json',
   'tsconfig.base.json',
   'tsconfig.app.json',
+  'libs/dashboard/package.json',
+  'libs/dashboard/tsconfig.json',
   'libs/messaging/package.json',
   'libs/messaging/tsconfig.json',
 ];

@@ -119,6 +119,24 @@ export const violations: [string, string, string, string][] = [
     dependencies,
   ],
   [
+    'the dashboard imports an internal file of the library',
+    'libs/dashboard/src/x.ts',
+    `export { service } from '../../messaging/src/messaging.service.js';`,
+    dependencies,
+  ],
+  [
+    'the library imports the dashboard',
+    `${lib}/channels/y.ts`,
+    `export { dashboard } from '../../../dashboard/src/index.js';`,
+    dependencies,
+  ],
+  [
+    'a surface imports the dashboard',
+    'src/webhooks/x.ts',
+    `export { dashboard } from '@dundun/dashboard';`,
+    dependencies,
+  ],
+  [
     'the gateway imports an internal file of the library',
     'src/sms/r.ts',
     `export { drain } from '../../libs/messaging/src/dispatch/drain.js';`,

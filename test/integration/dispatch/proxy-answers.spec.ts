@@ -70,7 +70,7 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
       expect([name, new Set(posts().map(({ body }) => body)).size]).toEqual([name, 1]);
       expect([name, posts().length]).toEqual([name, 2]);
     }
-  }, 90_000);
+  });
 
   it('a WhatsApp submission keeps its key, whatever is answered after its acceptance', async () => {
     const { app } = await boot();
@@ -155,7 +155,7 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
     expect([stuck.length, service.accepted.size]).toEqual([1, 4]);
   });
 
-  it('messages that arrive while a resend gets no answer leave within 2 s', async () => {
+  it('messages that arrive while a resend gets no answer leave before it ends', async () => {
     const { send, sms } = await boot();
     let tries = 0;
     service.answer((request, response) => {
@@ -164,11 +164,10 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
     });
     const id = await send('stuck');
     await eventually(async () => expect(tries).toBe(2));
-    const since = performance.now();
     const next = await send('next');
     await eventually(async () => expect((await sms.batch(next)).counts).toEqual({ sent: 1 }));
-    // A request has 30 s.
-    expect(performance.now() - since).toBeLessThan(10_000);
+    // The resend still waits: its end would be followed by another try.
+    expect(tries).toBe(2);
     expect((await sms.batch(id)).counts).toEqual({ sending: 1 });
   });
 });
@@ -206,7 +205,7 @@ describeEachDatabase(
       expect(delivered.toSorted()).toEqual(to);
       await fixture.clear();
       await service.close();
-    }, 120_000);
+    });
   },
   ['sqlite', 'postgres'],
 );

@@ -5,6 +5,7 @@ import { messageLanes } from '../../../libs/messaging/src/dispatch/message-lane.
 import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-size.js';
 import { ProviderState } from '../../../libs/messaging/src/dispatch/provider-state.js';
 import { Router } from '../../../libs/messaging/src/routing/router.js';
+import { registryOf } from '../../../libs/messaging/src/channels/built-in-channels.js';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { PolicyPipeline } from '../../../libs/messaging/src/policy/policy-pipeline.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
@@ -42,6 +43,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
       data,
       budget,
       holds: { of: () => undefined },
+      channels: registryOf(),
       router: new Router(undefined, new Map([[transport.name, transport]])),
       providers: new Map([
         [transport.name, new ProviderState(transport.name, transport, undefined, undefined)],

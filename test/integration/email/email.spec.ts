@@ -136,6 +136,7 @@ describeEachDatabase('email', (database) => {
       headers: { 'X-Priority': '1' },
     };
     const sent = transport.of(id);
+    // The transport takes two recipients at most.
     expect(sent.map(({ recipients: to, messageIds }) => [to, messageIds])).toEqual([
       [
         ['ada@example.com', 'bea@example.com'],
@@ -564,6 +565,9 @@ describeEachDatabase('email', (database) => {
     expect(all[3]).toEqual({
       id: `${first.id}-0`,
       batchId: first.id,
+      tenant: 'lister',
+      channel: 'email',
+      provider: null,
       position: 0,
       recipient: 'p0@example.com',
       status: 'queued',
@@ -646,6 +650,42 @@ describeEachDatabase('email', (database) => {
     );
     await expect(stats({ since: new Date(0) })).rejects.toMatchObject({
       fields: [{ path: 'since' }],
+    });
+  });
+
+  it('a scheduled email is sent at its new time, or cancelled, and a sent one is neither', async () => {
+    const sendAt = new Date(Date.now() + 3_600_000);
+    const { id } = await email.send({ ...TEXT, to: ['a@example.com', 'b@example.com'], sendAt });
+    const later = new Date(sendAt.getTime() + 60_000);
+    expect(await email.reschedule(id, later)).toMatchObject({ status: 'scheduled', sendAt: later });
+    expect(await email.cancel(id)).toMatchObject({
+      status: 'cancelled',
+      counts: { cancelled: 2 },
+    });
+    expect(transport.of(id)).toEqual([]);
+    const other = await email.send({ ...TEXT, to: 'c@example.com', sendAt });
+    await email.reschedule(other.id, new Date());
+    await completed(other.id);
+    expect(transport.of(other.id)).toHaveLength(1);
+    const sent = { code: 'already_sent' };
+    await expect(email.cancel(other.id)).rejects.toMatchObject(sent);
+    await expect(email.reschedule(other.id, later)).rejects.toMatchObject(sent);
+  });
+
+  it('an estimate is the size of the whole message, and a message above the limit is refused', async () => {
+    const of = (bytes: number) => ({
+      ...TEXT,
+      to: 'a@example.com',
+      attachments: [
+        { filename: 'a.bin', contentType: 'application/pdf', content: randomBytes(bytes) },
+      ],
+    });
+    const { size } = await email.estimate(of(3_000_000));
+    expect(size).toBeGreaterThan(3_000_000);
+    expect(size).toBeLessThan(3_010_000);
+    await expect(email.send(of(25 * 1_024 * 1_024))).rejects.toMatchObject({
+      code: 'payload_too_large',
+      fields: [{ path: 'attachments' }],
     });
   });
 

@@ -46,7 +46,7 @@ describeEachDatabase('email through an SMTP relay', (database) => {
         port: 0,
         host: '127.0.0.1',
         inboundDomains: ['in.example.com'],
-        authenticate: (raw) => raw.includes('X-Proof: yes'),
+        authenticate: ({ raw }) => raw.includes('X-Proof: yes'),
       },
     });
     app = await Test.createTestingModule({
@@ -64,9 +64,6 @@ describeEachDatabase('email through an SMTP relay', (database) => {
     await app.init();
     email = app.get(EmailService);
     transport = app.get(MESSAGE_TRANSPORTS).get('mail') as SmtpTransport;
-    await eventually(async () => {
-      if (transport.listenerPort === undefined) throw new Error('The listener does not listen yet');
-    });
   });
   afterAll(async () => {
     await app.close();
@@ -158,5 +155,42 @@ describeEachDatabase('email through an SMTP relay', (database) => {
       });
     await eventually(async () => expect(received).toHaveLength(2));
     expect(received.map(({ consent }) => consent)).toEqual([null, 'opted_out']);
+  });
+});
+
+describeEachDatabase('email with onUncertain resend', (database) => {
+  it('a lost answer repeats the same bytes under the same Message-ID, and the email is sent', async () => {
+    const server = await MailServer.start();
+    const mail = smtp({ url: server.url, tls: 'off', onUncertain: 'resend' });
+    const app = await Test.createTestingModule({
+      imports: [
+        TypeOrmModule.forRoot({ ...database.options(), entities: [], migrations: [] }),
+        MessagingModule.forRoot({
+          providers: { mail },
+          dispatch: { backoff: 5 },
+          callbackPath: false,
+        }),
+      ],
+    }).compile();
+    try {
+      app.useLogger(false);
+      await app.init();
+      server.losesAnswer = true;
+      const email = app.get(EmailService);
+      const { id } = await email.send({
+        from: 'shop@example.com',
+        recipients: ['lost@example.org'],
+        subject: 'Hello',
+        text: 'Hello',
+      });
+      await eventually(async () => expect((await email.batch(id)).counts).toEqual({ sent: 1 }));
+      const [first, second, ...others] = server.accepted.map(({ message }) => message.toString());
+      expect(others).toEqual([]);
+      expect(first).toContain(`\r\nMessage-ID: <${id}-0@example.com>\r\n`);
+      expect(second).toBe(first);
+    } finally {
+      await app.close();
+      await server.close();
+    }
   });
 });

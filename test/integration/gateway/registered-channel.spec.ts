@@ -198,7 +198,7 @@ describeEachDatabase(
         service().send({ to: 'a@example.com', content: { kind: 'text', text: 'Hello' } }),
       ).rejects.toMatchObject({ fields: [{ path: 'content.kind' }] });
       expect(() => app.get(MessagingService, { strict: false }).channel('telegram')).toThrow(
-        /known are sms, whatsapp, email, parcel/,
+        /known are sms, whatsapp, email, voice, vas, parcel/,
       );
     });
   },

@@ -214,7 +214,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     await expect(wrong[0]).rejects.toThrow(
       'category: must be * or one of transactional, marketing, digest',
     );
-    await expect(wrong[1]).rejects.toThrow('channel: must be one of sms, whatsapp, email');
+    await expect(wrong[1]).rejects.toThrow('channel: must be one of sms, whatsapp, email, voice');
     await expect(wrong[2]).rejects.toThrow('category');
   });
 

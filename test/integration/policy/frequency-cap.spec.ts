@@ -3,10 +3,13 @@ import type { TestingModule } from '@nestjs/testing';
 import {
   type Clock,
   ContactsService,
+  type DeliveryReport,
   PolicyService,
   SmsService,
+  VoiceService,
   WhatsAppService,
 } from '@dundun/messaging';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import type { FlatOptions } from '../../support/flat-options.js';
@@ -109,6 +112,36 @@ describeEachDatabase('the frequency cap', (database) => {
     for (const release of held) release();
     const all = [{ sent: 1 }, { sent: 1 }, { sent: 1 }];
     await eventually(async () => expect(await Promise.all(sent.map(counts))).toEqual(all));
+  });
+
+  it('a call that waits to be dialled again counts', async () => {
+    await boot({ voice: { max: 1, per: '1h' } }, { maxRecipients: 1, idempotencyWindow: 0 });
+    const person = number();
+    const voice = app.get(VoiceService);
+    const call = () =>
+      voice.send({
+        from: '2348000000001',
+        to: person,
+        text: 'Hello',
+        redial: { times: 1, after: '30m' },
+      });
+    const { id } = await call();
+    await eventually(async () => expect((await voice.batch(id)).counts).toEqual({ initiated: 1 }));
+    await expect(call()).rejects.toMatchObject(capped);
+    const busy: DeliveryReport = {
+      reference: `${id}-s0`,
+      messageId: null,
+      recipient: person,
+      status: 'busy',
+      rawStatus: 'busy',
+      errorCode: null,
+      providerTime: null,
+    };
+    await app.get(MessageStore).reports.record([busy], { provider: transport.name });
+    expect(await voice.call(`${id}-0`)).toMatchObject({ status: 'initiated', errorCode: 'busy' });
+    await expect(call()).rejects.toMatchObject(capped);
+    await voice.cancel(id);
+    expect((await call()).recipients).toBe(1);
   });
 
   it('the cap counts per category and tenant, and an unknown template as marketing', async () => {

@@ -29,9 +29,10 @@ export async function wholeReads(
   source: DataSource,
   kind: DatabaseKind,
   statement: Statement,
+  growing = GROWING,
 ): Promise<string[]> {
   const tables = await READERS[kind](source, statement);
-  return tables.filter((table) => GROWING.test(table));
+  return tables.filter((table) => growing.test(table));
 }
 
 const READERS: Readonly<

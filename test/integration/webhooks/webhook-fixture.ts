@@ -101,8 +101,9 @@ export class WebhookProcess {
     this.#client = new WebhookClient(options, clock, messaging, events);
     this.sender = new WebhookSender(this.queues, this.deliveries, this.#client, clock, options);
     const outbox = new WebhookOutbox(this.queues, this.deliveries, clock);
-    const email = { labels: async () => new Map() };
-    this.outbox = new WebhookOutboxListener(outbox, events, this.sender, email);
+    const voice = { facts: async () => new Map() };
+    const vas = { findAll: async () => new Map() };
+    this.outbox = new WebhookOutboxListener(outbox, events, this.sender, voice, vas);
   }
 
   /** @param source of this process alone on SQLite, where TypeORM shares one connection */

@@ -33,6 +33,7 @@ const submission = (to: string, n = 0) => ({
   recipients: [to],
   deliveryReport: 'yes' as const,
   attempt: 1,
+  dueAt: new Date(),
   firstSentAt: new Date(),
 });
 
@@ -97,7 +98,7 @@ describeWithServer('postfix', 'smtp transport through a relay that reports', () 
       listener: { port, host: '127.0.0.1' },
     });
     const reports: DeliveryReport[] = [];
-    transport.listen?.(async (all) => void reports.push(...all));
+    await transport.listen?.(async (all) => void reports.push(...all));
     for (const [n, to] of ['gone@example.org', 'ada@example.org'].entries())
       await transport.submit(submission(to, n), signal);
     await eventually(async () => expect(reports).toHaveLength(2));
@@ -119,7 +120,8 @@ describeWithServer('postgrey', 'smtp transport to a greylisting server', () => {
     started.push(() => grey.close());
     const remote = await MailServer.start();
     started.push(() => remote.close());
-    const postfix = await Postfix.start({ 'example.org': `[127.0.0.1]:${remote.port}` }, grey.port);
+    const routes = { 'example.org': `[127.0.0.1]:${remote.port}` };
+    const postfix = await Postfix.start(routes, { policy: grey.port });
     started.push(() => postfix.stop());
     const transport = transportTo(postfix.url);
     const refusals: unknown[] = [];

@@ -32,6 +32,13 @@ export async function smtpSink(
   };
 }
 
+interface PostfixOptions {
+  /** Port of a policy server, such as Postgrey. */
+  readonly policy?: number;
+  /** Further lines of `main.cf`, or other values of its lines. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** A Postfix of its own in a temporary directory, that relays by a table and keeps no mail. */
 export class Postfix {
   private constructor(
@@ -39,11 +46,11 @@ export class Postfix {
     readonly port: number,
   ) {}
 
-  /**
-   * @param routes next hops by domain, such as `bounce.example.com` to `[127.0.0.1]:2525`
-   * @param policy port of a policy server, such as Postgrey
-   */
-  static async start(routes: Readonly<Record<string, string>>, policy?: number): Promise<Postfix> {
+  /** @param routes next hops by domain, such as `bounce.example.com` to `[127.0.0.1]:2525` */
+  static async start(
+    routes: Readonly<Record<string, string>>,
+    { policy, settings = {} }: PostfixOptions = {},
+  ): Promise<Postfix> {
     const directory = await mkdtemp(join(tmpdir(), 'dundun-postfix-'));
     await chmod(directory, 0o755);
     const port = await freePort();
@@ -80,6 +87,7 @@ export class Postfix {
         `maillog_file = ${at('maillog')}`,
         `maillog_file_prefixes = ${directory}`,
         'minimal_backoff_time = 300s',
+        ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),
         '',
       ].join('\n'),
     );
@@ -114,12 +122,18 @@ export class Postfix {
   }
 }
 
-/** Postgrey that refuses each new triplet for `delay` seconds. */
+/**
+ * Postgrey that refuses each new triplet for `delay` seconds.
+ * @param free domains of recipients that it does not refuse
+ */
 export async function postgrey(
   delay: number,
+  free: readonly string[] = [],
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'dundun-postgrey-'));
   await chmod(directory, 0o777);
+  const whitelist = join(directory, 'recipients');
+  await writeFile(whitelist, `${free.join('\n')}\n`);
   const port = await freePort();
   const child = spawn(
     '/usr/sbin/postgrey',
@@ -128,6 +142,7 @@ export async function postgrey(
       `--dbdir=${directory}`,
       `--delay=${delay}`,
       '--auto-whitelist-clients=0',
+      `--whitelist-recipients=${whitelist}`,
       '--user=postgrey',
     ],
     { stdio: 'ignore' },

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ContactsService, EmailService, SmsService, WhatsAppService } from '@dundun/messaging';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { SqliteDriver } from '../../../src/config/sqlite-driver.js';
+import { DashboardApp, type Platform } from '../../integration/dashboard/dashboard-app.js';
+import { Browser } from '../../support/browser.js';
+import { eventually } from '../../support/eventually.js';
+import { shown, wrongInAll } from '../../support/page-check.js';
+import { describeWithServer } from '../../support/servers.js';
+import { buildPages } from '../gateway/built-gateway.js';
+
+const FROM = { from: 'ACME', body: 'Your order is on its way' };
+const REPLYING = '2348012349910';
+const TENANT = { tenant: 'acme' };
+
+describeWithServer('chromium', 'the dashboard of a plain app', () => {
+  beforeAll(() => buildPages('libs/dashboard/ui'));
+
+  describe.each([
+    ['express', 'v1/inner'],
+    ['fastify', ''],
+  ] as const)('on %s below %j', (platform: Platform, prefix) => {
+    const file = join(tmpdir(), `dundun-dashboard-${process.pid}-${platform}.sqlite`);
+    let dashboard: DashboardApp;
+    let browser: Browser;
+    let page: Page;
+    let act: boolean;
+    const ids: Record<string, string> = {};
+
+    beforeAll(async () => {
+      dashboard = await DashboardApp.start({
+        database: { type: 'better-sqlite3', database: file, driver: SqliteDriver },
+        platform,
+        dashboard: {
+          path: 'admin/messaging',
+          environment: 'staging',
+          access: () => ({ tenants: 'all', act, reveal: act }),
+        },
+        configure: (app) => void (prefix && app.setGlobalPrefix(prefix)),
+      });
+      act = true;
+      const part = <T>(type: abstract new (...given: never[]) => T): T =>
+        dashboard.app.get(type, { strict: false });
+      const to = ['2348012345601', '2348012345602', '2348012349901', '2348012349903'];
+      ids['batch'] = (await part(SmsService).send({ ...FROM, to }, TENANT)).id;
+      const [contact] = await part(ContactsService).upsert({ phone: REPLYING }, TENANT);
+      ids['contact'] = contact!.id;
+      await part(ContactsService).optIn(REPLYING, {
+        ...TENANT,
+        channel: 'whatsapp',
+        source: 'web form',
+      });
+      const template = { to: REPLYING, template: 'order_update', language: 'en', params: ['Ada'] };
+      await part(WhatsAppService).sendTemplate(template, TENANT);
+      await part(EmailService).send(
+        { from: 'hello@acme.test', to: 'ada@example.com', subject: 'Order', text: 'On its way' },
+        TENANT,
+      );
+      await eventually(async () => {
+        const { status } = await part(SmsService).batch(ids['batch']!, TENANT);
+        if (status !== 'completed') throw new Error(`the batch is ${status}`);
+      });
+      browser = await Browser.open(dashboard.url, undefined, { 'x-key': 'open' });
+      page = await browser.page();
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await dashboard?.close();
+      await rm(file, { force: true });
+    });
+
+    const open = async (address = ''): Promise<void> => {
+      const root = `${dashboard.url}${prefix && `/${prefix}`}/admin/messaging`;
+      await page.goto(address === '' ? root : `${root}/${address}`);
+      await shown(page);
+    };
+
+    it('every page opens at its address, passes axe, and complains of nothing', async () => {
+      const pages: Readonly<Record<string, string>> = {
+        root: '',
+        overview: 'overview',
+        messages: 'messages',
+        message: `messages/${ids['batch']}-3`,
+        batches: 'batches',
+        batch: `batches/${ids['batch']}`,
+        contacts: 'contacts?tenant=acme',
+        contact: `contacts/${ids['contact']}`,
+        phone: 'phone',
+        lanes: 'lanes',
+      };
+      for (const [name, address] of Object.entries(pages)) {
+        await open(address);
+        expect(await wrongInAll(page, `dashboard-${platform}-${name}`)).toEqual([]);
+      }
+      expect(browser.complaints).toEqual([]);
+    });
+
+    it('a message is sent from the page, and its delivery shows without a reload', async () => {
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await open('messages');
+      await page.getByRole('button', { name: 'Send a message' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('From').fill('ACME');
+      await dialog.getByLabel('Tenant').fill('acme');
+      await dialog.getByLabel('To').fill('2348012345699');
+      await dialog.getByLabel('Text').fill('Sent from the page');
+      await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+      await page.locator('main h1').getByText('delivered').waitFor();
+      expect(await page.locator('main h1').textContent()).toMatch(/^•+99/);
+      expect(browser.complaints).toEqual([]);
+    });
+
+    it('a caller that may not act sees no button that changes anything', async () => {
+      act = false;
+      for (const address of ['messages', `messages/${ids['batch']}-0`, 'contacts?tenant=acme']) {
+        await open(address);
+        const names = await page.locator('main').getByRole('button').allTextContents();
+        expect(names.filter((name) => /send|import|reveal/i.test(name))).toEqual([]);
+      }
+      expect(await page.getByRole('link', { name: 'Phone' }).count()).toBe(0);
+      act = true;
+    });
+
+    it('without the guard’s key nothing is served', async () => {
+      const stranger = await Browser.open(dashboard.url);
+      try {
+        const visitor = await stranger.page();
+        const answer = await visitor.goto(
+          `${dashboard.url}${prefix && `/${prefix}`}/admin/messaging/messages`,
+        );
+        expect(answer?.status()).toBe(403);
+        expect(await visitor.locator('script').count()).toBe(0);
+      } finally {
+        await stranger.close();
+      }
+    });
+  });
+});

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { Browser } from '../../support/browser.js';
+import { describeWithServer } from '../../support/servers.js';
+import { buildPages } from '../gateway/built-gateway.js';
+import { TestGateway } from '../gateway/test-gateway.js';
+import { type FilledAccount, fillAccount } from './filled-account.js';
+import { PASSWORD } from './portal-client.js';
+
+const ROOT = join(import.meta.dirname, '../../..');
+/** The documentation's pictures are written anew only on demand: a run changes no tracked file. */
+const IMAGES = join(ROOT, process.env['DOCS_IMAGES'] ? 'docs/images' : 'dist/screenshots');
+
+describeWithServer('chromium', 'a person at the portal', () => {
+  const gateway = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+  let filled: FilledAccount;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    await buildPages('src/portal/ui');
+    await gateway.start();
+    filled = await fillAccount(gateway);
+    await mkdir(IMAGES, { recursive: true });
+    browser = await Browser.open(gateway.url, filled.operator.cookie);
+    page = await browser.page();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await filled?.receiver.close();
+    await gateway.destroy();
+  });
+
+  const open = async (address: string): Promise<void> => {
+    await page.goto(`${gateway.url}/portal/${address}`);
+    await page.locator('main h1').first().waitFor();
+    await page.locator('body:not(:has(.skeleton))').waitFor();
+  };
+  /** Presses Tab until the control with this name has the focus. */
+  const tabTo = async (name: string): Promise<void> => {
+    for (let presses = 0; presses < 80; presses++) {
+      await page.keyboard.press('Tab');
+      const focused = await page.evaluate(
+        `(() => { const e = document.activeElement;
+          return e.getAttribute('aria-label') ?? e.labels?.[0]?.textContent ?? e.textContent; })()`,
+      );
+      if (String(focused).trim() === name) return;
+    }
+    throw new Error(`Tab does not reach “${name}”`);
+  };
+  const usingToken = async (token: string): Promise<number> => {
+    const response = await fetch(`${gateway.url}/ng/v1/sms`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const rows = () => page.getByRole('table', { name: 'Messages' }).locator('tbody tr');
+
+  it('the one-time link sets up a person, who signs out and in again', async () => {
+    const other = await Browser.open(gateway.url);
+    try {
+      const visitor = await other.page();
+      await visitor.goto(filled.account.setup);
+      await visitor.getByLabel('E-mail').fill('first@example.com');
+      await visitor.getByLabel('Password').fill(PASSWORD);
+      expect(visitor.url()).not.toContain('code');
+      await visitor.getByRole('button').last().click();
+      await visitor.getByRole('heading', { name: 'Overview' }).waitFor();
+      await visitor.getByRole('button', { name: 'Sign out' }).click();
+      await visitor.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await visitor.getByLabel('E-mail').fill('first@example.com');
+      await visitor.getByLabel('Password').fill(PASSWORD);
+      await visitor.getByRole('button', { name: 'Sign in' }).click();
+      await visitor.getByRole('heading', { name: 'Overview' }).waitFor();
+      expect(other.complaints).toEqual([]);
+      await visitor.goto(filled.account.setup);
+      await visitor.getByRole('heading', { name: 'This link does not work' }).waitFor();
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('answering on the drawn phone as the customer, and choosing a fate, changes what is shown', async () => {
+    await open('phone');
+    await page.getByRole('button', { name: /^Show all/ }).click();
+    const phone = page.getByRole('region', { name: 'Phone 2348012345611, WhatsApp' });
+    await phone.getByRole('textbox').fill('Where is my order?');
+    await page.keyboard.press('Enter');
+    await phone.getByText('Where is my order?').waitFor();
+    await phone.getByText(/Window open/).waitFor();
+    const sms = page.getByRole('region', { name: 'Phone 2348012349901, SMS' });
+    await sms.getByRole('button', { name: 'delivered', exact: true }).click();
+    const status = sms.locator('legend').getByText('delivered');
+    await status.waitFor();
+    expect(await status.count()).toBe(1);
+  });
+
+  it('pictures of Messages and Phone', async () => {
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await open('messages');
+    await rows().first().waitFor();
+    await page.screenshot({ path: join(IMAGES, 'portal-messages.png') });
+    await open('phone');
+    const shown = page.getByRole('region', { name: /^Phone / }).first();
+    await shown.waitFor();
+    await page.screenshot({ path: join(IMAGES, 'portal-phone.png') });
+    expect(await shown.isVisible()).toBe(true);
+  });
+
+  it('twenty sends by the API appear in the open list without a reload', async () => {
+    await open('messages?channel=sms');
+    await rows().first().waitFor();
+    const before = await rows().count();
+    await page.evaluate('window.notReloaded = true');
+    for (let sent = 0; sent < 20; sent++)
+      await gateway.call('POST', '/ng/v1/sendsms', {
+        token: filled.account.apiToken,
+        body: { from: 'ACME', to: [`23480123456${10 + sent}`], body: 'Live' },
+      });
+    await rows()
+      .nth(before + 19)
+      .waitFor();
+    expect(await rows().count()).toBe(before + 20);
+    expect(await page.evaluate('window.notReloaded')).toBe(true);
+  });
+
+  it('the filter is in the address, and survives a reload and Back', async () => {
+    await open('messages');
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('rejected');
+    await page.waitForURL(/status=rejected/);
+    const statuses = (): Promise<string[]> => rows().locator('td:nth-child(2)').allTextContents();
+    await rows().first().waitFor();
+    await page.reload();
+    await rows().first().waitFor();
+    expect(new Set(await statuses())).toEqual(new Set(['rejected']));
+    await rows().first().getByRole('link').click();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    await page.goBack();
+    await page.waitForURL(/status=rejected/);
+    await rows().first().waitFor();
+    expect(await page.getByRole('combobox', { name: 'Status' }).inputValue()).toBe('rejected');
+    expect(new Set(await statuses())).toEqual(new Set(['rejected']));
+  });
+
+  it('a search without a match among the newest messages says how to go on', async () => {
+    const waiting = await gateway.call('POST', '/ng/v1/sendsms', {
+      token: filled.account.apiToken,
+      body: {
+        from: 'ACME',
+        to: Array.from({ length: 60_000 }, (_, n) => `2347${10_000_000 + n}`),
+        body: 'Later',
+        send_at: '2150-01-01T09:00:00Z',
+      },
+    });
+    await open('messages?status=rejected');
+    await page.getByText('Nothing found so far').waitFor();
+    await page.getByRole('link', { name: 'Search older entries' }).click();
+    await rows().first().waitFor();
+    expect(await rows().first().textContent()).toContain('rejected');
+    const batch = `/ng/v1/sms/${String(waiting.body['reference_id'])}`;
+    await gateway.call('DELETE', batch, { token: filled.account.apiToken });
+  });
+
+  it('the keyboard alone sends a message, and its timeline opens', async () => {
+    await open('messages');
+    await tabTo('Send a message');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await tabTo('From');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('ACME');
+    await tabTo('To');
+    await page.keyboard.type('2348012345699');
+    await tabTo('Text');
+    await page.keyboard.type('Sent by keyboard');
+    await page.getByLabel('Estimate').getByText('Recipients').first().waitFor();
+    await tabTo('Send');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/messages\/.+-0$/);
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    expect(await page.locator('main h1').textContent()).toMatch(/^•+99/);
+  });
+
+  it('the keyboard alone redelivers failed callbacks once the receiver is repaired', async () => {
+    filled.receiver.status = 200;
+    await open(`settings/webhook/${filled.webhookId}`);
+    await tabTo('Redeliver failed');
+    await page.keyboard.press('Enter');
+    const attempts = page.getByRole('table', { name: 'Attempts' });
+    await attempts.getByText('200', { exact: true }).first().waitFor();
+    const delivered = attempts.getByText('delivered', { exact: true });
+    await delivered.first().waitFor();
+    expect(await delivered.count()).toBeGreaterThan(0);
+  });
+
+  it('the keyboard alone rotates the token, which is shown once and replaces the old one', async () => {
+    await open('settings/security');
+    await tabTo('Rotate token');
+    await page.keyboard.press('Enter');
+    await tabTo('Rotate');
+    await page.keyboard.press('Enter');
+    const shown = page.getByRole('dialog').locator('code');
+    await shown.waitFor();
+    const token = (await shown.textContent()) ?? '';
+    expect(token).toMatch(/^tok_/);
+    expect(await usingToken(token)).toBe(200);
+    expect(await usingToken(filled.account.apiToken)).toBe(401);
+    await page.keyboard.press('Escape');
+    await shown.waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(token);
+    const stored = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+    );
+    expect(stored).not.toContain(token);
+    expect(browser.complaints).toEqual([]);
+  });
+});

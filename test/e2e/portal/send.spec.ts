@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AuditEntry, Listed, Senders } from '../../../src/portal/portal-api.js';
+import { TestGateway } from '../gateway/test-gateway.js';
+import { type PortalClient, signedIn } from './portal-client.js';
+
+const TO = ['2348012345678'];
+const TEXT = { kind: 'text', text: 'Hello' };
+
+describe('a send from the portal', () => {
+  const gateway = new TestGateway();
+  let sender: PortalClient;
+  let admin: PortalClient;
+  let numbers: readonly string[];
+  let theirs: readonly string[];
+
+  beforeAll(async () => {
+    await gateway.start();
+    const demo = gateway.running.demo!.accountId;
+    const other = (await gateway.account('other')).accountId;
+    sender = await signedIn(gateway, 'sender', demo);
+    admin = await signedIn(gateway, 'admin', demo);
+    const stranger = await signedIn(gateway, 'viewer', other);
+    numbers = (await sender.ok<Senders>('GET', 'senders')).ofChannels['whatsapp']!;
+    theirs = (await stranger.ok<Senders>('GET', 'senders')).ofChannels['whatsapp']!;
+    await gateway.accounts.addSender(other, 'THEIRS');
+    await gateway.accounts.requestSender(demo, 'WAITING');
+  });
+  afterAll(() => gateway.destroy());
+
+  const send = (body: object, path = 'messages') => sender.call('POST', path, { body });
+  const refused = (code: string, path: string) => ({
+    status: 422,
+    body: { error: { code, message: expect.stringContaining(`${path}: `), fields: [{ path }] } },
+  });
+
+  it('an SMS leaves only from an approved sender ID of the account, also in an estimate', async () => {
+    for (const from of ['THEIRS', 'WAITING', 'UNKNOWN', '2348012345678', undefined])
+      for (const path of ['messages', 'messages/estimate'])
+        expect(await send({ channel: 'sms', from, to: TO, content: TEXT }, path)).toMatchObject(
+          refused('sender_not_registered', 'from'),
+        );
+    const sent = await send({ channel: 'sms', from: 'ACME', to: TO, content: TEXT });
+    expect(sent).toMatchObject({ status: expect.any(Number), body: { recipients: 1 } });
+    const { data } = await admin.ok<Listed<AuditEntry>>('GET', 'audit');
+    expect(data[0]).toMatchObject({
+      action: 'message.sent',
+      title: 'Sent a message',
+      userEmail: expect.stringMatching(/^sender-/),
+    });
+  });
+
+  it('a WhatsApp template leaves only from a number of the account, approved and with its category', async () => {
+    const content = {
+      kind: 'template',
+      template: 'order_update',
+      language: 'en',
+      params: ['Ada', '1001'],
+      category: 'utility',
+    };
+    const [from] = numbers;
+    const message = { channel: 'whatsapp', from, to: TO, content };
+    for (const wrong of [undefined, theirs[0], '2348099999999'])
+      expect(await send({ ...message, from: wrong })).toMatchObject(
+        refused('sender_not_registered', 'from'),
+      );
+    const changed = (change: object) => send({ ...message, content: { ...content, ...change } });
+    expect(await changed({ template: 'unknown' })).toMatchObject(
+      refused('template_not_approved', 'template'),
+    );
+    expect(await changed({ params: [] })).toMatchObject(
+      refused('template_params_mismatch', 'params'),
+    );
+    expect(await changed({ category: 'service' })).toMatchObject(
+      refused('invalid_field', 'category'),
+    );
+  });
+
+  it('an e-mail leaves only from a verified domain of the account', async () => {
+    const content = { kind: 'email', subject: 'Hello', text: 'Hello' };
+    const message = { channel: 'email', to: ['ada@example.com'], content };
+    for (const from of ['hello@example.com', 'hello@sub.demo.test', 'hello', undefined])
+      expect(await send({ ...message, from })).toMatchObject(
+        refused('domain_not_verified', 'from'),
+      );
+    expect(await send({ ...message, from: 'hello@demo.test' })).toMatchObject({
+      body: { recipients: 1 },
+    });
+  });
+
+  it('a viewer, and an operator without a chosen account, send nothing', async () => {
+    const body = { channel: 'sms', from: 'ACME', to: TO, content: TEXT };
+    const viewer = await signedIn(gateway, 'viewer', gateway.running.demo!.accountId);
+    const operator = await signedIn(gateway, 'operator');
+    for (const client of [viewer, operator])
+      expect((await client.call('POST', 'messages', { body })).status).toBe(403);
+  });
+});

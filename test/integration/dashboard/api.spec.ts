@@ -1,0 +1,773 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { AuditEntry, DashboardAccess } from '@dundun/dashboard';
+import {
+  ContactsService,
+  MessageHistory,
+  SmsService,
+  VasService,
+  VerificationService,
+  VoiceService,
+} from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { builtPages, DashboardApp, PLATFORMS, type Platform } from './dashboard-app.js';
+
+const HOUR = 3_600_000;
+const NUMBER = '2348010000001';
+const FAILING = '2348010009901';
+const TEXT = 'A secret word: mango';
+
+const READER: DashboardAccess = { tenants: 'all', act: false, reveal: false };
+const ADMIN: DashboardAccess = { tenants: ['acme'], act: true, reveal: true };
+const OPERATOR: DashboardAccess = { tenants: ['acme'], act: true, reveal: true, operate: true };
+
+describeEachDatabase(
+  'the dashboard API',
+  (database) => {
+    let dashboard: DashboardApp;
+    let sms: SmsService;
+    let access: DashboardAccess;
+    const audited: AuditEntry[] = [];
+    /** Whether the entry was part of the transaction of its change. */
+    const managed: boolean[] = [];
+    let isLogFull = false;
+    const refused = new Set<string>();
+    const ids: Record<string, string> = {};
+    const message = () => `${ids['sms']}-0`;
+
+    beforeAll(async () => {
+      dashboard = await DashboardApp.start({
+        database: database.options(),
+        dashboard: {
+          files: await builtPages(),
+          access: () => access,
+          audit: (entry, _request, manager) => {
+            audited.push(entry);
+            if (isLogFull) throw new Error('the log is full');
+            managed.push(manager?.queryRunner?.isTransactionActive ?? false);
+          },
+          checkSend: ({ from }) => {
+            if (refused.has(from ?? '')) throw new Error('this sender is refused');
+          },
+          environment: 'test',
+        },
+        messaging: {
+          store: { recipientIndex: true },
+          erasure: { keys: [Buffer.alloc(32, 7).toString('base64')] },
+        },
+      });
+      sms = dashboard.app.get(SmsService, { strict: false });
+      const to = [NUMBER, '2348010000002', FAILING];
+      const sent = await sms.send({ from: 'ACME', to, body: TEXT }, { tenant: 'acme' });
+      const other = await sms.send({ from: 'GLOBEX', to: NUMBER, body: 'x' }, { tenant: 'globex' });
+      const sendAt = new Date(Date.now() + HOUR);
+      const later = await sms.send(
+        { from: 'ACME', to: NUMBER, body: 'y', sendAt },
+        { tenant: 'acme' },
+      );
+      Object.assign(ids, { sms: sent.id, other: other.id, later: later.id });
+      const contacts = dashboard.app.get(ContactsService, { strict: false });
+      const [ada] = await contacts.upsert({ phone: NUMBER, name: 'Ada' }, { tenant: 'acme' });
+      await contacts.optIn(NUMBER, {
+        tenant: 'acme',
+        channel: 'whatsapp',
+        source: 'web form',
+        evidence: 'form 7',
+      });
+      const [foreign] = await contacts.upsert({ phone: NUMBER, name: 'Bo' }, { tenant: 'globex' });
+      Object.assign(ids, { ada: ada!.id, foreign: foreign!.id });
+      await settled();
+    });
+    afterAll(() => dashboard.close());
+    beforeEach(() => {
+      access = READER;
+      audited.length = 0;
+      managed.length = 0;
+      isLogFull = false;
+    });
+
+    const settled = () =>
+      eventually(async () => {
+        const { counts } = await sms.batch(ids['sms']!, { tenant: 'acme' });
+        expect(counts).toEqual({ delivered: 2, undelivered: 1 });
+        const other = await sms.batch(ids['other']!, { tenant: 'globex' });
+        expect(other.counts).toEqual({ delivered: 1 });
+      });
+    const api = async (path: string) => (await dashboard.get(`/dashboard/api/${path}`)).body;
+    const post = (path: string, body?: unknown, headers?: Record<string, string>) =>
+      dashboard.post(`/dashboard/api/${path}`, body, headers);
+    const filled = (path: string) =>
+      path.replace(
+        ':id',
+        path.includes('/batches')
+          ? ids['sms']!
+          : path.includes('contacts')
+            ? ids['ada']!
+            : message(),
+      );
+
+    it('every route is refused without the guard', async () => {
+      const routes = dashboard.routes();
+      expect(routes.length).toBeGreaterThanOrEqual(27);
+      for (const { method, path } of routes) {
+        const body = method === 'POST' ? {} : undefined;
+        const { status } = await dashboard.call(method, filled(path), body, { 'x-key': 'wrong' });
+        expect([path, status]).toEqual([path, 403]);
+      }
+    });
+
+    it('a reader changes nothing, reveals nothing and is not audited', async () => {
+      for (const { method, path } of dashboard.routes()) {
+        if (method === 'GET') continue;
+        const { status, body } = await dashboard.call(method, filled(path), {});
+        expect([path, status, body.error.code]).toEqual([path, 403, 'forbidden']);
+      }
+      for (const path of [
+        `messages/${message()}/html`,
+        'messages/export?reveal=true',
+        'contacts/export',
+        `contacts/${ids['ada']}?reveal=true&tenant=acme`,
+        `contacts/${ids['ada']}/conversation?reveal=true`,
+        'phones',
+      ])
+        expect([path, (await api(path)).error.code]).toEqual([path, 'forbidden']);
+      expect(audited).toEqual([]);
+    });
+
+    it('no answer to a reader has a whole address, a name or a text', async () => {
+      for (const { method, path } of dashboard.routes()) {
+        if (method !== 'GET') continue;
+        const { text } = await dashboard.get(`${filled(path)}?tenant=acme`);
+        expect(text).not.toMatch(/2348010000001|2348010009901|mango|"Ada"|form 7/);
+      }
+      const list = await api('messages');
+      expect(list.data.map(({ recipient }: { recipient: string }) => recipient)).toEqual([
+        '•••••••••••01',
+        '•••••••••••01',
+        '•••••••••••01',
+        '•••••••••••02',
+        '•••••••••••01',
+      ]);
+      expect((await api('contacts?tenant=acme')).data).toMatchObject([
+        { name: 'A•••', addresses: [{ kind: 'phone', value: '•••••••••••01' }] },
+      ]);
+    });
+
+    it('data of a tenant outside the access is unknown', async () => {
+      access = ADMIN;
+      for (const path of [
+        `messages/${ids['other']}-0`,
+        `batches/${ids['other']}`,
+        `contacts/${ids['foreign']}`,
+        `contacts/${ids['foreign']}/conversation`,
+        'messages?tenant=globex',
+        'stats?tenant=globex',
+        'changes?tenant=globex',
+        'contacts?tenant=globex',
+        'phones?tenant=globex',
+      ]) {
+        const { status, body } = await dashboard.get(`/dashboard/api/${path}`);
+        expect([path, status, body.error?.code]).toEqual([path, 404, 'not_found']);
+      }
+      for (const path of [
+        `messages/${ids['other']}-0/reveal`,
+        `messages/${ids['other']}-0/resend`,
+        `batches/${ids['other']}/cancel`,
+      ])
+        expect([path, (await post(path)).status]).toEqual([path, 404]);
+      const send = {
+        channel: 'sms',
+        to: [NUMBER],
+        content: { kind: 'text', text: 'x' },
+        tenant: 'globex',
+      };
+      expect((await post('messages', send)).status).toBe(404);
+      expect(
+        (await api('messages')).data.every(({ tenant }: { tenant: string }) => tenant === 'acme'),
+      ).toBe(true);
+      expect((await api(`messages?to=${NUMBER}`)).data).toHaveLength(2);
+      expect((await api('batches')).data).toHaveLength(2);
+      expect((await api(`messages?reference=${ids['other']}`)).data).toEqual([]);
+    });
+
+    it('lanes and providers are for callers that operate', async () => {
+      access = ADMIN;
+      for (const path of ['lanes', 'providers'])
+        expect((await api(path)).error.code).toBe('forbidden');
+      expect((await post('lanes/acme%3Asms/resume')).status).toBe(403);
+      access = OPERATOR;
+      expect((await api('providers')).data).toMatchObject([
+        { name: 'simulator', simulator: true, inFlight: 0, pause: null, pausedLanes: [] },
+      ]);
+      expect((await api('lanes')).data).toEqual([]);
+      expect((await post('lanes/acme%3Asms/resume')).status).toBe(200);
+      expect((await post('lanes/none/resume')).status).toBe(404);
+      expect(audited).toEqual([{ action: 'lane.resumed', tenant: null, subject: 'acme:sms' }]);
+    });
+
+    it.each([
+      ['another site', {}, { 'sec-fetch-site': 'cross-site' }, 403],
+      ['another origin of the site', {}, { 'sec-fetch-site': 'same-site' }, 403],
+      ['a form', {}, { 'content-type': 'text/plain' }, 415],
+    ])('a change from %s is refused', async (_from, body, headers, status) => {
+      access = ADMIN;
+      const answer = await post(`batches/${ids['later']}/cancel`, body, headers);
+      expect(answer.status).toBe(status);
+      expect((await sms.batch(ids['later']!, { tenant: 'acme' })).status).toBe('scheduled');
+    });
+
+    it('a search finds by number, reference, status and time, and names wrong fields', async () => {
+      const idsOf = async (query: string) =>
+        (await api(`messages?${query}`)).data.map(({ id }: { id: string }) => id);
+      expect(await idsOf(`to=%2B234%20801%20000%209901`)).toEqual([`${ids['sms']}-2`]);
+      expect(await idsOf('status=undelivered')).toEqual([`${ids['sms']}-2`]);
+      expect(await idsOf(`reference=${ids['later']}`)).toEqual([`${ids['later']}-0`]);
+      expect(await idsOf('until=2000-01-01')).toEqual([]);
+      const { status, body } = await dashboard.get(
+        '/dashboard/api/messages?limit=500&since=yesterday&until=2026-02-30T00:00:00Z',
+      );
+      expect(status).toBe(422);
+      expect(body.error.fields.map(({ path }: { path: string }) => path)).toEqual([
+        'since',
+        'limit',
+      ]);
+      expect((await api('messages?to=12')).error.fields).toMatchObject([{ path: 'to' }]);
+      expect((await api('messages?status=lost')).error.fields).toMatchObject([{ path: 'status' }]);
+      expect((await api('messages?cursor=x')).error.fields).toMatchObject([{ path: 'cursor' }]);
+    });
+
+    it('the timeline of a failed message says in words what happened and what to do', async () => {
+      const { timeline, ...detail } = await api(`messages/${ids['sms']}-2`);
+      expect(detail).toMatchObject({
+        status: 'undelivered',
+        errorCode: 'absent_subscriber',
+        reason: 'The phone was switched off or out of reach',
+        provider: 'simulator',
+        content: { kind: 'text', characters: TEXT.length },
+        canResend: false,
+      });
+      // The report may arrive before the answer to the request.
+      const told = timeline.toSorted(
+        (one: { kind: string }, other: { kind: string }) =>
+          Number(one.kind === 'report') - Number(other.kind === 'report'),
+      );
+      expect(told).toMatchObject([
+        { kind: 'accepted', title: 'Accepted by this app' },
+        { kind: 'attempt', title: 'Request to simulator', detail: 'Attempt 1' },
+        { kind: 'outcome', status: 'sent', title: 'Accepted by the provider' },
+        {
+          kind: 'report',
+          status: 'undelivered',
+          title: 'Not delivered',
+          detail: 'The phone was switched off or out of reach',
+          remedy: 'Send again later',
+          code: 'absent_subscriber',
+        },
+      ]);
+      const later = await api(`messages/${ids['later']}-0`);
+      expect(later.timeline).toMatchObject([
+        { kind: 'accepted' },
+        { kind: 'scheduled', detail: later.sendAt },
+        { kind: 'waiting', title: 'Waits for its time', detail: later.sendAt },
+      ]);
+    });
+
+    it('a rejected message shows its one attempt', async () => {
+      const to = '2348010009903';
+      const { id } = await sms.send({ from: 'ACME', to, body: 'x' }, { tenant: 'acme' });
+      await eventually(async () => {
+        expect(await api(`messages/${id}-0`)).toMatchObject({
+          status: 'rejected',
+          reason: 'The network refuses this number',
+          attempts: 1,
+        });
+      });
+      const { timeline } = await api(`messages/${id}-0`);
+      expect(timeline[1]).toMatchObject({ kind: 'attempt', detail: 'Attempt 1' });
+    });
+
+    it('a reveal is whole, and audited before the answer', async () => {
+      access = ADMIN;
+      const { body } = await post(`messages/${message()}/reveal`);
+      const content = { kind: 'text', text: TEXT };
+      expect(body).toEqual({ recipient: NUMBER, content, facts: [] });
+      expect(audited).toEqual([{ action: 'message.revealed', tenant: 'acme', subject: message() }]);
+      const contact = await api(`contacts/${ids['ada']}?reveal=true`);
+      expect(contact).toMatchObject({ name: 'Ada', addresses: [{ value: NUMBER }] });
+      expect(contact.history).toMatchObject([
+        { state: 'opted_in', source: 'web form', evidence: 'form 7' },
+      ]);
+      const { text } = await dashboard.get('/dashboard/api/messages/export?reveal=true');
+      expect(text).toContain(`${message()},acme,sms,${NUMBER},ACME,delivered,,simulator,`);
+      const csv = await dashboard.get('/dashboard/api/contacts/export');
+      expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+      expect(csv.text).toContain('Ada');
+      expect(audited.map(({ action }) => action)).toEqual([
+        'message.revealed',
+        'contact.revealed',
+        'messages.exported',
+        'contacts.exported',
+      ]);
+    });
+
+    it('a batch shows its progress, and is rescheduled and cancelled', async () => {
+      access = ADMIN;
+      expect(await api(`batches/${ids['sms']}`)).toMatchObject({
+        status: 'completed',
+        recipients: 3,
+        done: 3,
+        counts: { delivered: 2, undelivered: 1 },
+        canCancel: false,
+        canReschedule: false,
+      });
+      expect(await api(`batches/${ids['later']}`)).toMatchObject({
+        status: 'scheduled',
+        done: 0,
+        canCancel: true,
+        canReschedule: true,
+      });
+      const sendAt = new Date(Date.now() + 2 * HOUR).toISOString();
+      expect((await post(`batches/${ids['later']}/reschedule`, { sendAt })).body).toMatchObject({
+        sendAt,
+      });
+      expect(
+        (await post(`batches/${ids['later']}/reschedule`, {})).body.error.fields,
+      ).toMatchObject([{ path: 'sendAt' }]);
+      expect((await post(`batches/${ids['sms']}/cancel`)).status).toBe(409);
+      expect((await post(`batches/${ids['later']}/cancel`)).body).toMatchObject({
+        status: 'cancelled',
+        counts: { cancelled: 1 },
+      });
+      expect(audited.map(({ action }) => action)).toEqual(['batch.rescheduled', 'batch.cancelled']);
+    });
+
+    it('counts, funnel and times follow the messages', async () => {
+      const stats = await api('stats?tenant=acme&interval=day');
+      expect(stats.funnel).toEqual({ accepted: 5, sent: 3, delivered: 2, read: 0, failed: 2 });
+      expect(stats.latency).toMatchObject({
+        messages: 4,
+        toDelivered: { p50: expect.any(Number) },
+      });
+      expect((await api('stats?since=2020-01-01&interval=hour')).error.fields).toMatchObject([
+        { path: 'since' },
+      ]);
+    });
+
+    it('a cancelled message is neither failed nor on the way, and an ended call is delivered', async () => {
+      const tenant = 'counted';
+      access = { ...OPERATOR, tenants: [tenant] };
+      const voice = dashboard.app.get(VoiceService, { strict: false });
+      const calls = ['2348010000001', '2348010009901'];
+      const { id } = await voice.send({ from: '2348000000001', to: calls, text: 'x' }, { tenant });
+      await eventually(async () =>
+        expect((await voice.batch(id, { tenant })).counts).toEqual({ completed: 1, busy: 1 }),
+      );
+      const sendAt = new Date(Date.now() + HOUR);
+      const to = [NUMBER, '2348010000002', '2348010000003'];
+      const later = await sms.send({ from: 'ACME', to, body: 'x', sendAt }, { tenant });
+      await sms.cancel(later.id, { tenant });
+      const { series, funnel } = await api('stats?interval=day');
+      expect(series.filter(({ accepted }: { accepted: number }) => accepted > 0)).toMatchObject([
+        { accepted: 5, delivered: 1, failed: 1, cancelled: 3 },
+      ]);
+      expect(funnel).toMatchObject({ accepted: 5, delivered: 1, failed: 1 });
+    });
+
+    it('a change and its audit entry are one transaction', async () => {
+      access = OPERATOR;
+      const sendAt = new Date(Date.now() + HOUR).toISOString();
+      const later = new Date(Date.now() + 2 * HOUR).toISOString();
+      const content = { kind: 'text', text: 'z' };
+      const request = { channel: 'sms', from: 'ACME', to: [NUMBER], content, sendAt };
+      const { batchId } = (await post('messages', request)).body;
+      const before = await api('batches');
+      isLogFull = true;
+      const changes: [string, object][] = [
+        ['messages', request],
+        [`messages/${message()}/resend`, {}],
+        [`batches/${batchId}/reschedule`, { sendAt: later }],
+        [`batches/${batchId}/cancel`, {}],
+        ['lanes/acme:sms/resume', {}],
+      ];
+      for (const [path, body] of changes) expect((await post(path, body)).status).toBe(500);
+      expect(await api('batches')).toEqual(before);
+      isLogFull = false;
+      for (const [path, body] of changes.slice(2))
+        expect((await post(path, body)).status).toBe(200);
+      expect(managed).toEqual([true, true, true, true]);
+    });
+
+    it('a look for changes sees a send and its report', async () => {
+      access = ADMIN;
+      const { cursor } = await api('changes');
+      expect(await api(`changes?since=${cursor}`)).toMatchObject({ changed: false });
+      const send = {
+        channel: 'sms',
+        from: 'ACME',
+        to: [NUMBER],
+        content: { kind: 'text', text: 'x' },
+      };
+      const { status, body } = await post('messages', send);
+      expect([status, body.recipients]).toEqual([201, 1]);
+      await eventually(async () => {
+        expect(await api(`changes?since=${cursor}`)).toMatchObject({
+          changed: true,
+          batches: expect.arrayContaining([body.batchId]),
+          messages: expect.arrayContaining([`${body.batchId}-0`]),
+        });
+      });
+      expect(audited).toEqual([{ action: 'message.sent', tenant: 'acme', subject: body.batchId }]);
+    });
+
+    it('pages that were told of the same change share a list with those of the same rights alone', async () => {
+      access = ADMIN;
+      const list = async (after = '') => {
+        const path = '/dashboard/api/batches?limit=200';
+        const { body } = await dashboard.get(path, { 'x-after': after });
+        return body.data.length as number;
+      };
+      const before = await list('one');
+      const content = { kind: 'text', text: 'x' };
+      await post('messages', { channel: 'sms', from: 'ACME', to: [NUMBER], content });
+      expect([await list('one'), await list('two'), await list()]).toEqual([
+        before,
+        before + 1,
+        before + 1,
+      ]);
+      access = READER;
+      expect(await list('one')).toBeGreaterThan(before + 1);
+    });
+
+    it('an estimate counts duplicates, wrong addresses, refusals and parts, and sends nothing', async () => {
+      access = ADMIN;
+      const contacts = dashboard.app.get(ContactsService, { strict: false });
+      await contacts.optOut('2348010000055', { tenant: 'acme', channel: 'sms', source: 'test' });
+      const before = (await api('batches?limit=1')).data[0].id;
+      const request = {
+        channel: 'sms',
+        from: 'ACME',
+        to: [NUMBER, '+234 801 000 0001', '2348010000055', 'nonsense'],
+        content: { kind: 'text', text: 'x'.repeat(200) },
+      };
+      const { status, body } = await post('messages/estimate', request);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        given: 4,
+        duplicates: 1,
+        invalid: [{ path: 'to[3]', message: expect.stringContaining('7 to 15 digits') }],
+        recipients: 2,
+        denied: [{ reason: 'opted_out', title: 'The recipient opted out', recipients: 1 }],
+        allowed: 1,
+        parts: 2,
+        unitCost: null,
+        totalCost: null,
+        currency: null,
+      });
+      expect((await api('batches?limit=1')).data[0].id).toBe(before);
+    });
+
+    it('an estimate counts the members of groups, each address once', async () => {
+      access = ADMIN;
+      const { groups } = dashboard.app.get(ContactsService, { strict: false });
+      const tenant = 'acme';
+      const [one, other] = [
+        await groups.create('one', { tenant }),
+        await groups.create('other', { tenant }),
+      ];
+      await groups.add(one.id, [NUMBER, '2348010000021', '2348010000022'], { tenant });
+      await groups.add(other.id, ['2348010000022', '2348010000023'], { tenant });
+      const request = {
+        channel: 'sms',
+        from: 'ACME',
+        to: [NUMBER, one.id, other.id],
+        content: { kind: 'text', text: 'x' },
+      };
+      const { body } = await post('messages/estimate', request);
+      expect(body).toMatchObject({ given: 3, duplicates: 2, recipients: 4, allowed: 4 });
+      const unknown = `grp_${'0'.repeat(22)}`;
+      const wrong = await post('messages/estimate', { ...request, to: [NUMBER, unknown] });
+      expect(wrong.status).toBe(422);
+      expect(wrong.body.error.fields).toMatchObject([{ path: 'to[1]' }]);
+    });
+
+    it.each([
+      ['a channel that is unknown', { channel: 'fax' }, 'channel'],
+      ['recipients that are no list', { to: NUMBER }, 'to'],
+      ['a content without a kind', { content: { text: 'x' } }, 'content.kind'],
+      ['a wrong time', { sendAt: 'soon' }, 'sendAt'],
+    ])('a send with %s is refused by name', async (_wrong, wrong, path) => {
+      access = ADMIN;
+      const send = { channel: 'sms', to: [NUMBER], content: { kind: 'text', text: 'x' }, ...wrong };
+      const { status, body } = await post('messages', send);
+      expect([status, body.error.code]).toEqual([422, 'invalid_field']);
+      expect(body.error.fields).toMatchObject([{ path }]);
+    });
+
+    it('the check of the app refuses sends, estimates and repetitions', async () => {
+      access = ADMIN;
+      refused.add('ACME');
+      const send = {
+        channel: 'sms',
+        from: 'ACME',
+        to: [NUMBER],
+        content: { kind: 'text', text: 'x' },
+      };
+      try {
+        for (const path of ['messages', 'messages/estimate', `messages/${message()}/resend`])
+          expect([path, (await post(path, send)).status]).toEqual([path, 500]);
+      } finally {
+        refused.clear();
+      }
+      expect(audited).toEqual([]);
+    });
+
+    it('a failed message is repeated as a new send', async () => {
+      access = ADMIN;
+      const { status, body } = await post(`messages/${ids['sms']}-2/resend`);
+      expect(status).toBe(201);
+      const history = dashboard.app.get(MessageHistory, { strict: false });
+      expect(await history.message(`${body.batchId}-0`)).toMatchObject({
+        tenant: 'acme',
+        recipient: FAILING,
+        sender: 'ACME',
+        content: { kind: 'text', text: TEXT },
+      });
+    });
+
+    it('an imported contact is found, and a bad row is named by its line', async () => {
+      access = ADMIN;
+      const csv = 'phone,name\n2348010000088,Chi\nnonsense,No\n';
+      const { body } = await post('contacts/import', { csv });
+      expect(body).toMatchObject({ imported: 1, errors: [{ line: 3, path: 'phone' }] });
+      expect((await api('contacts?q=2348010000088')).data).toMatchObject([{ name: 'C•••' }]);
+      expect((await api('contacts?q=chi')).error.fields).toMatchObject([{ path: 'q' }]);
+    });
+
+    describe('the simulated phones', () => {
+      const whatsApp = '2348000000001';
+
+      it('a reply goes the way of inbound messages: it opens the window and shows in the conversation', async () => {
+        access = ADMIN;
+        const reply = { channel: 'whatsapp', from: NUMBER, to: whatsApp, text: 'Is it ready?' };
+        expect((await post('phones/reply', reply)).status).toBe(202);
+        const detail = await api(`contacts/${ids['ada']}`);
+        expect(detail.windows).toMatchObject([{ sender: whatsApp }]);
+        const [window] = detail.windows;
+        expect(Date.parse(window.windowEndsAt) - Date.parse(window.lastInboundAt)).toBe(24 * HOUR);
+        const answer = {
+          channel: 'whatsapp',
+          from: whatsApp,
+          to: [NUMBER],
+          content: { kind: 'text', text: 'Yes' },
+        };
+        expect((await post('messages', answer)).status).toBe(201);
+        await eventually(async () => {
+          const { phones } = await api('phones');
+          const phone = phones.find(({ channel }: { channel: string }) => channel === 'whatsapp');
+          expect(phone).toMatchObject({ number: NUMBER, windowEndsAt: expect.any(String) });
+          expect(phone.messages).toMatchObject([
+            { direction: 'out', text: 'Is it ready?', sender: whatsApp },
+            { direction: 'in', text: 'Yes', status: 'read' },
+          ]);
+        });
+        const masked = await api(`contacts/${ids['ada']}/conversation`);
+        expect(masked.data.at(-1)).toMatchObject({
+          direction: 'out',
+          text: null,
+          content: { characters: 3 },
+        });
+        const whole = await api(`contacts/${ids['ada']}/conversation?reveal=true`);
+        expect(whole.data.slice(-2)).toMatchObject([
+          { direction: 'in', text: 'Is it ready?' },
+          { direction: 'out', text: 'Yes' },
+        ]);
+        expect(audited.map(({ action }) => action)).toEqual([
+          'phone.replied',
+          'message.sent',
+          'contact.revealed',
+        ]);
+      });
+
+      it('pages of a conversation go back in time without a gap', async () => {
+        access = ADMIN;
+        const all = (await api(`contacts/${ids['ada']}/conversation`)).data;
+        const paged: unknown[] = [];
+        for (let cursor: string | null | undefined; cursor !== null;) {
+          const page = await api(
+            `contacts/${ids['ada']}/conversation?limit=1${cursor ? `&cursor=${cursor}` : ''}`,
+          );
+          paged.unshift(...page.data);
+          cursor = page.nextCursor;
+        }
+        expect(paged).toEqual(all);
+      });
+
+      it('STOP from a phone opts its owner out', async () => {
+        access = ADMIN;
+        await post('phones/reply', {
+          channel: 'sms',
+          from: '2348010000066',
+          to: 'ACME',
+          text: 'STOP',
+        });
+        const send = {
+          channel: 'sms',
+          from: 'ACME',
+          to: ['2348010000066'],
+          content: { kind: 'text', text: 'x' },
+        };
+        const { status, body } = await post('messages', send);
+        expect([status, body.error.code]).toEqual([422, 'opted_out']);
+      });
+
+      it('a fate becomes a report, and an unknown one is refused by name', async () => {
+        access = ADMIN;
+        const { body } = await post('phones/fate', { messageId: message(), fate: 'read' });
+        expect(body).toEqual({});
+        expect((await api(`messages/${message()}`)).status).toBe('read');
+        const wrong = await post('phones/fate', { messageId: message(), fate: 'eaten' });
+        expect(wrong.body.error.fields).toMatchObject([{ path: 'fate' }]);
+        const foreign = { messageId: `${ids['other']}-0`, fate: 'read' };
+        expect((await post('phones/fate', foreign)).status).toBe(404);
+        expect(audited.map(({ action }) => action)).toEqual(['phone.reported']);
+      });
+
+      it('a call, an order and a code are on the phone, and whole there alone', async () => {
+        access = ADMIN;
+        const tenant = 'acme';
+        const voice = dashboard.app.get(VoiceService, { strict: false });
+        const vas = dashboard.app.get(VasService, { strict: false });
+        const verification = dashboard.app.get(VerificationService, { strict: false });
+        const [caller, pressing] = ['2348000000001', '2348010009912'];
+        const called = await voice.send(
+          { from: caller, to: pressing, text: 'Press one', collect: { maxDigits: 1 } },
+          { tenant },
+        );
+        await vas.allow({ currency: 'NGN', daily: '1000', perNumber: '1000' }, { tenant });
+        const order = { product: 'airtime-ng', amount: '100', clientReference: 'shop-1' };
+        const ordered = await vas.order({ ...order, to: '2348010000031' }, { tenant });
+        const code = { to: '2348010000032', channel: 'sms', from: 'ACME' };
+        const { id } = await verification.start(code, { tenant });
+        const mail = { to: 'bo@demo.test', channel: 'email', from: 'codes@demo.test' };
+        await verification.start(mail, { tenant });
+        type Phone = { number: string; messages: { id: string; text: string }[] };
+        let sent = '';
+        let codeId = '';
+        await eventually(async () => {
+          const { phones, inbox } = await api('phones');
+          const phoneOf = (number: string) =>
+            phones.find((phone: Phone) => phone.number === number);
+          expect(phoneOf(pressing)).toMatchObject({
+            canReply: false,
+            messages: [
+              {
+                kind: 'call',
+                sender: caller,
+                text: 'Press one',
+                note: 'answered, 7 s, pressed 1',
+                status: 'completed',
+              },
+            ],
+          });
+          expect(phoneOf('2348010000031')).toMatchObject({
+            channel: 'vas',
+            canReply: false,
+            messages: [{ kind: 'order', text: 'airtime-ng, 100 NGN', status: 'delivered' }],
+          });
+          expect(inbox).toMatchObject([
+            { to: 'bo@demo.test', text: expect.stringMatching(/^\d{6} is your code/) },
+          ]);
+          const [message] = phoneOf('2348010000032').messages;
+          sent = message.text;
+          codeId = message.id;
+        });
+        const digits = /^(\d{6}) is your code/.exec(sent)?.[1] ?? '';
+        expect(digits).not.toBe('');
+        const seen = [
+          await dashboard.get(`/dashboard/api/messages/${codeId}`),
+          await dashboard.post(`/dashboard/api/messages/${codeId}/reveal`),
+          await dashboard.get('/dashboard/api/messages'),
+          await dashboard.get('/dashboard/api/messages/export?reveal=true'),
+        ];
+        expect(seen.map(({ status, text }) => [status, text.includes(digits)])).toEqual(
+          seen.map(({ status }) => [status < 300 ? status : 'refused', false]),
+        );
+        expect(seen[0]?.body).toMatchObject({ code: 'pending', content: null, canResend: false });
+        await verification.check(id, digits, { tenant });
+        expect((await api(`messages/${codeId}`)).code).toBe('verified');
+        const titles = ({ facts }: { facts: { title: string; value: string }[] }) =>
+          Object.fromEntries(facts.map(({ title, value }) => [title, value]));
+        const call = await api(`messages/${called.id}-0`);
+        expect(titles(call)).toMatchObject({ Duration: '7 s', 'Pressed digits': '•' });
+        const revealed = await post(`messages/${called.id}-0/reveal`);
+        expect(titles(revealed.body)).toMatchObject({ 'Pressed digits': '1' });
+        const detail = await api(`messages/${ordered.id}-0`);
+        expect(titles(detail)).toMatchObject({
+          'Client reference': 'shop-1',
+          Amount: '100 NGN',
+          Arrived: '100',
+        });
+        expect(detail).toMatchObject({
+          cost: expect.any(String),
+          currency: 'NGN',
+          canResend: false,
+          content: { product: 'airtime-ng, 100 NGN' },
+        });
+      });
+
+      it('an e-mail is in the inbox, and its html runs in a page that may do nothing', async () => {
+        access = ADMIN;
+        const send = {
+          channel: 'email',
+          from: 'shop@demo.test',
+          to: ['ada@demo.test'],
+          content: { kind: 'email', subject: 'Hi', text: 'Hello', html: '<p>Hello</p>' },
+        };
+        const { status, body } = await post('messages', send);
+        expect([status, body]).toMatchObject([201, { recipients: 1 }]);
+        const id = `${body.batchId}-0`;
+        await eventually(async () => {
+          const { inbox } = await api('phones');
+          expect(inbox.filter((email: { id: string }) => email.id === id)).toMatchObject([
+            { to: 'ada@demo.test', subject: 'Hi', text: 'Hello', hasHtml: true },
+          ]);
+        });
+        const page = await dashboard.get(`/dashboard/api/phones/${id}/html`);
+        expect(page.text).toBe('<p>Hello</p>');
+        expect(page.headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none'/);
+        expect(page.headers.get('x-frame-options')).toBeNull();
+        expect((await api(`messages?reference=${id}`)).data).toMatchObject([
+          { recipient: 'a•••@demo.test' },
+        ]);
+      });
+    });
+  },
+  ['sqlite', 'postgres'],
+);
+
+describeEachDatabase(
+  'the dashboard API without a simulator',
+  (database) => {
+    it.each(Object.keys(PLATFORMS) as Platform[])('has no phones on %s', async (platform) => {
+      const dashboard = await DashboardApp.start({
+        database: database.options(),
+        platform,
+        dashboard: { files: await builtPages(), access: () => ADMIN },
+        messaging: {
+          transport: () => ({
+            name: 'paper',
+            capabilities: { maxRecipients: 1, idempotencyWindow: 0 },
+            submit: async () => ({ reference: 'x' }),
+          }),
+        },
+      });
+      expect((await dashboard.get('/dashboard/api/context')).body).toMatchObject({
+        simulator: false,
+      });
+      expect((await dashboard.get('/dashboard/api/phones')).status).toBe(404);
+      expect((await dashboard.post('/dashboard/api/phones/reply', {})).status).toBe(404);
+      await dashboard.close();
+    });
+  },
+  ['sqlite'],
+);

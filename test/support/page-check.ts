@@ -1,0 +1,59 @@
+import axe from 'axe-core';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+
+/** Pictures of every page; nothing reads them, people do. */
+const SHOTS = join(import.meta.dirname, '../../dist/screenshots');
+
+/** WCAG 2.2 AA, by axe's tags. */
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+export const WIDTHS = [1280, 320];
+export const SCHEMES = ['light', 'dark'] as const;
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly {
+    readonly target: readonly string[];
+    readonly failureSummary: string;
+  }[];
+}
+
+/** Takes a picture of the page as it is, and answers what is wrong with it. */
+export async function wrongWith(
+  page: Page,
+  name: string,
+  width: number,
+  colorScheme: (typeof SCHEMES)[number],
+): Promise<string[]> {
+  await page.setViewportSize({ width, height: 860 });
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await mkdir(SHOTS, { recursive: true });
+  const path = join(SHOTS, `${name}-${width}-${colorScheme}.png`);
+  await page.screenshot({ path, fullPage: true });
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(TAGS)} })`)) as {
+    readonly violations: readonly Violation[];
+  };
+  const wrong = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`),
+  );
+  const wide = Number(await page.evaluate('document.documentElement.scrollWidth'));
+  if (wide > width) wrong.push(`is ${wide} pixels wide`);
+  return wrong.map((one) => `${name} at ${width} in ${colorScheme}: ${one}`);
+}
+
+/** {@link wrongWith} in every width and colour scheme. */
+export async function wrongInAll(page: Page, name: string): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const width of WIDTHS)
+    for (const scheme of SCHEMES) wrong.push(...(await wrongWith(page, name, width, scheme)));
+  return wrong;
+}
+
+/** The page shows its data. */
+export async function shown(page: Page): Promise<void> {
+  await page.locator('main h1').first().waitFor();
+  await page.locator('body:not(:has(.skeleton))').waitFor();
+}
