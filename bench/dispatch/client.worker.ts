@@ -71,6 +71,7 @@ function submission(index: number): Submission {
     recipients: [`23480${10_000_000 + index}`],
     deliveryReport: 'none',
     attempt: 1,
+    dueAt: new Date(),
     firstSentAt: new Date(),
   };
 }
