@@ -5,5 +5,5 @@ import { dataSourceOptions } from './src/gateway-database.js';
 
 loadEnvironmentFile();
 
-/** For TypeORM's command line: `npm run migration:run` builds and runs what is pending. */
+/** For TypeORM's command line; `npm run migration:run` takes the migration lock, and this does not. */
 export const dataSource = new DataSource(dataSourceOptions(readEnvironment(process.env)));
