@@ -92,8 +92,8 @@ export class VerificationStore {
         expiresAt: Big;
       }
     >(
-      `SELECT v.batch, v.id, v.channel, v.status, v.created_at AS "createdAt", v.expires_at AS "expiresAt"
-       FROM ${ids.keyed} ${this.database.dialect.join} messaging_verification v ON v.batch = v_id`,
+      `SELECT c.batch, c.id, c.channel, c.status, c.created_at AS "createdAt", c.expires_at AS "expiresAt"
+       FROM ${ids.keyed} ${this.database.dialect.join} messaging_verification c ON c.batch = v_id`,
       ids.bind([...new Set(batches)].map((id) => [id])),
     );
     return rows.map(({ createdAt, expiresAt, ...row }) => ({
