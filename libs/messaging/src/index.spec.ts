@@ -25,6 +25,7 @@ it('the public names match the snapshot', () => {
       "INBOUND_RECEIVED",
       "IdempotencyKeyInUseError",
       "IdempotencyKeyReusedError",
+      "LostAnswerFailure",
       "MESSAGE_STATUS_CHANGED",
       "MESSAGE_TRANSPORTS",
       "MESSAGING_CLOCK",

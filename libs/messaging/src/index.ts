@@ -130,6 +130,7 @@ export {
   MessagingError,
   NoRouteError,
   PausedFailure,
+  LostAnswerFailure,
   PausedUncertainFailure,
   PermanentFailure,
   RetryableFailure,

@@ -150,6 +150,16 @@ describeEachDatabase('the email product of the gateway', (db) => {
     expect((await ask('DELETE', `/webhooks/${webhook_id}`)).status).toBe(204);
   });
 
+  it('an email whose answer is lost is unknown, and the emails after it are sent', async () => {
+    const to = ['lost@example.com', 'ada@example.com'];
+    const { body } = await send({ ...TEXT, recipients: to.map((email) => ({ email })) });
+    const id = String(body['reference_id']);
+    await eventually(async () => {
+      const listed = await rows(`reference_id=${id}`);
+      expect(listed.map(({ status }) => status)).toEqual(['unknown', 'delivered']);
+    });
+  });
+
   it('a webhook gets the kinds of callbacks it asked for', async () => {
     const chosen = await Receiver.start();
     try {

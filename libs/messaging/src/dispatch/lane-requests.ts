@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import {
   BouncedFailure,
   DeferredFailure,
+  LostAnswerFailure,
   PausedFailure,
   PausedUncertainFailure,
   PermanentFailure,
@@ -142,7 +143,12 @@ export class LaneRequests {
         ...(counts && { attempts: submission.attempt }),
         ...(aside > 0 && { parkFor: aside }),
       });
-    else if (exhausted || held.asks(item) || ageOf(item, clock) >= idempotencyWindow)
+    else if (
+      kind === 'lost' ||
+      exhausted ||
+      held.asks(item) ||
+      ageOf(item, clock) >= idempotencyWindow
+    )
       held.recordUnknown(item, errorCode);
     else {
       const attempt = submission.attempt + (counts ? 1 : 0);
@@ -275,6 +281,7 @@ const MEANINGS = [
   [DeferredFailure, { kind: 'deferred', uncertain: false }],
   [PermanentFailure, { kind: 'permanent', uncertain: false }],
   [PausedFailure, { kind: 'paused', uncertain: false }],
+  [LostAnswerFailure, { kind: 'lost', uncertain: true }],
   [PausedUncertainFailure, { kind: 'paused', uncertain: true }],
   [RetryableFailure, { kind: 'retryable', uncertain: false }],
 ] as const;

@@ -186,6 +186,7 @@ export interface SimulatedFate extends SimulatedReport {
     | 'throttled' // the first submit is throttled, then as `reported`
     | 'lost' // the submit response is lost, a poll finds the report
     | 'vanished' // the submit response is lost, no poll finds the report
+    | 'unknown' // as `vanished`, and the submission is not repeated
     | 'replying' // as `reported`, then the recipient replies
     | 'refused'; // refused at submit
   /** Report before the final one. @default none */

@@ -123,6 +123,7 @@ export class DatabaseShutdownTimeoutError extends MessagingError {
  * | {@link RetryableFailure} | not accepted, a retry may succeed | back to `queued`, attempt + 1, backoff |
  * | {@link PausedFailure} | not accepted, and the provider accepts nothing now | back to `queued`, the lane pauses, no attempt used |
  * | {@link UncertainFailure} | may have been accepted | the same submission again under its key, attempt + 1, backoff; without keys `unknown` |
+ * | {@link LostAnswerFailure} | may have been accepted, and a repeat could be delivered twice | `unknown` |
  * | {@link PausedUncertainFailure} | may have been accepted, and the provider accepts nothing now | the same, after a pause of the lane, no attempt used |
  *
  * "Not accepted" needs proof, because a message that goes back to the queue leaves under a new key:
@@ -180,5 +181,8 @@ export class DeferredFailure extends SubmitFailure {
 }
 
 export class UncertainFailure extends SubmitFailure {}
+
+/** The answer is lost, and the provider honours no key for this request although it does for others. */
+export class LostAnswerFailure extends UncertainFailure {}
 
 export class PausedUncertainFailure extends UncertainFailure {}

@@ -81,7 +81,7 @@ const FATES: Readonly<Record<string, SimulatedFate>> = {
     rawStatus: 'refused',
     errorCode: 'address_refused',
   },
-  lost: { ...DELIVERED, course: 'vanished' },
+  lost: { ...DELIVERED, course: 'unknown' },
   'late-bounce': { ...DELIVERED, later: bounce('recipient', 550, '5.1.1', 'No such user here') },
   reply: { ...DELIVERED, course: 'replying' },
 };

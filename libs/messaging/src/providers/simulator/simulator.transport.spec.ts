@@ -3,6 +3,7 @@ import { transportContext } from '../../../../../test/support/transport-context.
 import {
   MessagingConfigError,
   PausedFailure,
+  LostAnswerFailure,
   PausedUncertainFailure,
   PermanentFailure,
   UncertainFailure,
@@ -310,7 +311,7 @@ describe('an email to', () => {
       code: 'address_refused',
     });
     const submission = email('lost@example.com');
-    await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(UncertainFailure);
+    await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(LostAnswerFailure);
     expect(await made.fetchReports(asked(submission))).toEqual([]);
   });
 

@@ -8,6 +8,7 @@ import type {
 } from '../../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import {
+  LostAnswerFailure,
   PausedFailure,
   PausedUncertainFailure,
   PermanentFailure,
@@ -100,7 +101,7 @@ const read = group(SIMULATOR);
  * | `complained` | delivered, then a complaint |
  * | `delayed` | the event `delayed`, then delivered |
  * | `rejected` | refused at submit |
- * | `lost` | the answer is always lost and no poll finds it |
+ * | `lost` | the answer is lost: unknown, and not repeated |
  * | `reply` | delivered; the recipient writes back a second later |
  * | other | delivered |
  *
@@ -197,6 +198,8 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
         recipients[0]?.final.errorCode ?? REFUSED,
         'The simulated carrier refuses such recipients, as it does numbers ending in 9903 and rejected@',
       );
+    if (recipients.some(({ course }) => course === 'unknown'))
+      throw new LostAnswerFailure('answer_lost', 'The simulated relay lost its answer');
     if (recipients.some(({ course }) => course === 'lost' || course === 'vanished'))
       throw new UncertainFailure('answer_lost', 'The simulated carrier lost its answer');
 
@@ -258,7 +261,8 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
         const of = { attempt };
         const one = simulatedRecipient(submissionId, to, firstSentAt, simulation, of, known);
         const { course, underway, first, final, followUp } = one;
-        if (course === 'vanished' || (final.providerTime?.getTime() ?? 0) > now) continue;
+        if (course === 'vanished' || course === 'unknown') continue;
+        if ((final.providerTime?.getTime() ?? 0) > now) continue;
         if (course === 'disordered') reports.push({ ...underway, submissionId });
         if (first) reports.push({ ...first, submissionId });
         const details = content && isVasOrder(content) ? soldBy(content) : final.details;
@@ -346,6 +350,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
         case 'silent':
         case 'lost':
         case 'vanished':
+        case 'unknown':
           continue;
       }
       if (followUp) report(followUp, delay * 1.25);
