@@ -213,6 +213,24 @@ describe('an SMTP relay', () => {
     expect(first).not.toMatch(/^bcc:/im);
   });
 
+  it.each([
+    ['https://shop.example/u/1', undefined],
+    ['http://localhost:3000/u/1', undefined],
+    ['http://shop.example/u/1', 'invalid_unsubscribe_url'],
+    ['http://localhost.example/u/1', 'invalid_unsubscribe_url'],
+    ['https://shop.example/<u>', 'invalid_unsubscribe_url'],
+    [undefined, 'no_unsubscribe_url'],
+  ])('a marketing message with the unsubscribe address %s: error %s', async (url, code) => {
+    const options = url === undefined ? {} : { unsubscribeUrl: () => url };
+    const marketing = submission({ content: { ...content, category: 'marketing' } });
+    const { server, transport } = await started(options);
+    const submitted = transport.submit(marketing, signal);
+    if (code) return expect(submitted).rejects.toMatchObject({ code });
+    await submitted;
+    const [mail] = server.accepted;
+    expect(mail?.message.toString()).toContain(`List-Unsubscribe: <${url}>`);
+  });
+
   it('text is derived from html of any length, from its beginning', async () => {
     const { server, transport } = await started();
     const { text: _none, ...given } = content;
