@@ -15,7 +15,7 @@ import {
   VasService,
 } from '@dundun/messaging';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { SchedulerRegistry } from '@nestjs/schedule';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { randomUUID } from 'node:crypto';
@@ -46,6 +46,7 @@ describeEachDatabase('orders of airtime and data', (database) => {
     operator = new Operator();
     app = await Test.createTestingModule({
       imports: [
+        ScheduleModule.forRoot(),
         TypeOrmModule.forRoot(database.options()),
         MessagingModule.forRoot({
           providers: { operator: () => operator, main: simulator() },
@@ -289,7 +290,7 @@ describeEachDatabase('orders of airtime and data', (database) => {
     await reaches(id, 'unknown');
     const told: VasOrderOpen[] = [];
     // The app's own job would tell of the order first.
-    app.get(SchedulerRegistry, { strict: false }).deleteInterval('messaging.orders');
+    app.get(SchedulerRegistry).deleteInterval('messaging.orders');
     const job = openOrdersJob(() => vas.takeOpen(), {
       wants: () => true,
       publish: (name, payload) => {
