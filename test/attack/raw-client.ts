@@ -34,8 +34,9 @@ export class RawClient {
   }
 
   /** Resolves when the bytes are with the system. */
-  write(bytes: string): Promise<void> {
-    return new Promise((resolve) => this.socket.write(bytes, 'latin1', () => resolve()));
+  write(bytes: string | Buffer): Promise<void> {
+    const written = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+    return new Promise((resolve) => this.socket.write(written, () => resolve()));
   }
 
   /** Writes, and closes its writing side alone. */
