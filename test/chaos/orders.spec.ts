@@ -6,6 +6,7 @@ import { describeEachDatabase } from '../support/databases.js';
 import { App } from './app.js';
 import { CompiledSources } from './compiled-sources.js';
 import { POINTS, type Point } from './processes/protocol.js';
+import { shareOf } from './short-form.js';
 import { until } from './until.js';
 import { Upstream } from './upstream.js';
 
@@ -97,7 +98,7 @@ describeEachDatabase('kill -9 while orders leave', (database) => {
     async (manner) => {
       const started = await begin(manner);
       const { sends } = started;
-      for (const point of KILLS) {
+      for (const point of shareOf(KILLS, database.kind)) {
         const worker = await startApp(started.operator.url);
         if (point === 'on-the-wire') {
           const held = new Promise<string>((resolve) => started.operator.onHeld(resolve));

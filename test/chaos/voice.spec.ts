@@ -4,6 +4,7 @@ import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 import { killPoints } from './kill-points.js';
 import type { Point } from './processes/protocol.js';
+import { shareOf } from './short-form.js';
 import { until } from './until.js';
 
 const full = process.env['CHAOS'] === 'full';
@@ -52,7 +53,7 @@ describeEachDatabase('calls through a carrier that loses answers', (database) =>
     expect(findings.unknown.length).toBeGreaterThan(0);
   });
 
-  it.each(OUTAGES)(
+  it.each(shareOf(OUTAGES, database.kind))(
     'no call is lost or made twice while the carrier is $outage and a process is killed (keys honoured: $honoursKeys)',
     async ({ outage, honoursKeys }) => {
       cluster = await Cluster.start(
