@@ -90,6 +90,17 @@ export class FuzzTargets {
       '/ng/v1/sms': SENT,
       '/ng/v1/webhooks': ['/ng/v1/webhooks', webhookAt('/a'), 'webhook_id'],
       [GROUPS]: [GROUPS, { name: 'Fuzz' }, 'id'],
+      '/ng/v1/voice/calls': [
+        '/ng/v1/voice/calls',
+        { from: '2348000000001', to: [PHONE], text: 'x', send_at: LATER },
+        'reference_id',
+      ],
+      '/ng/v1/vas/orders': [
+        '/ng/v1/vas/orders',
+        { to: PHONE, product: 'airtime-ng', amount: '50', client_reference: name },
+        'id',
+      ],
+      '/ng/v1/vas/verifications': ['/ng/v1/vas/verifications', { to: PHONE, channel: 'sms' }, 'id'],
       '/whatsapp/ng/v1/contacts': ['/whatsapp/ng/v1/contacts', contact, 'id'],
       '/whatsapp/ng/v1/messages': [
         '/whatsapp/ng/v1/sendwhatsapp',
@@ -110,7 +121,7 @@ export class FuzzTargets {
   }
 }
 
-/** The path before its first parameter or its fourth part: `/ng/v1/sms`, `/email/ng/v1/domains`. */
+/** The path before its first parameter: `/ng/v1/sms`, `/email/ng/v1/domains`, `/ng/v1/vas/orders`. */
 function collectionOf(path: string): string {
-  return /^(?:\/whatsapp|\/email)?\/ng\/v1\/[a-z]+/.exec(path)?.[0] ?? path;
+  return /^(?:\/whatsapp|\/email)?\/ng\/v1\/(?:(?:voice|vas)\/)?[a-z]+/.exec(path)?.[0] ?? path;
 }

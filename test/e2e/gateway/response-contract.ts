@@ -44,6 +44,7 @@ export class ResponseContract {
     strict: true,
     strictRequired: false,
     allErrors: true,
+    verbose: true,
     allowUnionTypes: true,
   });
   readonly #paths: readonly (readonly [RegExp, string])[];
@@ -122,9 +123,10 @@ export class ResponseContract {
   #hold(ref: string, body: unknown, where: string): void {
     const valid = this.#compiled(ref);
     if (valid(body)) return;
-    throw new Error(
-      `${where}: ${this.#ajv.errorsText(valid.errors)}\n${JSON.stringify(body).slice(0, 1_000)}`,
+    const wrong = (valid.errors ?? []).map(({ instancePath, message, data }) =>
+      [instancePath, message, JSON.stringify(data)?.slice(0, 200)].join(' '),
     );
+    throw new Error(`${where}: ${wrong.join('; ')}\n${JSON.stringify(body).slice(0, 1_000)}`);
   }
 
   #compiled(ref: string): ValidateFunction {

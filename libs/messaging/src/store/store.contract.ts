@@ -284,13 +284,15 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       }
     });
 
-    test('a refused submission of a cancelled batch is cancelled with it', async (bench) => {
+    test('a refused submission of a cancelled batch is cancelled with it, without a report', async (bench) => {
       const store = await bench.open();
       const id = await bench.enqueue(store, 2);
       const [submission] = await bench.intend(store, 1, 1);
       await store.batches.cancel(id, bench.scope);
       await store.outcomes.record({ ...headOf(submission!), result: 'refused' });
       await bench.expectBatch(store, id, 'cancelled', { cancelled: 2 });
+      const { data } = await store.reads.reports(bench.scope, { batchIds: [id], limit: 10 });
+      assert.deepEqual(data, []);
     });
 
     test('a change that a listener refuses fails alone, and passes later', async (bench) => {

@@ -242,8 +242,9 @@ export class OutcomeRecorder {
         if (!raised) continue;
         const change = withDetails(raised, outcome);
         changes.push(change);
-        // Without a hash: a submit raises a status only once.
-        if (change.sequence > 0) log.push(changeEntry(change, { ...origin, messageId }));
+        // Without a hash: a submit raises a status only once. A cancellation is no report.
+        if (change.sequence > 0 && rank !== STATUS_RANK.cancelled)
+          log.push(changeEntry(change, { ...origin, messageId }));
       }
     }
     // Listeners read the log in the transaction.
