@@ -19,8 +19,9 @@ import { type Environment, EnvironmentError } from './config/environment.js';
 import { emailBodyLimits } from './email/email-bodies.js';
 import { DEMO_CAPS, DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
 import { DomainsService } from './email/domains.service.js';
-import { takeUnsubscribeForms } from './email/unsubscribe.controller.js';
+import { isUnsubscribe } from './email/unsubscribe.controller.js';
 import { HttpFront } from './http-front.js';
+import { takeForms } from './http/form-body.js';
 import { jsonParser } from './http/json-body.js';
 import { serveOpenApi } from './openapi.document.js';
 import { openGatewayDatabase } from './gateway-database.js';
@@ -85,7 +86,10 @@ export async function startGateway(
       (route) => emailBodyLimits(route)?.fields,
     );
     app.useBodyParser('application/json', { bodyLimit }, parse);
-    takeUnsubscribeForms(front.adapter.getInstance());
+    takeForms(front.adapter.getInstance(), {
+      unread: isUnsubscribe,
+      raw: (route) => environment.VOICE_CARRIER === 'twilio' && isCarrierCallback(route),
+    });
     if (!isWorker) serveOpenApi(app, { page: DOCS });
     await init(app, environment);
     front.registerMethodNotAllowed();

@@ -1,7 +1,5 @@
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
 import { networkOf, RequestLimits, RequestWindow } from '../accounts/limits.js';
-import { ApiError } from '../http/api-error.js';
 import type { HttpReply, HttpRequest } from '../http/http-message.js';
 import { type Subscription, UNSUBSCRIBE_PATH, UnsubscribeLinks } from './unsubscribe-links.js';
 import { PAGE_HEADERS, PAGES } from './unsubscribe-page.js';
@@ -12,16 +10,9 @@ const ROUTE = `/${UNSUBSCRIBE_PATH}/:token`;
 /** Uses of one link. */
 const USES = { max: 30, per: 60_000 };
 
-/** Mail clients post a form to the page (RFC 8058); its content does not matter and is not read. */
-export function takeUnsubscribeForms(fastify: FastifyInstance): void {
-  fastify.addContentTypeParser(
-    ['application/x-www-form-urlencoded', 'multipart/form-data'],
-    ({ routeOptions }, payload, done) => {
-      if (routeOptions.url !== ROUTE) return done(new ApiError('unsupported_media_type'));
-      payload.resume();
-      done(null, undefined);
-    },
-  );
+/** Mail clients post a form to the page (RFC 8058), whose content does not matter. */
+export function isUnsubscribe(route: string | undefined): boolean {
+  return route === ROUTE;
 }
 
 /**
