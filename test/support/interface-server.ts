@@ -16,6 +16,8 @@ export class InterfaceServer extends RecordingServer {
   readonly accepted = new Map<string, AcceptedRequest>();
   readonly acceptedWhatsApp = new Map<string, AcceptedRequest>();
   readonly acceptedEmails = new Map<string, AcceptedRequest>();
+  readonly acceptedCalls = new Map<string, AcceptedRequest>();
+  readonly acceptedOrders = new Map<string, AcceptedRequest>();
   pageSize = 1000;
 
   static async start(): Promise<InterfaceServer> {
@@ -37,6 +39,22 @@ export class InterfaceServer extends RecordingServer {
         return this.#accept(this.acceptedWhatsApp, key, body, response, () => whatsApp(body));
       case 'POST /email/ng/v1/messages':
         return this.#accept(this.acceptedEmails, key, body, response, () => email(body));
+      case 'POST /ng/v1/voice/calls':
+        return this.#accept(this.acceptedCalls, key, body, response, () => call(body));
+      case 'GET /ng/v1/voice/calls':
+        return reply(response, 200, {
+          data: callsOf(this.acceptedCalls, searchParams.get('reference_id')),
+          next_cursor: null,
+        });
+      case 'POST /ng/v1/vas/orders': {
+        const { client_reference: reference } = JSON.parse(body) as { client_reference: string };
+        return this.#accept(this.acceptedOrders, reference, body, response, () => order(body));
+      }
+      case 'GET /ng/v1/vas/orders': {
+        const found = this.acceptedOrders.get(searchParams.get('client_reference') ?? '');
+        const data = found ? [{ ...found.answer, status: 'delivered', cost: 97 }] : [];
+        return reply(response, 200, { data, next_cursor: null });
+      }
       case 'GET /ng/v1/deliveryreports':
         return this.#reports(searchParams, response);
     }
@@ -136,6 +154,42 @@ function email(body: string): Readonly<Record<string, unknown>> | string {
       status: 'queued',
     })),
   };
+}
+
+function call(body: string): Readonly<Record<string, unknown>> | string {
+  const { from, to } = JSON.parse(body) as { from: string; to: readonly string[] };
+  if (from !== '2348000000001') return 'caller_not_registered';
+  return {
+    status_code: 200,
+    message: 'Your request is being processed',
+    reference_id: randomUUID(),
+    recipients_processed: to.length,
+  };
+}
+
+/** As each call that was answered for a minute and a second. */
+function callsOf(calls: ReadonlyMap<string, AcceptedRequest>, id: string | null): object[] {
+  const sent = [...calls.values()].find(({ answer }) => answer['reference_id'] === id);
+  if (!sent) return [];
+  return (JSON.parse(sent.body) as { to: readonly string[] }).to.map((to, position) => ({
+    message_id: `${id}-${position}`,
+    reference_id: id,
+    to,
+    status: 'completed',
+    answered_at: '2026-01-02T03:04:05.000Z',
+    ended_at: '2026-01-02T03:05:06.000Z',
+    duration: 61,
+    billed_seconds: 120,
+    cost: 0.06,
+    currency: 'USD',
+    error_code: null,
+  }));
+}
+
+function order(body: string): Readonly<Record<string, unknown>> | string {
+  const { to, product, client_reference } = JSON.parse(body) as Record<string, string>;
+  if (to?.endsWith('9903')) return 'invalid_field';
+  return { id: randomUUID(), client_reference, to, product, status: 'processing', cost: null };
 }
 
 function addressesOf(body: string): string[] {

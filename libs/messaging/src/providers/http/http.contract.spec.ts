@@ -1,6 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { HTTP_WAYS, transportContext } from '../../../../../test/support/transport-context.js';
 import { messageTransportContract, type TransportUnderTest } from '../../testing/index.js';
+import type { VoiceContent } from '../../message/voice-content.js';
 import { http, type HttpTransport } from './http.transport.js';
 import { InterfaceServer } from '../../../../../test/support/interface-server.js';
 
@@ -103,6 +104,45 @@ messageTransportContract<UnderTest>(
     sender: '2348000000001',
     recipient: (index) => String(2348012340000 + index),
     refused: { recipients: ['2348012349903'] },
+    proxyAnswer: ({ service }, answer, when) => service.answerAsProxy(answer, when),
+    pushes: false,
+    polls: true,
+  },
+  { describe, it },
+);
+
+messageTransportContract<UnderTest>(
+  'http, on voice',
+  {
+    start: async () => {
+      const service = await InterfaceServer.start();
+      const { url: baseUrl, apiToken } = service;
+      const transport = http({ baseUrl, apiToken })(transportContext()) as HttpTransport;
+      return {
+        transport,
+        service,
+        accepted: () => service.acceptedCalls.size,
+        close: async () => {
+          await transport.onApplicationShutdown();
+          await service.close();
+        },
+      };
+    },
+    changes: {
+      channel: 'voice',
+      content: {
+        kind: 'call',
+        text: 'Hello',
+        repeat: 1,
+        ringTimeout: 30_000,
+        maxDuration: 600_000,
+        machine: 'hangup',
+        category: 'transactional',
+      } satisfies VoiceContent,
+    },
+    sender: '2348000000001',
+    recipient: (index) => String(2348012340000 + index),
+    refused: { sender: '2348000000009' },
     proxyAnswer: ({ service }, answer, when) => service.answerAsProxy(answer, when),
     pushes: false,
     polls: true,

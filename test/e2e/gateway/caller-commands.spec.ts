@@ -1,0 +1,74 @@
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { eventually } from '../../support/eventually.js';
+import { commandLine } from './command-line.js';
+import { TestGateway } from './test-gateway.js';
+
+const CALLER = '2348000000077';
+
+describe('dundun caller and dundun do-not-call', () => {
+  const gateway = new TestGateway();
+  let account: CreatedAccount;
+
+  beforeAll(async () => {
+    await gateway.start();
+    account = await gateway.account();
+  });
+  afterAll(() => gateway.destroy());
+
+  const dundun = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const settings = { NODE_ENV: 'test', DATABASE_URL: gateway.databaseUrl };
+    const of = ['--account', account.accountId, '--json'];
+    const ended = await commandLine([...args, ...of], settings, tmpdir());
+    return JSON.parse(ended.code === 0 ? ended.stdout : ended.stderr) as Record<string, unknown>;
+  };
+  const call = async (fields: object = {}) => {
+    const { status, body } = await gateway.call('POST', '/ng/v1/voice/calls', {
+      token: account.apiToken,
+      body: { from: CALLER, to: ['2348012345678'], text: 'Hello', ...fields },
+    });
+    return [status, (body['error'] as { code?: string } | undefined)?.code];
+  };
+
+  it('a caller id that is added, listed and removed is one to call from, and then none', async () => {
+    expect(await call()).toEqual([422, 'caller_not_registered']);
+    const caller = ['--caller', CALLER];
+    expect(await dundun('caller', 'add', ...caller)).toEqual({
+      account_id: account.accountId,
+      caller: CALLER,
+    });
+    expect(await dundun('caller', 'list')).toEqual({
+      callers: [{ caller: CALLER, state: 'approved' }],
+    });
+    await eventually(async () => expect(await call()).toEqual([200, undefined]));
+    expect(await dundun('caller', 'remove', ...caller)).toMatchObject({ status: 'removed' });
+    // The gateway keeps what it read for a few seconds.
+    await eventually(async () => expect(await call()).toEqual([422, 'caller_not_registered']));
+    expect(await dundun('caller', 'remove', ...caller)).toMatchObject({
+      error: { code: 'not_found' },
+    });
+    expect(await dundun('caller', 'add', '--caller', 'ACME')).toMatchObject({
+      error: { code: 'invalid_field' },
+    });
+  });
+
+  it('a number on the do-not-call list gets calls again once it is taken off', async () => {
+    const phone = '2348012340099';
+    await dundun('caller', 'add', '--caller', CALLER);
+    const marketing = () => call({ to: [phone], category: 'marketing' });
+    expect(await marketing()).toEqual([200, undefined]);
+    expect(await dundun('do-not-call', 'add', '--phone', phone)).toMatchObject({
+      status: 'do_not_call',
+    });
+    expect(await dundun('do-not-call', 'list')).toMatchObject({
+      numbers: [{ phone, category: 'marketing', reason: 'do_not_call' }],
+    });
+    // A process that knows of no refusal looks for the first one every few seconds.
+    await eventually(async () => expect(await marketing()).toEqual([422, 'do_not_call']));
+    expect(await dundun('do-not-call', 'remove', '--phone', phone)).toMatchObject({
+      status: 'removed',
+    });
+    await eventually(async () => expect(await marketing()).toEqual([200, undefined]));
+  });
+});
