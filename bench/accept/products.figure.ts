@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Extent } from '../harness/extent.js';
+import { type DatabaseKind, makeDatabase } from '../harness/database.place.js';
+import { HttpLoad } from '../harness/http.load.js';
+import type { ResultBook } from '../harness/result.book.js';
+import { alternate, ratio } from '../harness/rounds.js';
+import { GatewayProcess } from './gateway.process.js';
+
+/** In flight. */
+const LOADS = [1, 64] as const;
+
+let sent = 0;
+
+const PRODUCTS = {
+  SMS: {
+    path: '/ng/v1/sendsms',
+    bodyOf: () => `{"from":"ACME","to":["${number()}"],"body":"Your code is 123456"}`,
+  },
+  call: {
+    path: '/ng/v1/voice/calls',
+    bodyOf: () => `{"from":"2348000000001","to":["${number()}"],"text":"Your code is 123456"}`,
+  },
+  order: {
+    path: '/ng/v1/vas/orders',
+    bodyOf: () =>
+      `{"to":"${number()}","product":"airtime-ng","amount":"50","client_reference":"shop-${sent}"}`,
+  },
+} as const;
+
+function number(): string {
+  return `23480${10_000_000 + ++sent}`;
+}
+
+/** A4: durable calls and orders per second through a gateway that only accepts, ÷ single SMS. */
+export async function measureProducts(
+  book: ResultBook,
+  kind: DatabaseKind,
+  name: string,
+  { ms, rounds }: Extent,
+): Promise<void> {
+  const place = await makeDatabase(kind);
+  const gateway = await GatewayProcess.start(place.url, { ROLE: 'api' });
+  try {
+    await liftCaps(place.url);
+    for (const inFlight of LOADS) {
+      const headers = {
+        'content-type': 'application/json',
+        authorization: `Bearer ${gateway.token}`,
+      };
+      const loads = Object.entries(PRODUCTS).map(([product, { path, bodyOf }]) => {
+        return { product, bodyOf, load: new HttpLoad(gateway.url, inFlight, { path, headers }) };
+      });
+      const sides = await alternate(
+        loads.map(({ product, bodyOf, load }) => ({
+          name: `${product}, ${inFlight} in flight`,
+          pid: gateway.pid,
+          run: () => load.run(ms, bodyOf),
+        })),
+        rounds,
+      );
+      book.sides('A4', name, sides);
+      const [sms, call, order] = sides;
+      if (!sms || !call || !order) throw new Error('a side is missing');
+      for (const [what, side] of [
+        ['calls', call],
+        ['orders', order],
+      ] as const)
+        book.figure({
+          id: 'A4',
+          database: name,
+          what: `durable single ${what} through the gateway ÷ SMS, ${inFlight} in flight`,
+          value: ratio(side, sms),
+          goal: ['>=', 0.9],
+        });
+      await Promise.all(loads.map(({ load }) => load.close()));
+    }
+  } finally {
+    await gateway.stop();
+    await place.remove();
+  }
+}
+
+/** So that no order of the demo account exceeds a cap. */
+async function liftCaps(url: string): Promise<void> {
+  const cli = new URL('../../../src/cli/dundun.js', import.meta.url).pathname;
+  const env = { PATH: process.env['PATH'], DATABASE_URL: url };
+  const dundun = async (...args: string[]): Promise<string> =>
+    (await promisify(execFile)(process.execPath, [cli, ...args, '--json'], { env })).stdout;
+  const [account = ''] = /acc_\w+/.exec(await dundun('account', 'list')) ?? [];
+  const caps = ['--daily', '9999999999', '--per-number', '9999999999'];
+  await dundun('vas', 'allow', '--account', account, ...caps);
+}
