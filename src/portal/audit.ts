@@ -70,6 +70,8 @@ const TITLES = {
   'contacts.exported': 'Exported contacts',
   'phone.replied': 'Answered as a simulated customer',
   'phone.reported': 'Reported a status as the simulated network',
+  'order.settled': 'Settled an order',
+  'orders.released': 'Let the orders of a restored database go',
   'account.created': 'Made an account',
   'account.suspended': 'Suspended the account',
   'account.resumed': 'Ended the suspension of the account',

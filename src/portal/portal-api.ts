@@ -17,3 +17,4 @@ export * from './api/settings.js';
 export * from './api/sending.js';
 export * from './api/email.js';
 export * from './api/operators.js';
+export * from './api/orders.js';

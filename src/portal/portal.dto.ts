@@ -31,6 +31,7 @@ import {
   type Role,
   ROLES,
   type SenderDecision,
+  type SettleOrder,
   type SetUp,
   type SetupCode,
   type SignIn,
@@ -177,4 +178,14 @@ export class AccountBody implements NewAccount {
 
 export class ResumeBody implements ResumeAccount {
   @Choice(['send', 'cancel']) readonly waiting!: 'send' | 'cancel';
+}
+
+export class OrdersQuery extends PortalQuery {
+  @Text({ optional: true, minLength: 1, maxLength: 255 }) readonly q?: string;
+}
+
+export class SettleBody implements SettleOrder {
+  @AccountName() readonly accountId!: string;
+  @Choice(['delivered', 'failed']) readonly as!: SettleOrder['as'];
+  @Text({ optional: true, maxLength: 1_000 }) readonly note?: string;
 }

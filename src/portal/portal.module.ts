@@ -26,6 +26,7 @@ import {
   CarriersController,
   SenderRequestsController,
 } from './operators.controllers.js';
+import { OpenOrdersController, OrdersController } from './orders.controllers.js';
 import { hasRole, PortalGuard } from './portal.guard.js';
 import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
 import {
@@ -68,6 +69,8 @@ export class PortalUsersModule {}
     AccountsController,
     SenderRequestsController,
     CarriersController,
+    OrdersController,
+    OpenOrdersController,
     LiveController,
   ],
   providers: [SessionsService, PortalGuard, LiveStreams, SenderRules, SendRules],

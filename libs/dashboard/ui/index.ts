@@ -7,7 +7,7 @@ export { Shell } from './app/shell.js';
 export { startPages } from './app/start.js';
 export { toast } from './app/toasts.js';
 export { forgetData, useAction, useData } from './app/use-data.js';
-export { Badge, type Tone, words } from './components/badge.js';
+export { Badge, StatusBadge, type Tone, useChannelTitle, words } from './components/badge.js';
 export * from './components/basics.js';
 export { Dialog, FormDialog } from './components/dialog.js';
 export * from './components/field.js';

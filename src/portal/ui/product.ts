@@ -15,6 +15,7 @@ import { AccountsPage } from './pages/accounts-page.js';
 import { CarriersPage } from './pages/carriers-page.js';
 import { EmailPage } from './pages/email-page.js';
 import { GroupsPage } from './pages/groups-page.js';
+import { OrdersPage } from './pages/orders-page.js';
 import { SendersPage } from './pages/senders-page.js';
 import { SettingsPage } from './pages/settings-page.js';
 import { TemplatesPage } from './pages/templates-page.js';
@@ -26,6 +27,15 @@ const groups: Page = {
   key: 'r',
   group: 'Audience',
   view: GroupsPage,
+};
+
+const orders: Page = {
+  name: 'orders',
+  title: 'Orders',
+  icon: 'bag',
+  key: 'd',
+  shown: ({ channels }) => channels.some(({ name }) => name === 'vas'),
+  view: OrdersPage,
 };
 
 const templates: Page = {
@@ -88,6 +98,7 @@ export function portalProduct(session: Session): Product {
         overview,
         messages,
         batches,
+        orders,
         phone,
         { ...contacts, group: 'Audience' },
         groups,

@@ -48,6 +48,7 @@ const DIALOGS: Readonly<
   'account-made': [() => 'accounts', 'New account', { label: 'Name', value: 'Globex' }, 'Create'],
   'account-suspend': [() => 'accounts', 'Suspend Globex'],
   'account-resume': [() => 'accounts', 'Suspend Globex', 'Suspend', 'Resume Globex'],
+  settle: [() => 'orders', 'Settle shop-2'],
   'token-rotate': [() => 'settings/security', 'Rotate token'],
   'token-shown': [() => 'settings/security', 'Rotate token', 'Rotate'],
 };

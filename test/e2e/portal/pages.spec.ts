@@ -25,6 +25,8 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   'message-order': ({ orderId }) => `messages/${orderId}-0`,
   'message-code': ({ codeId }) => `messages/${codeId}`,
   'messages-voice': () => 'messages?channel=voice',
+  orders: () => 'orders',
+  'orders-none': () => 'orders?q=nothing',
   phone: () => 'phone',
   security: () => 'settings/security',
   webhook: () => 'settings/webhook',

@@ -11,6 +11,9 @@ export function Badge(props: { tone?: Tone; children: ComponentChildren }): JSX.
 /** A name of the API in words: `opted_out` is `opted out`. */
 export const words = (name: string): string => name.replaceAll(/[_-]/g, ' ');
 
+/** A kind of content in words: `vas.airtime` is `airtime`. */
+export const kindWords = (kind: string): string => words(kind.slice(kind.lastIndexOf('.') + 1));
+
 /** The tone of a status, from the channel's own list of statuses. */
 export function useTone(channel: string | undefined): (status: string) => Tone {
   const { channels } = useContextData();
@@ -20,8 +23,9 @@ export function useTone(channel: string | undefined): (status: string) => Tone {
       .flatMap(({ statuses }) => statuses)
       .find(({ name }) => name === status);
     if (!known) return 'neutral';
-    if (known.failed) return 'danger';
+    // Counts as failed, but a person wanted it.
     if (status === 'cancelled') return 'neutral';
+    if (known.failed) return 'danger';
     if (known.terminal) return 'success';
     return status === 'queued' ? 'neutral' : status === 'unknown' ? 'warning' : 'info';
   };
@@ -54,7 +58,12 @@ export function BatchBadge({ status }: { status: string }): JSX.Element {
   return <Badge tone={BATCH_TONES[status] ?? 'neutral'}>{status}</Badge>;
 }
 
-export function ChannelName({ channel }: { channel: string }): JSX.Element {
+/** The title of a channel by its name. */
+export function useChannelTitle(): (channel: string) => string {
   const { channels } = useContextData();
-  return <>{channels.find(({ name }) => name === channel)?.title ?? channel}</>;
+  return (channel) => channels.find(({ name }) => name === channel)?.title ?? channel;
+}
+
+export function ChannelName({ channel }: { channel: string }): JSX.Element {
+  return <>{useChannelTitle()(channel)}</>;
 }

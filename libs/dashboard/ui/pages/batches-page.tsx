@@ -7,7 +7,14 @@ import { formatNumber, fullTime, plural } from '../app/format.js';
 import { type Route, setQuery } from '../app/router.js';
 import { toast } from '../app/toasts.js';
 import { useData, useList } from '../app/use-data.js';
-import { BatchBadge, ChannelName, StatusBadge, useTone, words } from '../components/badge.js';
+import {
+  BatchBadge,
+  ChannelName,
+  StatusBadge,
+  kindWords,
+  useTone,
+  words,
+} from '../components/badge.js';
 import {
   Button,
   Card,
@@ -188,7 +195,7 @@ function Batch(props: {
             batch.sendAt !== null && ['Scheduled for', fullTime(batch.sendAt)],
             batch.validUntil !== null && ['Valid until', fullTime(batch.validUntil)],
             batch.parts > 0 && ['Parts of each message', batch.parts],
-            batch.content !== null && ['Content', words(batch.content.kind)],
+            batch.content !== null && ['Content', kindWords(batch.content.kind)],
             batch.tags.length > 0 && ['Tags', batch.tags.join(', ')],
             [
               'Messages',

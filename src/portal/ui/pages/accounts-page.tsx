@@ -32,6 +32,7 @@ import type {
 } from '../../portal-api.js';
 import { useSession } from '../session-data.js';
 import { ConfirmButton } from './confirm-button.js';
+import { OpenOrdersCard } from './orders-page.js';
 import { Secret } from './secret.js';
 import { SENDER_WORDS } from './senders-page.js';
 
@@ -55,6 +56,7 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
         </Button>
       </PageHeader>
       <SenderRequests />
+      <OpenOrdersCard />
       <ErrorNotice error={open.error} />
       <Card flush>
         <List
