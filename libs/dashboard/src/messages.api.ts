@@ -52,6 +52,7 @@ export class MessagesApi {
         ? (await messaging.lanes()).find((one) => one.lane === lane)
         : undefined;
     const codes = await this.parts.verification.ofBatches([message.batchId]);
+    const verification = codes.get(message.batchId);
     const sendable = channels.find(message.channel)?.irrevocable === undefined;
     return {
       ...itemOf(message, codes),
@@ -64,6 +65,9 @@ export class MessagesApi {
       sentAt: iso(message.sentAt),
       validUntil: iso(message.validUntil),
       content: outlineOf(content),
+      verification: verification
+        ? { id: verification.id, expiresAt: iso(verification.expiresAt) }
+        : null,
       contactId: contact?.id ?? null,
       timeline: [
         ...timelineOf(message, channels),

@@ -14,6 +14,12 @@ export class SharedAnswers {
 
   constructor(private readonly clock: () => Pick<Clock, 'monotonic'>) {}
 
+  /** Milliseconds until {@link get} reads anew; 0: at once. */
+  left(key: string): number {
+    const { until = 0 } = this.#kept.get(key) ?? {};
+    return Math.max(0, until - this.clock().monotonic());
+  }
+
   /** @param keep milliseconds, or how many for a read that took so many */
   get<T>(
     key: string,

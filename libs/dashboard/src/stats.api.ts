@@ -42,9 +42,11 @@ export class StatsApi {
     fields.done();
     const period = { tenants, channel, interval, since, until };
     const read = () => this.#read(period);
-    return this.#shared.get(JSON.stringify(period), read, (took) =>
-      Math.max(LEAST_KEPT, KEPT * took),
-    );
+    const key = JSON.stringify(period);
+    const left = this.#shared.left(key);
+    const answer = await this.#shared.get(key, read, (took) => Math.max(LEAST_KEPT, KEPT * took));
+    // A read that runs may have begun before the last change, too.
+    return { ...answer, readAgainIn: left === Infinity ? LEAST_KEPT : Math.ceil(left) || null };
   }
 
   async changes(call: ApiCall, query: Given): Promise<ChangesAnswer> {
@@ -63,7 +65,7 @@ export class StatsApi {
     readonly interval: 'hour' | 'day';
     readonly since: Date;
     readonly until: Date;
-  }): Promise<StatsAnswer> {
+  }): Promise<Omit<StatsAnswer, 'readAgainIn'>> {
     const { history, channels } = this.parts;
     const { slots, countedSince } = await history.stats({ ...period, atMost: MOST_COUNTED });
     const latency = await history.latency(period);

@@ -110,11 +110,16 @@ describeWithServer('chromium', 'a person at the portal', () => {
     expect(await shown.isVisible()).toBe(true);
   });
 
-  it('twenty sends by the API appear in the open list without a reload', async () => {
+  it('twenty sends by the API appear in the open list and the open funnel without a reload', async () => {
+    const overview = await browser.page();
+    await overview.goto(`${gateway.url}/portal/overview?channel=sms`);
+    const accepted = overview.getByRole('list', { name: 'Funnel' }).locator('strong').first();
+    await accepted.waitFor();
+    const counted = Number(await accepted.textContent());
     await open('messages?channel=sms');
     await rows().first().waitFor();
     const before = await rows().count();
-    await page.evaluate('window.notReloaded = true');
+    for (const one of [page, overview]) await one.evaluate('window.notReloaded = true');
     for (let sent = 0; sent < 20; sent++)
       await gateway.call('POST', '/ng/v1/sendsms', {
         token: filled.account.apiToken,
@@ -124,7 +129,9 @@ describeWithServer('chromium', 'a person at the portal', () => {
       .nth(before + 19)
       .waitFor();
     expect(await rows().count()).toBe(before + 20);
-    expect(await page.evaluate('window.notReloaded')).toBe(true);
+    await accepted.getByText(String(counted + 20), { exact: true }).waitFor();
+    for (const one of [page, overview]) expect(await one.evaluate('window.notReloaded')).toBe(true);
+    await overview.close();
   });
 
   it('the filter is in the address, and survives a reload and Back', async () => {
@@ -194,6 +201,18 @@ describeWithServer('chromium', 'a person at the portal', () => {
     const delivered = attempts.getByText('delivered', { exact: true });
     await delivered.first().waitFor();
     expect(await delivered.count()).toBeGreaterThan(0);
+  });
+
+  it('an operator settles an order without an outcome, which its message tells', async () => {
+    await open('orders?q=shop-2');
+    await page.getByRole('button', { name: 'Settle shop-2' }).click();
+    await page.getByLabel('What became of it').selectOption('failed');
+    await page.getByLabel('Why').fill('not in the book');
+    await page.getByRole('button', { name: 'Settle', exact: true }).click();
+    await page.getByText(/^settled by operator-/).waitFor();
+    await page.getByRole('link', { name: 'shop-2' }).click();
+    await page.getByText('not in the book').waitFor();
+    expect(await page.getByText(/^as failed by operator-/).count()).toBe(1);
   });
 
   it('the keyboard alone rotates the token, which is shown once and replaces the old one', async () => {

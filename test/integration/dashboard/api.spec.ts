@@ -353,6 +353,12 @@ describeEachDatabase(
       ]);
     });
 
+    it('counts that were read for another page tell when newer ones can be had', async () => {
+      const path = 'stats?tenant=acme&until=2150-01-01T00:00:00Z&since=2149-12-31T00:00:00Z';
+      expect((await api(path)).readAgainIn).toBeNull();
+      expect((await api(path)).readAgainIn).toBeGreaterThan(0);
+    });
+
     it('a cancelled message is neither failed nor on the way, and an ended call is delivered', async () => {
       const tenant = 'counted';
       access = { ...OPERATOR, tenants: [tenant] };
@@ -696,7 +702,12 @@ describeEachDatabase(
         expect(seen.map(({ status, text }) => [status, text.includes(digits)])).toEqual(
           seen.map(({ status }) => [status < 300 ? status : 'refused', false]),
         );
-        expect(seen[0]?.body).toMatchObject({ code: 'pending', content: null, canResend: false });
+        expect(seen[0]?.body).toMatchObject({
+          code: 'pending',
+          content: null,
+          canResend: false,
+          verification: { id, expiresAt: expect.any(String) },
+        });
         await verification.check(id, digits, { tenant });
         expect((await api(`messages/${codeId}`)).code).toBe('verified');
         const titles = ({ facts }: { facts: { title: string; value: string }[] }) =>

@@ -60,6 +60,8 @@ export interface MessageDetail extends MessageItem {
   readonly content: ContentOutline | null;
   /** Of a call or an order, without digits that a person pressed. */
   readonly facts: readonly Fact[];
+  /** The verification whose code the message carries. */
+  readonly verification: { readonly id: string; readonly expiresAt: Timestamp } | null;
   /** Contact with this address. */
   readonly contactId: string | null;
   /** Oldest first. */

@@ -23,6 +23,8 @@ export interface StatsAnswer {
   readonly countedSince: Timestamp | null;
   /** Times of the newest messages of the period; `null` without reports. */
   readonly latency: Latency | null;
+  /** Milliseconds until a newer answer can be had; `null`: this one was read for the request. */
+  readonly readAgainIn: number | null;
 }
 
 export interface StatsPoint {

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type {
   Latency,
   LanesAnswer,
@@ -62,6 +63,13 @@ export function OverviewPage({ route }: { route: Route }): JSX.Element {
     })}`,
     true,
   );
+  const { data, refresh } = stats;
+  useEffect(() => {
+    if (!data?.readAgainIn) return undefined;
+    // The answer may be older than the last change.
+    const timer = setTimeout(() => void refresh(), data.readAgainIn);
+    return () => clearTimeout(timer);
+  }, [data, refresh]);
   return (
     <>
       <PageHeader title="Overview">
