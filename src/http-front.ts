@@ -14,6 +14,9 @@ import { Pipelines } from './http/pipeline.js';
 /** Most characters of a parameter in a path. */
 const LONGEST_PARAM = 1_024;
 
+/** Address of a page as people type it: with a slash at its end. */
+const PAGE_WITH_SLASH = /^(\/portal(?!\/api\/)(?:\/[\w-]+)*)\/(?=\?|$)/;
+
 /** Prefixes of the paths that a worker serves, for its supervisor; other paths get 404. */
 const WORKER_SERVES = ['/health/', '/metrics'];
 
@@ -123,6 +126,7 @@ function fastifyOptions(environment: Environment): FastifyHttpOptions<Server> {
     trustProxy: environment.TRUSTED_PROXIES ?? false,
     bodyLimit: environment.BODY_LIMIT,
     // E-mail addresses and unsubscribe tokens are parts of paths.
+    rewriteUrl: ({ url = '/' }) => url.replace(PAGE_WITH_SLASH, '$1'),
     routerOptions: { maxParamLength: LONGEST_PARAM },
     serverFactory: (handle) => serverOf(environment, handle, pipelines),
     // Fastify's own would answer as well.

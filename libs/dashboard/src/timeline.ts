@@ -42,14 +42,16 @@ export function timelineOf(message: MessageRecord, channels: ChannelRegistry): T
   return [accepted, ...scheduled, ...entries];
 }
 
-/** Why a queued message has not started. */
+/** Why a queued message has not started, or a request takes long. */
 export function waitingOf(
-  { status, waitsUntil }: MessageRecord,
+  { status, waitsUntil, attempts }: MessageRecord,
   lane: LaneHealth | undefined,
   now: Date,
 ): TimelineEntry[] {
-  if (status !== 'queued') return [];
   const entry = { ...NOTHING, at: iso(now), kind: 'waiting' as const };
+  if (status === 'sending' && attempts > 1)
+    return [{ ...entry, title: 'No answer yet: the request is repeated with growing waits' }];
+  if (status !== 'queued') return [];
   if (lane?.hold) return [{ ...entry, ...holdOf(lane.hold.reason), code: lane.hold.reason }];
   if (lane?.pauseReason != null) {
     const { title, remedy } = reasonOf(lane.pauseReason, lane.pauseProvider);
@@ -92,12 +94,17 @@ function attemptOf(submission: SubmissionView, hasOutcome: boolean): TimelineEnt
       kind: 'outcome',
       status: STATUS_AFTER[outcome],
       title: OUTCOMES[outcome],
-      detail: words?.title ?? null,
+      detail: otherThan(OUTCOMES[outcome], words?.title),
       remedy: words?.remedy ?? null,
       code: errorCode,
       provider,
     },
   ];
+}
+
+/** A detail that only repeats the title is left out. */
+function otherThan(title: string, detail: string | undefined): string | null {
+  return detail === undefined || detail === title ? null : detail;
 }
 
 type Outcome = NonNullable<SubmissionView['outcome']>;
@@ -141,7 +148,8 @@ function reportOf(
     kind: isEvent ? 'event' : own ? 'outcome' : 'report',
     status: sequence === null && status === null ? null : status,
     title,
-    detail: words?.title ?? (rawStatus === 'policy' ? 'Denied by a policy' : null),
+    detail:
+      otherThan(title, words?.title) ?? (rawStatus === 'policy' ? 'Denied by a policy' : null),
     remedy:
       words?.remedy ??
       (status === null && !isEvent

@@ -98,7 +98,7 @@ const REASONS: Readonly<Record<string, readonly [title: string, remedy: string |
   connection_lost: ['The connection broke before the answer', STATUS_PAGE],
   not_sent: ['The request was given up before it was sent', null],
   aborted: ['The request was given up before its answer came', null],
-  answer_lost: [ANSWER_LOST, null],
+  answer_lost: [ANSWER_LOST, COMPARE],
   invalid_answer: [
     'The provider’s answer could not be read',
     'Check that the address is the provider’s',

@@ -256,6 +256,19 @@ describe('every route of the portal', () => {
       expect((await plain('GET', 'session', { host })).status).toBe(200);
   });
 
+  it('a page is also served with a slash at the end of its address', async () => {
+    for (const [path, status, base] of [
+      ['', 200, './'],
+      ['messages', 200, '../'],
+      ['settings/webhook', 200, '../../'],
+      ['api/session', 404, undefined],
+    ] as const) {
+      const answer = await fetch(`${gateway.url}/portal/${path}${path && '/'}`);
+      const found = /<base href="([^"]+)"/.exec(await answer.text())?.[1];
+      expect([path, answer.status, found]).toEqual([path, status, base]);
+    }
+  });
+
   it('the suspension of an account ends its members’ sessions, and closes it until it is resumed', async () => {
     const { accountId } = await gateway.account('suspended');
     const elsewhere = (await gateway.account('elsewhere')).accountId;

@@ -7,7 +7,7 @@ import { fullTime } from '../app/format.js';
 import { navigate } from '../app/router.js';
 import { toast } from '../app/toasts.js';
 import { useAction, useData } from '../app/use-data.js';
-import { ChannelName, CodeBadge, StatusBadge, words } from '../components/badge.js';
+import { ChannelName, CodeBadge, kindWords, StatusBadge, words } from '../components/badge.js';
 import {
   Button,
   Card,
@@ -47,6 +47,7 @@ function Message(props: {
   const { act, reveal } = useContextData();
   const [revealed, setRevealed] = useState<RevealAnswer>();
   useEffect(() => setRevealed(undefined), [message.id]);
+  const remedy = message.timeline.findLast(({ code }) => code === message.errorCode)?.remedy;
   const show = useAction(async () => {
     setRevealed(await call<RevealAnswer>('POST', `api/messages/${message.id}/reveal`));
   });
@@ -86,7 +87,8 @@ function Message(props: {
       <ErrorNotice error={show.error ?? resend.error} />
       {message.reason && message.errorCode && (
         <Notice tone="warning" title={message.reason}>
-          Code <code>{message.errorCode}</code>. The timeline says what to do.
+          Code <code>{message.errorCode}</code>
+          {remedy && `. ${remedy}`}
         </Notice>
       )}
       <div class="columns wide-first">
@@ -137,7 +139,7 @@ function Outline({ message }: { message: MessageDetail }): JSX.Element {
     <>
       <Facts
         rows={[
-          ['Kind', words(content.kind)],
+          ['Kind', kindWords(content.kind)],
           content.product !== null && ['Product', content.product],
           content.template !== null && ['Template', content.template],
           content.characters !== null && ['Length', `${content.characters} characters`],
@@ -205,6 +207,14 @@ function Details({ message }: { message: MessageDetail }): JSX.Element {
         message.sendAt !== null && ['Scheduled for', fullTime(message.sendAt)],
         message.sentAt !== null && ['Sent', fullTime(message.sentAt)],
         message.validUntil !== null && ['Valid until', fullTime(message.validUntil)],
+        message.verification !== null && [
+          'Verification',
+          <Copy key="verification" value={message.verification.id} label="verification’s id" />,
+        ],
+        message.verification !== null && [
+          'Code valid until',
+          fullTime(message.verification.expiresAt),
+        ],
         message.tags.length > 0 && [
           'Tags',
           message.tags.map((tag) => (

@@ -194,6 +194,7 @@ function hintOf(channel: ChannelInfo | undefined): string {
   const kinds = { phone: 'phone numbers', email: 'e-mail addresses', platform: 'platform ids' };
   const names = (channel?.addressKinds ?? []).map((kind) => kinds[kind]);
   if (channel?.groups) names.push('group ids');
+  if (channel?.maxRecipients === 1) return `one of: ${names.join(' or ')}`;
   const most = channel ? `, at most ${formatNumber(channel.maxRecipients)}` : '';
   return `${names.join(' or ') || 'addresses'}, separated by commas or lines${most}`;
 }
@@ -215,6 +216,12 @@ function requestOf(draft: Draft, severalTenants: boolean): SendRequest | undefin
     content,
     ...(sendAt && !Number.isNaN(sendAt.getTime()) ? { sendAt: sendAt.toISOString() } : {}),
   };
+}
+
+/** The first wrong field and what is wrong with it. */
+function firstOf({ fields }: ApiError): string | undefined {
+  const [first] = Object.entries(fields);
+  return first && `${words(first[0])}: ${first[1]}`;
 }
 
 type Estimated = EstimateAnswer | ApiError | undefined;
@@ -252,9 +259,7 @@ function Estimate({ answer }: { answer: Estimated }): JSX.Element {
       {answer === undefined && (
         <p class="muted">Recipients, parts and price appear here before you send.</p>
       )}
-      {answer instanceof ApiError && (
-        <p class="muted">{Object.values(answer.fields)[0] ?? answer.message}</p>
-      )}
+      {answer instanceof ApiError && <p class="muted">{firstOf(answer) ?? answer.message}</p>}
       {answer && !(answer instanceof ApiError) && (
         <>
           <dl>

@@ -6,6 +6,7 @@ import {
   plural,
   Skeleton,
   Table,
+  useChannelTitle,
   useData,
   words,
 } from '@dundun/dashboard/ui';
@@ -14,11 +15,12 @@ import type { Carriers } from '../../portal-api.js';
 
 export function CarriersPage(): JSX.Element {
   const { data, error, loading, reload } = useData<Carriers>('api/carriers', true);
+  const titleOf = useChannelTitle();
   return (
     <>
       <PageHeader
         title="Carriers"
-        description="The ways out, as CARRIER, EMAIL_CARRIER and VOICE_CARRIER name them."
+        description="The ways out, as CARRIER, EMAIL_CARRIER, VOICE_CARRIER and VAS_CARRIER name them."
       />
       <Card flush>
         {loading && <Skeleton />}
@@ -30,7 +32,7 @@ export function CarriersPage(): JSX.Element {
             id={({ name, channels }) => name + channels.join(',')}
             columns={[
               { title: 'Carrier', cell: ({ name }) => <strong>{name}</strong> },
-              { title: 'Channels', cell: ({ channels }) => channels.join(', ') },
+              { title: 'Channels', cell: ({ channels }) => channels.map(titleOf).join(', ') },
               { title: 'Rate limit', cell: ({ rateLimit }) => rateLimit ?? 'none' },
               {
                 title: 'Lanes at rest',

@@ -86,7 +86,7 @@ function Token(): JSX.Element {
     <>
       <Card
         title="API token"
-        description="Programs send SMS with it. Email and WhatsApp use API keys."
+        description="For SMS, calls, orders and verifications. Email and WhatsApp use API keys."
         actions={
           <Button icon="refresh" onClick={() => setAsking(true)}>
             Rotate token
