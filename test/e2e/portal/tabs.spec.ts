@@ -23,6 +23,10 @@ async function tabsOf(browser: Browser, url: string): Promise<Page[]> {
   return tabs;
 }
 
+async function signedOut(tabs: readonly Page[]): Promise<void> {
+  for (const tab of tabs) await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
+}
+
 describeWithServer('chromium', 'several open tabs of the portal', () => {
   const gateway = new TestGateway();
   let browser: Browser | undefined;
@@ -42,7 +46,8 @@ describeWithServer('chromium', 'several open tabs of the portal', () => {
     browser = await Browser.open(gateway.url, cookie);
     const tabs = await tabsOf(browser, gateway.url);
     await tabs[0]!.getByRole('button', { name: 'Sign out' }).click();
-    for (const tab of tabs) await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signedOut(tabs);
+    for (const tab of tabs) expect(await tab.locator('main table').count()).toBe(0);
   });
 
   it('those of a member show the sign-in page after the suspension of the account', async () => {
@@ -52,7 +57,8 @@ describeWithServer('chromium', 'several open tabs of the portal', () => {
     browser = await Browser.open(gateway.url, cookie);
     const tabs = await tabsOf(browser, gateway.url);
     await operator.ok('POST', `accounts/${accountId}/suspend`);
-    for (const tab of tabs) await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signedOut(tabs);
+    for (const tab of tabs) expect(await tab.locator('main table').count()).toBe(0);
   });
 
   it('a process with three of them ends on SIGTERM within its bound', async () => {
