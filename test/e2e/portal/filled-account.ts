@@ -12,6 +12,8 @@ export interface FilledAccount {
   readonly webhookId: string;
   readonly groupId: string;
   readonly batchId: string;
+  readonly contactId: string;
+  readonly domainId: string;
   readonly failedId: string;
   readonly scheduledId: string;
   readonly callId: string;
@@ -54,7 +56,9 @@ export async function fillAccount(gateway: TestGateway): Promise<FilledAccount> 
   });
   await operator.ok('POST', 'suppressions', { email: 'left@example.com' });
   await operator.ok('POST', 'senders', { channel: 'sms', sender: 'ACMENEWS' });
-  await operator.ok('POST', 'domains', { name: 'mail.acme.test' });
+  const { id: domainId } = await operator.ok<{ id: string }>('POST', 'domains', {
+    name: 'mail.acme.test',
+  });
 
   const sms = async (to: readonly string[], body: string, more: object = {}): Promise<string> => {
     const { body: answer } = await gateway.call('POST', '/ng/v1/sendsms', {
@@ -72,6 +76,7 @@ export async function fillAccount(gateway: TestGateway): Promise<FilledAccount> 
     send_at: '2150-01-01T09:00:00Z',
   });
   await sendWhatsApp(gateway, account.apiKey);
+  const contacts = await operator.ok<{ data: { id: string }[] }>('GET', 'contacts?q=2348012349910');
   await sendEmails(gateway, account.apiKey);
   await eventually(async () => {
     const { data } = await operator.ok<{ data: { state: string }[] }>(
@@ -85,6 +90,8 @@ export async function fillAccount(gateway: TestGateway): Promise<FilledAccount> 
     operator,
     webhookId: hook.webhook.id,
     groupId,
+    domainId,
+    contactId: contacts.data[0]?.id ?? '',
     batchId,
     failedId: `${failed}-0`,
     scheduledId,

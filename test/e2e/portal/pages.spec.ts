@@ -16,6 +16,7 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   batch: ({ batchId }) => `batches/${batchId}`,
   'batch-scheduled': ({ scheduledId }) => `batches/${scheduledId}`,
   contacts: () => 'contacts',
+  contact: ({ contactId }) => `contacts/${contactId}`,
   groups: () => 'groups',
   group: ({ groupId }) => `groups/${groupId}`,
   templates: () => 'templates',
@@ -34,11 +35,13 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   members: () => 'settings/members',
   audit: () => 'settings/audit',
   domains: () => 'email/domains',
+  domain: ({ domainId }) => `email/domains/${domainId}`,
   suppressions: () => 'email/suppressions',
   'api-keys': () => 'email/keys',
   accounts: () => 'accounts',
   lanes: () => 'lanes',
   carriers: () => 'carriers',
+  'tab-unknown': () => 'settings/nothing',
   unknown: () => 'nowhere',
 };
 

@@ -236,10 +236,7 @@ function CancelDialog({ batch, done, onClose }: BatchDialog): JSX.Element {
         await done();
       }}
     >
-      <p>
-        {plural(left, 'message')} that have not left are not sent. Messages that have left stay as
-        they are.
-      </p>
+      <p>{plural(left, 'message')} will not be sent. What has left stays as it is.</p>
       <CurlDetails action={{ action: 'cancel', channel: batch.channel, id: batch.id }} />
     </FormDialog>
   );

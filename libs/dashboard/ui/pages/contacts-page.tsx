@@ -265,7 +265,11 @@ function ContactPage({ id }: { id: string }): JSX.Element {
       <PageHeader
         title={data.name ?? data.addresses[0]?.value ?? 'Contact'}
         back={back}
-        description={data.addresses.map(({ value }) => value).join(', ')}
+        description={
+          data.name !== null || data.addresses.length > 1
+            ? data.addresses.map(({ value }) => value).join(', ')
+            : undefined
+        }
       >
         {reveal && !revealed && (
           <Button icon="eye" onClick={() => setRevealed(true)}>

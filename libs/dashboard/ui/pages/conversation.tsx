@@ -5,7 +5,7 @@ import { queryOf } from '../app/api-client.js';
 import { useContextData } from '../app/context.js';
 import { clockTime } from '../app/format.js';
 import { useData } from '../app/use-data.js';
-import { ChannelName, StatusBadge, words } from '../components/badge.js';
+import { ChannelName, kindWords, StatusBadge, words } from '../components/badge.js';
 import { Button, Empty, ErrorNotice, Skeleton } from '../components/basics.js';
 import { SendDialog } from './send-dialog.js';
 
@@ -77,7 +77,7 @@ function Bubble(props: {
               {content?.template
                 ? `Template ${content.template}`
                 : content
-                  ? `${words(content.kind)}${content.characters ? `, ${content.characters} characters` : ''}`
+                  ? `${kindWords(content.kind)}${content.product ? `: ${content.product}` : ''}${content.characters ? `, ${content.characters} characters` : ''}`
                   : 'masked or deleted'}
             </em>
           )}

@@ -24,7 +24,7 @@ export function Inbox({ emails }: { emails: readonly InboxEmail[] }): JSX.Elemen
                   <strong>{one.from}</strong>
                   <Time at={one.at} />
                 </span>
-                <span>{one.subject || '(no subject)'}</span>
+                <span>{subjectOf(one)}</span>
                 <span class="muted">to {one.to}</span>
               </button>
             </li>
@@ -42,7 +42,7 @@ function Email({ email }: { email: InboxEmail }): JSX.Element {
   return (
     <article>
       <header>
-        <h3>{email.subject || '(no subject)'}</h3>
+        <h3>{subjectOf(email)}</h3>
         {email.hasHtml && email.text !== null && (
           <Button onClick={() => setPlain(!plain)}>{plain ? 'Show HTML' : 'Show text'}</Button>
         )}
@@ -67,4 +67,9 @@ function Email({ email }: { email: InboxEmail }): JSX.Element {
       <Fates channel={email.channel} message={email} />
     </article>
   );
+}
+
+/** An e-mail with a one-time code is erased when its verification has ended. */
+function subjectOf({ subject, text, hasHtml }: InboxEmail): string {
+  return subject || (text === null && !hasHtml ? 'Deleted e-mail' : '(no subject)');
 }

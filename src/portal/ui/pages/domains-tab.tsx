@@ -122,71 +122,80 @@ function DomainDetail({ id }: { id: string }): JSX.Element {
   if (loading) return <Skeleton />;
   if (error || !data) return <ErrorNotice error={error} retry={reload} />;
   return (
-    <Card
-      title={data.name}
-      description={
-        <>
-          <Badge tone={TONES[data.status]}>{data.status}</Badge> Publish these records at your DNS
-          provider, then verify.
-        </>
-      }
-      actions={
-        admin && (
+    <>
+      <a class="back" href="email/domains">
+        Back to the domains
+      </a>
+      <Card
+        title={data.name}
+        description={
           <>
-            <ConfirmButton
-              label="Delete"
-              icon="trash"
-              title={`Delete ${data.name}?`}
-              confirm="Delete"
-              action={async () => {
-                await call('DELETE', `api/domains/${id}`);
-                navigate('email/domains');
-              }}
-              curl={{ method: 'DELETE', path: `email/ng/v1/domains/${id}`, token: 'API_KEY' }}
-            >
-              Sends from its addresses are refused.
-            </ConfirmButton>
-            <ConfirmButton
-              label="Rotate keys"
-              icon="refresh"
-              title="Rotate the signing keys?"
-              confirm="Rotate keys"
-              action={async () => {
-                await call('POST', `api/domains/${id}/rotate`);
-                toast('New keys: publish their records');
-                await reload();
-              }}
-              curl={{ method: 'POST', path: `email/ng/v1/domains/${id}/rotate`, token: 'API_KEY' }}
-            >
-              The new records must be published before the new keys are used.
-            </ConfirmButton>
-            <Button kind="primary" busy={verify.busy} onClick={() => void verify.run()}>
-              Verify
-            </Button>
+            <Badge tone={TONES[data.status]}>{data.status}</Badge> Publish these records at your DNS
+            provider, then verify.
           </>
-        )
-      }
-    >
-      <ErrorNotice error={verify.error} />
-      <ul>
-        {data.records.map((record) => (
-          <li key={record.type + record.name} class="record">
-            <h3>
-              {record.purpose} <Badge tone={TONES[record.status]}>{record.status}</Badge>{' '}
-              {!record.required && <span class="muted">optional</span>}
-            </h3>
-            <Facts
-              rows={[
-                ['Type', record.type],
-                ['Name', <Copy key="name" value={record.name} label="name" />],
-                ['Value', <Copy key="value" value={record.value} label="value" />],
-                record.found !== null && ['In DNS now', <code key="found">{record.found}</code>],
-                record.checkedAt !== null && ['Checked', <Time key="at" at={record.checkedAt} />],
-              ]}
-            />
-          </li>
-        ))}
-      </ul>
-    </Card>
+        }
+        actions={
+          admin && (
+            <>
+              <ConfirmButton
+                label="Delete"
+                icon="trash"
+                title={`Delete ${data.name}?`}
+                confirm="Delete"
+                action={async () => {
+                  await call('DELETE', `api/domains/${id}`);
+                  navigate('email/domains');
+                }}
+                curl={{ method: 'DELETE', path: `email/ng/v1/domains/${id}`, token: 'API_KEY' }}
+              >
+                Sends from its addresses are refused.
+              </ConfirmButton>
+              <ConfirmButton
+                label="Rotate keys"
+                icon="refresh"
+                title="Rotate the signing keys?"
+                confirm="Rotate keys"
+                action={async () => {
+                  await call('POST', `api/domains/${id}/rotate`);
+                  toast('New keys: publish their records');
+                  await reload();
+                }}
+                curl={{
+                  method: 'POST',
+                  path: `email/ng/v1/domains/${id}/rotate`,
+                  token: 'API_KEY',
+                }}
+              >
+                The new records must be published before the new keys are used.
+              </ConfirmButton>
+              <Button kind="primary" busy={verify.busy} onClick={() => void verify.run()}>
+                Verify
+              </Button>
+            </>
+          )
+        }
+      >
+        <ErrorNotice error={verify.error} />
+        <ul>
+          {data.records.map((record) => (
+            <li key={record.type + record.name} class="record">
+              <h3>
+                {record.purpose} <Badge tone={TONES[record.status]}>{record.status}</Badge>{' '}
+                {!record.required && <span class="muted">optional</span>}
+              </h3>
+              <Facts
+                rows={[
+                  ['Type', record.type],
+                  ['Name', <Copy key="name" value={record.name} label="name" />],
+                  ['Value', <Copy key="value" value={record.value} label="value" />],
+                  record.found !== null && ['In DNS now', <code key="found">{record.found}</code>],
+                  record.checkedAt !== null && ['Checked', <Time key="at" at={record.checkedAt} />],
+                ]}
+              />
+            </li>
+          ))}
+        </ul>
+      </Card>
+    </>
   );
 }

@@ -3,26 +3,25 @@ import type { JSX } from 'preact';
 import { useMay } from '../session-data.js';
 import { DomainsTab } from './domains-tab.js';
 import { KeysTab } from './keys-tab.js';
+import { MissingTab } from './missing-tab.js';
 import { SuppressionsTab } from './suppressions-tab.js';
 
 export function EmailPage({ route }: { route: Route }): JSX.Element {
   const admin = useMay('admin');
   const tab = route.id ?? 'domains';
+  const tabs = [
+    ['email/domains', 'Domains'] as const,
+    ['email/suppressions', 'Suppressions'] as const,
+    ...(admin ? [['email/keys', 'API Keys'] as const] : []),
+  ];
   return (
     <>
       <PageHeader title="Email" />
-      <Tabs
-        label="Email"
-        current={`email/${tab}`}
-        tabs={[
-          ['email/domains', 'Domains'],
-          ['email/suppressions', 'Suppressions'],
-          ...(admin ? [['email/keys', 'API Keys'] as const] : []),
-        ]}
-      />
+      <Tabs label="Email" tabs={tabs} current={`email/${tab}`} />
       {tab === 'domains' && <DomainsTab route={route} />}
       {tab === 'suppressions' && <SuppressionsTab route={route} />}
       {tab === 'keys' && admin && <KeysTab />}
+      {!tabs.some(([address]) => address === `email/${tab}`) && <MissingTab />}
     </>
   );
 }

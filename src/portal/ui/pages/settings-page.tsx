@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useMay, useSession } from '../session-data.js';
 import { AuditTab } from './audit-tab.js';
 import { MembersTab } from './members-tab.js';
+import { MissingTab } from './missing-tab.js';
 import { SecurityTab } from './security-tab.js';
 import { WebhookTab } from './webhook-tab.js';
 
@@ -26,6 +27,7 @@ export function SettingsPage({ route }: { route: Route }): JSX.Element {
       {tab === 'webhook' && session.account && <WebhookTab route={route} />}
       {tab === 'members' && admin && <MembersTab />}
       {tab === 'audit' && audits && <AuditTab route={route} />}
+      {!tabs.some(([address]) => address === `settings/${tab}`) && <MissingTab />}
     </>
   );
 }

@@ -1,0 +1,13 @@
+import { Card, Empty } from '@dundun/dashboard/ui';
+import type { JSX } from 'preact';
+
+/** In the place of a tab that does not exist, or that the role does not see. */
+export function MissingTab(): JSX.Element {
+  return (
+    <Card>
+      <Empty icon="shield" title="Not for your role">
+        Ask an admin of the account, or choose another tab.
+      </Empty>
+    </Card>
+  );
+}
