@@ -24,7 +24,7 @@ const SURFACES: Readonly<Record<string, Surface>> = {
     send: 'ng/v1/sendsms',
     list: 'ng/v1/sms',
     // An SMS is read with its batch.
-    message: (id) => `ng/v1/sms/${batchOf(id)}/recipients`,
+    message: (id) => `ng/v1/sms/${batchOf(id)}/reports`,
     batch: one('ng/v1/sms'),
     cancels: true,
     reschedules: true,

@@ -184,7 +184,7 @@ describeWithServer('chromium', 'a person at the portal', () => {
     await page.keyboard.type('2348012345699');
     await tabTo('Text');
     await page.keyboard.type('Sent by keyboard');
-    await page.getByLabel('Estimate').getByText('Recipients').first().waitFor();
+    await page.getByLabel('Estimate').getByText('Recipients', { exact: true }).waitFor();
     await tabTo('Send');
     await page.keyboard.press('Enter');
     await page.waitForURL(/messages\/.+-0$/);

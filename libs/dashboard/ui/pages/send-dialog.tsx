@@ -85,6 +85,8 @@ export function SendDialog(props: {
   }, [draft.channel, product]);
 
   const choose = (name: string): void => {
+    // The senders of this channel are not read again.
+    if (name === draft.channel) return;
     const next = channels.find((one) => one.name === name);
     change({
       channel: name,
