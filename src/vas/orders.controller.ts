@@ -61,14 +61,14 @@ export class VasOrdersController {
       ...given
     } = request;
     const { delivery_report: deliveryReport, ...order } = given;
-    const { id, replayed } = await this.pending
+    const { order: placed, replayed } = await this.pending
       .during(1, () =>
         this.vas.order({ ...order, clientReference, deliveryReport, allowDuplicate }, { tenant }),
       )
       .catch(refuse);
     if (replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('vas', 1);
-    return orderOf(await this.vas.find(id, { tenant }));
+    return orderOf(placed);
   }
 
   @Get('orders')

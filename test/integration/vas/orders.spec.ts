@@ -19,8 +19,11 @@ import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { randomUUID } from 'node:crypto';
+import { ChannelContext } from '../../../libs/messaging/src/channels/channel.service.js';
 import { HoldWatch } from '../../../libs/messaging/src/dispatch/hold-watch.js';
 import { openOrdersJob } from '../../../libs/messaging/src/jobs/messaging.jobs.js';
+import { MESSAGE_TRANSPORTS } from '../../../libs/messaging/src/ports/message-transport.js';
+import { Router } from '../../../libs/messaging/src/routing/router.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { ForwardClock } from '../dispatch/dispatch-fixture.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -92,8 +95,9 @@ describeEachDatabase('orders of airtime and data', (database) => {
 
   it('an order reaches the operator once and reads back what the operator told', async () => {
     const order = orderOf({ amount: '100.00' });
-    const { id, replayed } = await vas.order(order, { tenant });
+    const { id, replayed, order: placed } = await vas.order(order, { tenant });
     expect(replayed).toBe(false);
+    expect(placed).toMatchObject({ id, status: 'queued', to: order.to, amount: '100', cost: null });
     await reaches(id, 'processing');
     await pollNow();
     await reaches(id, 'delivered');
@@ -204,6 +208,51 @@ describeEachDatabase('orders of airtime and data', (database) => {
     });
     clock.ahead += DAY + 1_000;
     await expect(vas.order(orderOf(), { tenant })).resolves.toBeDefined();
+  });
+
+  it('what failed counts no more towards the cap of the account, and nothing beyond it goes', async () => {
+    operator.refuse = () => {
+      throw new PermanentFailure('wrong_number', 'No such number');
+    };
+    const large = () => vas.order(orderOf({ amount: '500' }), { tenant });
+    for (const { id } of [await large(), await large()]) await reaches(id, 'rejected');
+    operator.refuse = () => undefined;
+    await large();
+    await large();
+    await expect(large()).rejects.toMatchObject({ code: 'cap_exceeded' });
+    await vas.allow({ ...CAPS, daily: '1200' }, { tenant });
+    await expect(large()).rejects.toMatchObject({
+      code: 'cap_exceeded',
+      message: expect.stringContaining('200 of 1200 NGN are left'),
+    });
+    await vas.order(orderOf({ amount: '200' }), { tenant });
+    await expect(vas.order(orderOf(), { tenant })).rejects.toMatchObject({ code: 'cap_exceeded' });
+  });
+
+  it('caps and references hold among processes, and refused orders hold up no others', async () => {
+    const other = new VasService(
+      app.get(ChannelContext, { strict: false }),
+      app.get(Router, { strict: false }),
+      app.get(MESSAGE_TRANSPORTS, { strict: false }),
+    );
+    const [same, off] = [orderOf(), randomUUID()];
+    const outcomes = await Promise.allSettled(
+      [vas, other].flatMap((one) => [
+        one.order(same, { tenant }),
+        one.order(orderOf(), { tenant: off }),
+        ...Array.from({ length: 15 }, () => one.order(orderOf(), { tenant })),
+      ]),
+    );
+    const done = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    // Ten of a hundred are the cap; the same order is one of them, or was refused by both.
+    expect(new Set(done.map(({ id }) => id)).size).toBe(10);
+    expect(done.filter(({ replayed }) => !replayed)).toHaveLength(10);
+    const codes = outcomes.flatMap((one) =>
+      one.status === 'rejected' ? (one.reason as { code: string }).code : [],
+    );
+    expect(new Set(codes)).toEqual(new Set(['cap_exceeded', 'vas_not_allowed']));
+    expect(codes.filter((code) => code === 'vas_not_allowed')).toHaveLength(2);
+    expect((await vas.list({ tenant })).data).toHaveLength(10);
   });
 
   it('orders are off without an allowance, and in another currency', async () => {

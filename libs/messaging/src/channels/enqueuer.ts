@@ -82,6 +82,48 @@ export class Enqueuer {
     }
   }
 
+  /** A checked send to one recipient, for {@link storeWithin}. @throws as {@link enqueue} */
+  prepare(channel: ChannelDefinition, message: LibraryMessage, options: SendOptions): NewBatch {
+    this.router.providerOf({ channel: channel.name });
+    return this.#checked(channel, message, options, undefined).batch;
+  }
+
+  /** Has the batch accepted in a child span of the caller's. */
+  accepting<T>(batch: NewBatch, accept: (batch: NewBatch) => Promise<T>): Promise<T> {
+    const { tracing } = this;
+    if (!tracing) return accept(batch);
+    const { id, channel } = batch;
+    const step = { operation: 'send', type: 'send', kind: 'producer', channel, id } as const;
+    return tracing.step({ ...step, messages: 1 }, (trace) => accept({ ...batch, trace }));
+  }
+
+  /** The batches of {@link prepare} whose recipient policy denies. */
+  async denialsOf(
+    tx: Transaction,
+    batches: readonly NewBatch[],
+  ): Promise<ReadonlyMap<NewBatch, PolicyError>> {
+    const asked = batches.map(({ tenant, channel, sender, content, recipients }) => {
+      return { message: { tenant, channel, sender, content }, recipients };
+    });
+    const decisions = await this.policy.review(asked, 'send', tx);
+    const denied = new Map<NewBatch, PolicyError>();
+    for (const [index, decision] of decisions) {
+      const batch = batches[index] as NewBatch;
+      const [first, ...others] = denialsOf(batch.recipients, new Map([[0, decision]]));
+      if (first) denied.set(batch, new PolicyError([first, ...others]));
+    }
+    return denied;
+  }
+
+  /** Stores batches of {@link prepare}. Call {@link wake} after the commit. */
+  async storeWithin(tx: Transaction, batches: readonly NewBatch[]): Promise<void> {
+    await this.store.newBatches.storeWithin(tx, batches);
+  }
+
+  wake({ lane }: NewBatch): void {
+    this.waker.wake(lane);
+  }
+
   /** The first receipt under this idempotency key, also where policy would now deny the send. */
   async replayOf(
     channel: ChannelDefinition,

@@ -10,6 +10,8 @@ const COLUMNS = {
     daily: 'big NOT NULL',
     per_number: 'big NOT NULL',
     allowed_at: 'big NOT NULL',
+    /** The sum of the last day's orders or more; null: not known. */
+    tally: 'big',
   },
   /** An order; its row outlives its batch, so that its reference is never used again. */
   vas_order: {
@@ -40,8 +42,9 @@ const PRIMARY_KEYS: Readonly<Record<keyof typeof COLUMNS, string>> = {
 };
 
 const INDEXES = [
-  ['UNIQUE INDEX', 'vas_order_reference', 'vas_order (tenant, reference)'],
+  ['UNIQUE INDEX', 'vas_order_reference', 'vas_order (reference, tenant)'],
   ['INDEX', 'vas_order_recent', 'vas_order (tenant, created_at)'],
+  ['INDEX', 'vas_order_number', 'vas_order (number_digest, tenant, created_at)'],
   ['INDEX', 'vas_order_list', 'vas_order (tenant, batch)'],
   ['INDEX', 'vas_order_tell', 'vas_order (tell_at)'],
 ] as const;

@@ -31,6 +31,8 @@ export interface VasReceipt {
   readonly createdAt: Date;
   /** The reference was used before: this is the first order. */
   readonly replayed: boolean;
+  /** As it was accepted; as it is now where it is replayed. */
+  readonly order: VasOrderView;
 }
 
 export interface VasOrderView {

@@ -9,40 +9,6 @@ import type { VasOrderView, VasSettlement } from './vas-order.js';
 
 type Big = string | number;
 
-/** Times in epoch milliseconds, amounts in ten-thousandths. */
-export interface NewOrder {
-  readonly id: string;
-  readonly tenant: string;
-  readonly reference: string;
-  readonly fingerprint: string;
-  readonly number: string;
-  readonly product: string;
-  readonly type: VasProduct['type'];
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly network: string | null;
-  readonly createdAt: number;
-}
-
-export interface KnownOrder {
-  readonly id: string;
-  readonly fingerprint: string;
-  readonly createdAt: Date;
-}
-
-export interface Spent {
-  /** Sums of the orders since a time, in ten-thousandths. */
-  readonly account: bigint;
-  readonly number: bigint;
-}
-
-/** Caps in ten-thousandths. */
-export interface StoredAllowance {
-  readonly currency: string;
-  readonly daily: bigint;
-  readonly perNumber: bigint;
-}
-
 export interface OpenOrder {
   readonly id: string;
   readonly tenant: string;
@@ -82,126 +48,15 @@ const JOINS = `LEFT JOIN messaging_batch b ON b.id = o.batch
   LEFT JOIN messaging_message m ON m.batch = o.batch AND m.position = 0
   LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission`;
 
-/** Statements on orders and allowances. */
+/** Statements on orders under way and ended. */
 export class VasOrders {
-  /** SQL: the order may have cost something, or may yet. */
-  readonly #counts: string;
   readonly #openRanks: string;
 
   constructor(
     private readonly database: StoreDatabase,
     private readonly channels: ChannelRegistry,
   ) {
-    const failed = channels.statusesOf('vas').filter(([, { failed: none }]) => none);
-    const ranks = failed.map(([, { rank }]) => rank);
-    this.#counts = `(m.status IS NULL OR m.status NOT IN (${ranks.join(', ')}))
-      AND b.state <> ${BATCH_STATE.cancelled}`;
     this.#openRanks = [STATUS_RANK.unknown, channels.rankOf('processing')].join(', ');
-  }
-
-  async allow(sql: Sql, tenant: string, allowance: StoredAllowance, at: number): Promise<void> {
-    const { currency, daily, perNumber } = allowance;
-    const values = [currency, daily.toString(), perNumber.toString(), at * 1_000, tenant];
-    // Not replaced by another row: orders that wait for its lock would find none.
-    const changed = await sql.run(
-      `UPDATE messaging_vas_allowance SET currency = ?, daily = ?, per_number = ?, allowed_at = ?
-       WHERE tenant = ?`,
-      values,
-    );
-    if (changed > 0) return;
-    await sql.run(
-      `INSERT INTO messaging_vas_allowance (currency, daily, per_number, allowed_at, tenant)
-       VALUES (?, ?, ?, ?, ?)`,
-      values,
-    );
-  }
-
-  async forbid(sql: Sql, tenant: string): Promise<boolean> {
-    return (await sql.run('DELETE FROM messaging_vas_allowance WHERE tenant = ?', [tenant])) > 0;
-  }
-
-  /** With `lock`, orders of the tenant wait for one another. */
-  async allowance(
-    sql: Pick<Sql, 'all'>,
-    tenant: string,
-    lock = false,
-  ): Promise<StoredAllowance | undefined> {
-    const [row] = await sql.all<{ currency: string; daily: Big; perNumber: Big }>(
-      `SELECT a.currency, a.daily, a.per_number AS "perNumber" FROM messaging_vas_allowance a
-       WHERE a.tenant = ? ${lock ? this.database.dialect.forUpdate('a') : ''}`,
-      [tenant],
-    );
-    return row && { ...row, daily: BigInt(row.daily), perNumber: BigInt(row.perNumber) };
-  }
-
-  async find(
-    sql: Pick<Sql, 'all'>,
-    tenant: string,
-    reference: string,
-  ): Promise<KnownOrder | undefined> {
-    const [row] = await sql.all<{ id: string; fingerprint: string; createdAt: Big }>(
-      `SELECT o.batch AS id, o.fingerprint, o.created_at AS "createdAt"
-       FROM messaging_vas_order o WHERE o.tenant = ? AND o.reference = ?`,
-      [tenant, reference],
-    );
-    return row && { ...row, createdAt: dateOf(row.createdAt) };
-  }
-
-  /** @param numbers the number's digests by every key */
-  async isRepeated(
-    sql: Pick<Sql, 'all'>,
-    { tenant, product, amount }: Pick<NewOrder, 'tenant' | 'product' | 'amount'>,
-    numbers: readonly string[],
-    since: number,
-  ): Promise<boolean> {
-    const [row] = await sql.all(
-      `SELECT o.batch FROM messaging_vas_order o ${JOINS}
-       WHERE o.tenant = ? AND o.created_at > ? AND o.product = ? AND o.amount = ?
-         AND o.number_digest IN (${placesFor(numbers)}) AND ${this.#counts} LIMIT 1`,
-      [tenant, since * 1_000, product, amount.toString(), ...numbers],
-    );
-    return row !== undefined;
-  }
-
-  async spent(
-    sql: Pick<Sql, 'all'>,
-    tenant: string,
-    currency: string,
-    numbers: readonly string[],
-    since: number,
-  ): Promise<Spent> {
-    const [row] = await sql.all<{ account: Big | null; ofNumber: Big | null }>(
-      `SELECT sum(o.amount) AS account,
-         sum(CASE WHEN o.number_digest IN (${placesFor(numbers)}) THEN o.amount ELSE 0 END) AS "ofNumber"
-       FROM messaging_vas_order o ${JOINS}
-       WHERE o.tenant = ? AND o.created_at > ? AND o.currency = ? AND ${this.#counts}`,
-      [...numbers, tenant, since * 1_000, currency],
-    );
-    return { account: BigInt(row?.account ?? 0), number: BigInt(row?.ofNumber ?? 0) };
-  }
-
-  async insert(sql: Sql, order: NewOrder, tellAt: number): Promise<void> {
-    const { id, tenant, reference, fingerprint, number, product, type, currency, network } = order;
-    const amount = order.amount.toString();
-    const times = [order.createdAt * 1_000, tellAt * 1_000];
-    await sql.run(
-      `INSERT INTO messaging_vas_order (batch, tenant, reference, fingerprint, number_digest,
-         product, type, amount, currency, network, created_at, tell_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        id,
-        tenant,
-        reference,
-        fingerprint,
-        number,
-        product,
-        type,
-        amount,
-        currency,
-        network,
-        ...times,
-      ],
-    );
   }
 
   async one(tenant: string, id: string): Promise<VasOrderView | undefined> {
@@ -209,7 +64,8 @@ export class VasOrders {
   }
 
   async byReference(tenant: string, reference: string): Promise<VasOrderView | undefined> {
-    return (await this.#read('o.tenant = ? AND o.reference = ?', [tenant, reference], 1))[0];
+    const isOfTenant = this.database.dialect.residual('o.tenant = ?');
+    return (await this.#read(`o.reference = ? AND ${isOfTenant}`, [reference, tenant], 1))[0];
   }
 
   /** Newest first. */

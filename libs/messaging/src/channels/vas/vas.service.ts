@@ -27,14 +27,17 @@ import {
   VasOrderNotFoundError,
   type VasOrderView,
   type VasReceipt,
-  VasReferenceReusedError,
 } from './vas-order.js';
-import { type KnownOrder, VasOrders } from './vas-orders.js';
+import {
+  type Accepted,
+  type AskedOrder,
+  replayOf,
+  TELL_AFTER,
+  VasAcceptance,
+} from './vas-acceptance.js';
+import { VasLedger } from './vas-ledger.js';
+import { VasOrders } from './vas-orders.js';
 
-const DAY = 86_400_000;
-const DUPLICATE_WINDOW = 60_000;
-/** Age in milliseconds at which an open order is told of. */
-const TELL_AFTER = DAY;
 /** Milliseconds for which the products of the operator are not asked again. */
 const PRODUCTS_LAST = 600_000;
 const PRODUCTS_TIMEOUT = 20_000;
@@ -70,6 +73,8 @@ interface CheckedOrder extends VasOrder {
 export class VasService {
   readonly #logger = new Logger(VasService.name);
   readonly #orders: VasOrders;
+  readonly #ledger: VasLedger;
+  readonly #acceptance: VasAcceptance;
   #products: { readonly at: number; readonly all: readonly VasProduct[] } | undefined;
 
   constructor(
@@ -77,7 +82,10 @@ export class VasService {
     @Inject(Router) private readonly router: Router,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
   ) {
-    this.#orders = new VasOrders(context.store.database, context.channels);
+    const { store, enqueuer, clock } = context;
+    this.#orders = new VasOrders(store.database, context.channels);
+    this.#ledger = new VasLedger(store.database, context.channels);
+    this.#acceptance = new VasAcceptance(store.database, this.#ledger, enqueuer, () => clock.now());
   }
 
   /**
@@ -116,18 +124,18 @@ export class VasService {
       };
     });
     const { store, clock } = this.context;
-    const put = (tx: Sql) => this.#orders.allow(tx, tenant, { currency, ...caps }, clock.now());
+    const put = (tx: Sql) => this.#ledger.allow(tx, tenant, { currency, ...caps }, clock.now());
     await (manager ? put(store.database.join(manager)) : store.database.transaction(put));
   }
 
   /** Takes the allowance back; orders under way go on. False: there was none. */
   forbid({ tenant = '' }: TenantOption = {}): Promise<boolean> {
-    return this.context.store.database.transaction((tx) => this.#orders.forbid(tx, tenant));
+    return this.context.store.database.transaction((tx) => this.#ledger.forbid(tx, tenant));
   }
 
   /** `undefined`: the tenant may not order. */
   async allowance({ tenant = '' }: TenantOption = {}): Promise<VasAllowance | undefined> {
-    const found = await this.#orders.allowance(this.context.store.database, tenant);
+    const found = await this.#ledger.allowance(this.context.store.database, tenant);
     if (!found) return undefined;
     const { currency, daily, perNumber } = found;
     return { currency, daily: amountOf(daily), perNumber: amountOf(perNumber) };
@@ -142,13 +150,20 @@ export class VasService {
    */
   async order(order: VasOrder, { tenant = '' }: TenantOption = {}): Promise<VasReceipt> {
     const checked = this.#checked(order, tenant);
-    const { clientReference } = checked;
     const fingerprints = this.#fingerprintsOf(checked);
-    const { database } = this.context.store;
-    const first = await this.#orders.find(database, tenant, clientReference);
-    if (first) return replayOf(first, fingerprints);
-    const product = await this.#productFor(checked);
-    return this.#accept(checked, product, fingerprints);
+    const wanted = await this.#productFor(checked).catch((error: unknown) => error as Error);
+    if (wanted instanceof Error) {
+      const { database } = this.context.store;
+      // An order stands whatever became of its product.
+      const first = await this.#ledger.find(database, tenant, checked.clientReference);
+      if (!first) throw wanted;
+      return this.#receiptOf(checked, replayOf(first, fingerprints));
+    }
+    const asked = this.#asked(checked, wanted, fingerprints);
+    const accepted = await this.context.enqueuer.accepting(asked.batch, (batch) =>
+      this.#acceptance.accept({ ...asked, batch }),
+    );
+    return this.#receiptOf(checked, accepted, asked);
   }
 
   /** @throws VasOrderNotFoundError */
@@ -252,70 +267,73 @@ export class VasService {
     });
   }
 
-  async #accept(
+  async #receiptOf(
+    { tenant, to, clientReference }: CheckedOrder,
+    accepted: Accepted,
+    asked?: AskedOrder,
+  ): Promise<VasReceipt> {
+    const { id, createdAt, replayed } = accepted;
+    if (replayed || !asked) return { ...accepted, order: await this.find(id, { tenant }) };
+    const { product, type, amount, currency, network } = asked.row;
+    const order: VasOrderView = {
+      id,
+      tenant,
+      clientReference,
+      to,
+      type,
+      product,
+      amount: amountOf(amount),
+      currency,
+      network,
+      status: 'queued',
+      cost: null,
+      deliveredAmount: null,
+      operatorReference: null,
+      errorCode: null,
+      createdAt,
+      settlement: null,
+    };
+    return { ...accepted, order };
+  }
+
+  #asked(
     order: CheckedOrder,
     { product, amount }: { readonly product: VasProduct; readonly amount: bigint },
     fingerprints: readonly string[],
-  ): Promise<VasReceipt> {
-    const { store, enqueuer, channels, clock } = this.context;
+  ): AskedOrder {
+    const { store, enqueuer, channels } = this.context;
     const { to, tenant, clientReference, deliveryReport, allowDuplicate = false } = order;
-    const { digests } = store;
-    const [number = to, ...former] = digests.ofAddress(tenant, to);
-    const numbers = [number, ...former];
+    const network = order.network ?? null;
+    const { type, currency } = product;
     const content = checkedOrder({
-      kind: `vas.${product.type}`,
+      kind: `vas.${type}`,
       product: product.id,
       amount: amountOf(amount),
-      currency: product.currency,
-      network: order.network ?? null,
+      currency,
+      network,
       key: operatorKeyOf(tenant, clientReference),
     });
-    return store.database.callerTransaction(async (manager) => {
-      const tx = store.database.join(manager);
-      const orders = this.#orders;
-      const allowance = await orders.allowance(tx, tenant, true);
-      const first = await orders.find(tx, tenant, clientReference);
-      if (first) return replayOf(first, fingerprints);
-      if (!allowance) throw new VasOrderError('vas_not_allowed');
-      const now = clock.now();
-      const { currency } = product;
-      if (currency !== allowance.currency)
-        throw new VasOrderError(
-          'vas_not_allowed',
-          `Orders in ${currency} are off for this account`,
-        );
-      const wanted = { tenant, product: product.id, amount };
-      if (!allowDuplicate && (await orders.isRepeated(tx, wanted, numbers, now - DUPLICATE_WINDOW)))
-        throw new VasOrderError('duplicate_order');
-      const spent = await orders.spent(tx, tenant, currency, numbers, now - DAY);
-      for (const [sum, cap, whose] of [
-        [spent.account, allowance.daily, 'the account'],
-        [spent.number, allowance.perNumber, 'the number'],
-      ] as const)
-        if (sum + amount > cap)
-          throw new VasOrderError(
-            'cap_exceeded',
-            `The order exceeds the daily cap of ${whose}: ${amountOf(cap > sum ? cap - sum : 0n)} of ${amountOf(cap)} ${currency} are left`,
-          );
-      const message = { to, content, deliveryReport };
-      const { id, createdAt } = await enqueuer.enqueue(channels.get('vas'), message, {
+    const numbers = store.digests.ofAddress(tenant, to);
+    const [number = to] = numbers;
+    const [fingerprint = ''] = fingerprints;
+    const reference = clientReference;
+    return {
+      batch: enqueuer.prepare(channels.get('vas'), { to, content, deliveryReport }, { tenant }),
+      row: {
         tenant,
-        manager,
-      });
-      const row = {
-        ...wanted,
-        id,
-        reference: clientReference,
-        fingerprint: fingerprints[0] ?? '',
+        reference,
+        fingerprint,
         number,
-        type: product.type,
+        product: product.id,
+        type,
+        amount,
         currency,
-        network: order.network ?? null,
-        createdAt: createdAt.getTime(),
-      };
-      await orders.insert(tx, row, createdAt.getTime() + TELL_AFTER);
-      return { id, createdAt, replayed: false };
-    });
+        network,
+      },
+      numbers: numbers.length > 0 ? numbers : [number],
+      fingerprints,
+      allowDuplicate,
+    };
   }
 
   #checked(order: VasOrder, tenant: string): CheckedOrder {
@@ -380,12 +398,6 @@ export class VasService {
       return { product, amount: units };
     });
   }
-}
-
-/** @throws VasReferenceReusedError */
-function replayOf({ id, fingerprint, createdAt }: KnownOrder, own: readonly string[]): VasReceipt {
-  if (!own.includes(fingerprint)) throw new VasReferenceReusedError();
-  return { id, createdAt, replayed: true };
 }
 
 function checkedAmount(path: string, amount: unknown, errors: FieldError[]): bigint {

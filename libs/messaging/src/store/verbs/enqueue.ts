@@ -114,6 +114,11 @@ export class NewBatches {
     return answer((await this.#store(tx, [batch]))[0]!);
   }
 
+  /** Stores batches without keys and denied recipients. */
+  async storeWithin(tx: Transaction, batches: readonly NewBatch[]): Promise<void> {
+    await this.#store(tx, batches);
+  }
+
   publish({ changes }: EnqueuedBatch): void {
     if (changes.length > 0) this.writer.publish(changes);
   }
