@@ -13,19 +13,24 @@ export function outcomesOf(
   channels: ChannelRegistry,
   { accepted, counts }: Pick<MessageStats, 'accepted' | 'counts'>,
 ): Outcomes {
-  const names = channels.names.map((channel) => channels.statusesOf(channel));
-  const reached = familiesOf(
-    names.map((statuses) =>
-      statuses.flatMap(([name, { terminal, failed }]) => (terminal && !failed ? [name] : [])),
-    ),
-  ).reduce((all, family) => all + Math.max(...family.map((name) => counts[name] ?? 0)), 0);
-  const delivered = Math.min(reached, accepted);
+  const reached = Math.min(reachedOf(channels, counts), accepted);
+  const delivered = Math.max(0, reached - (counts[REVERSED] ?? 0));
   const cancelled = Math.min(counts[CANCELLED] ?? 0, accepted - delivered);
   return {
     delivered,
     failed: Math.min(failedOf(channels, counts), accepted - delivered - cancelled),
     cancelled,
   };
+}
+
+/** Messages that reached their recipient, also those that failed afterwards. */
+export function reachedOf(channels: ChannelRegistry, counts: MessageStats['counts']): number {
+  const names = channels.names.map((channel) => channels.statusesOf(channel));
+  return familiesOf(
+    names.map((statuses) =>
+      statuses.flatMap(([name, { terminal, failed }]) => (terminal && !failed ? [name] : [])),
+    ),
+  ).reduce((all, family) => all + Math.max(...family.map((name) => counts[name] ?? 0)), 0);
 }
 
 /** Messages with a status of failure, also of those that were delivered before. */
@@ -38,6 +43,9 @@ export function failedOf(channels: ChannelRegistry, counts: MessageStats['counts
 }
 
 const CANCELLED = 'cancelled';
+
+/** An order that the operator took back; it was delivered before. */
+const REVERSED = 'reversed';
 
 /** Statuses that one message can have had together, such as `delivered` and `read`. */
 function familiesOf(lists: readonly (readonly string[])[]): string[][] {

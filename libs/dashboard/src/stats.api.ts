@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ChangesAnswer, Funnel, StatsAnswer } from './api.js';
 import type { ApiCall } from './api-call.js';
 import { MessagingParts } from './messaging-parts.js';
-import { failedOf, outcomesOf } from './outcomes.js';
+import { failedOf, outcomesOf, reachedOf } from './outcomes.js';
 import { Fields, type Given, iso } from './query.js';
 import { SharedAnswers } from './shared-answers.js';
 
@@ -91,7 +91,7 @@ export class StatsApi {
     const total = totalOf(series);
     const sum = (name: string) => total.counts[name] ?? 0;
     const { accepted } = total;
-    const { delivered } = outcomesOf(channels, total);
+    const delivered = Math.min(reachedOf(channels, total.counts), accepted);
     const firsts = new Set(channels.all.map((channel) => channel.accepted));
     const sent = [...firsts].reduce((all, name) => all + sum(name), 0);
     return {

@@ -379,6 +379,28 @@ describeEachDatabase(
       expect(funnel).toMatchObject({ accepted: 5, delivered: 1, failed: 1 });
     });
 
+    it('an order that was taken back is failed alone, and one without an outcome on the way', async () => {
+      const tenant = 'orders';
+      access = { ...OPERATOR, tenants: [tenant] };
+      const vas = dashboard.app.get(VasService, { strict: false });
+      await vas.allow({ currency: 'NGN', daily: '1000', perNumber: '1000' }, { tenant });
+      const expected = ['reversed', 'unknown', 'delivered'];
+      const ids: string[] = [];
+      for (const [n, to] of ['2348010009902', '2348010009909', '2348010000001'].entries()) {
+        const order = { to, product: 'airtime-ng', amount: '100', clientReference: `o-${n}` };
+        ids.push((await vas.order(order, { tenant })).id);
+      }
+      await eventually(async () => {
+        const found = await Promise.all(ids.map((id) => vas.find(id, { tenant })));
+        expect(found.map(({ status }) => status)).toEqual(expected);
+      });
+      const { series, funnel } = await api('stats?interval=day');
+      expect(series.filter(({ accepted }: { accepted: number }) => accepted > 0)).toMatchObject([
+        { accepted: 3, delivered: 1, failed: 1, cancelled: 0 },
+      ]);
+      expect(funnel).toMatchObject({ accepted: 3, delivered: 2, failed: 1 });
+    });
+
     it('a change and its audit entry are one transaction', async () => {
       access = OPERATOR;
       const sendAt = new Date(Date.now() + HOUR).toISOString();

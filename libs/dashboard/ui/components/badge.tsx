@@ -26,8 +26,9 @@ export function useTone(channel: string | undefined): (status: string) => Tone {
     // Counts as failed, but a person wanted it.
     if (status === 'cancelled') return 'neutral';
     if (known.failed) return 'danger';
+    if (status === 'unknown' || status === 'complained') return 'warning';
     if (known.terminal) return 'success';
-    return status === 'queued' ? 'neutral' : status === 'unknown' ? 'warning' : 'info';
+    return status === 'queued' ? 'neutral' : 'info';
   };
 }
 
