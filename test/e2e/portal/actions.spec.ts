@@ -35,6 +35,8 @@ describeWithServer('chromium', 'a person at the portal', () => {
   });
 
   const open = async (address: string): Promise<void> => {
+    // A test that failed may have left another page in front, which takes the keys.
+    await page.bringToFront();
     await page.goto(`${gateway.url}/portal/${address}`);
     await page.locator('main h1').first().waitFor();
     await page.locator('body:not(:has(.skeleton))').waitFor();
