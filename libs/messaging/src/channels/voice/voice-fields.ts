@@ -25,8 +25,10 @@ export function checkCall(given: Given, maxText: number, errors: FieldError[]): 
   const { text, audioUrl, code, language, voice, repeat = 1 } = given;
   const { machine = 'play', category = 'transactional' } = given;
   const refuse = (path: string, message: string) => errors.push({ path, message });
-  const said = { text, audioUrl, code };
-  const names = Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : name));
+  const names: string[] = [];
+  if (text !== undefined) names.push('text');
+  if (audioUrl !== undefined) names.push('audioUrl');
+  if (code !== undefined) names.push('code');
   if (names.length === 0) refuse('text', 'must be given, or an audio address or a code');
   for (const name of names.slice(1)) refuse(name, `is one too many: ${names[0]} is given`);
   if (text !== undefined && !isSpeech(text, maxText))
@@ -136,5 +138,8 @@ function isWithin(value: unknown, least: number, most: number): value is number 
 }
 
 function withoutEmpty(content: Given): Given {
-  return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined));
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(content))
+    if (content[name] !== undefined) kept[name] = content[name];
+  return kept;
 }
