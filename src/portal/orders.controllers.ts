@@ -1,4 +1,5 @@
 import {
+  type AlsoOption,
   HoldsService,
   MessagingService,
   VasOrderError,
@@ -67,7 +68,6 @@ export class OpenOrdersController {
     return { data, heldSince: (await this.#hold())?.since.toISOString() ?? null };
   }
 
-  /** The order records the person in its own transaction; the entry is written before. */
   @Post(':id/settle')
   @HttpCode(204)
   async settle(
@@ -78,11 +78,10 @@ export class OpenOrdersController {
   ): Promise<void> {
     const order = await this.vas.find(id, { tenant: accountId });
     if (!isOpen(order)) throw new ApiError('already_sent', `The order is ${order.status}`);
-    await this.messaging.transaction((manager) =>
-      this.audit.record(manager, { ...actor, accountId }, 'order.settled', `${id} as ${as}`),
-    );
+    const also: AlsoOption['also'] = (manager) =>
+      this.audit.record(manager, { ...actor, accountId }, 'order.settled', `${id} as ${as}`);
     await this.vas
-      .settle(id, { tenant: accountId, as, by: user.email, note: note || undefined })
+      .settle(id, { tenant: accountId, as, by: user.email, note: note || undefined, also })
       .catch((error: unknown) => {
         if (!(error instanceof VasOrderError)) throw error;
         throw new ApiError('already_sent', error.message, { cause: error });

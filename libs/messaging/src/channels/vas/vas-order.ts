@@ -3,6 +3,7 @@ import { MessagingError } from '../../message/errors.js';
 import type { ChannelStatus } from '../../message/status.js';
 import type { VasProduct } from '../../message/vas.js';
 import type { TenantOption } from '../../message/views.js';
+import type { AlsoOption } from '../../store/database/sql.js';
 
 /** Airtime or data for one number. */
 export interface VasOrder {
@@ -65,7 +66,8 @@ export interface VasSettlement {
   readonly note: string | null;
 }
 
-export interface SettleOptions extends TenantOption, Omit<VasSettlement, 'at' | 'note'> {
+export interface SettleOptions
+  extends TenantOption, AlsoOption, Omit<VasSettlement, 'at' | 'note'> {
   /** Why, at most 1,000 characters. */
   readonly note?: string | undefined;
 }

@@ -219,7 +219,10 @@ export class VasService {
    * @throws VasOrderNotFoundError
    * @throws VasOrderError `already_settled` where it has an outcome, or has not been sent
    */
-  async settle(id: string, { as, by, note, tenant = '' }: SettleOptions): Promise<VasOrderView> {
+  async settle(
+    id: string,
+    { as, by, note, also, tenant = '' }: SettleOptions,
+  ): Promise<VasOrderView> {
     validated((errors) => {
       if (as !== 'delivered' && as !== 'failed')
         errors.push({ path: 'as', message: "must be 'delivered' or 'failed'" });
@@ -240,6 +243,7 @@ export class VasService {
           `The order is ${status}; only an order without an outcome is settled`,
         );
       await this.#orders.settle(tx, id, { as, by, at, note: note ?? null });
+      await also?.(tx.manager);
     });
     const scope = { tenant, channel: 'vas' };
     const { provider, ...place } = await store.reads.submissionOf(`${id}-0`, scope);
