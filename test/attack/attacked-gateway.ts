@@ -21,6 +21,7 @@ const LEAST_CHECKS = IS_FULL ? 50 : 10;
 
 /** Milliseconds after an attack within which its memory is free again, and bytes that may stay. */
 const FREE_WITHIN = 10_000;
+const MOST_KEPT = 64 * 1_048_576;
 
 /** How often a client attacks: on a server's database in full only with `ATTACK=full`. */
 export function timesOn({ kind }: TestDatabase, full: number, short: number): number {
@@ -124,6 +125,7 @@ export class AttackedGateway {
   async freed(before: number): Promise<void> {
     await eventually(async () => {
       const kept = (await this.resident()) - before;
+      if (kept > MOST_KEPT) throw new Error(`${kept} bytes are not free, not ${MOST_KEPT}`);
     }, FREE_WITHIN);
   }
 }
