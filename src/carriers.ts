@@ -148,7 +148,7 @@ export function carrierCallbacks(environment: Environment): CallbackOptions | un
     [EMAIL_CARRIER, VOICE_CARRIER, VAS_CARRIER].includes('http') && CARRIER !== 'http';
   const beside = isBeside ? httpCarrier(environment).callbacks : undefined;
   const twilio = VOICE_CARRIER === 'twilio' && {
-    parser: twilioVoiceParser(),
+    parser: twilioVoiceParser({ authToken: environment.TWILIO_AUTH_TOKEN ?? '' }),
     verifier: twilioSignature({
       authToken: environment.TWILIO_AUTH_TOKEN ?? '',
       origin: callbackOrigin(environment),

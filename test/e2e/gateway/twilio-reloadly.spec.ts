@@ -135,6 +135,32 @@ describeEachDatabase('a gateway whose calls go through Twilio', (db) => {
     expect(await read(id)).toMatchObject({ digits: '4' });
   });
 
+  it.each([
+    ['machine_start', '<Hangup/>', 'machine'],
+    ['fax', '<Hangup/>', 'fax'],
+    ['human', '<Say loop="1">8, 4, 2, 1</Say>', 'human'],
+  ])('a call that hangs up on machines, answered by %s, gets %s', async (by, verb, answeredBy) => {
+    const { id, to } = await call({ text: undefined, code: '8421', machine: 'hangup' });
+    const form = await formTo(to);
+    expect([form.get('MachineDetection'), form.get('Method')]).toEqual(['Enable', 'POST']);
+    const address = form.get('Url') ?? '';
+    expect(form.get('Twiml')).toBeNull();
+    const sealed = new URL(address).searchParams.get('twiml') ?? '';
+    expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toContain('Say');
+    await eventually(async () => expect(await read(id)).toMatchObject({ status: 'initiated' }));
+    const asked = fieldsOf(to, sidOf(sids), { CallStatus: 'in-progress', AnsweredBy: by });
+    expect((await callBack(address, asked, '0'.repeat(32))).status).toBe(401);
+    const answer = await callBack(address, asked);
+    expect([answer.status, await answer.text()]).toEqual([
+      200,
+      `<?xml version="1.0" encoding="UTF-8"?><Response>${verb}</Response>`,
+    ]);
+    expect(await read(id)).toMatchObject({ status: 'answered' });
+    const ended = { ...asked, CallStatus: 'completed', CallDuration: '3' };
+    expect((await callBack(form.get('StatusCallback') ?? '', ended)).status).toBe(204);
+    expect(await read(id)).toMatchObject({ status: 'completed', answered_by: answeredBy });
+  });
+
   it('a form above the limit of callbacks is 413, and one to another path is 415', async () => {
     const post = (path: string, body: string) =>
       fetch(gateway.url + path, {

@@ -1,7 +1,8 @@
 import { readEntries } from '../../callbacks/callback-fields.js';
 import type { DeliveryReport, ReportDetails } from '../../message/events.js';
 import { identifier, own, recipientNumber, word } from '../../message/report-fields.js';
-import type { CallbackParser } from '../../ports/callback-parser.js';
+import type { CallbackAnswer, CallbackParser } from '../../ports/callback-parser.js';
+import { TwimlSeal } from './twiml-seal.js';
 
 const STATUSES: Readonly<Record<string, string>> = {
   queued: 'initiated',
@@ -20,31 +21,54 @@ const SECOND = 1_000;
 /** Parameter of our callback address with the id of the submission. */
 export const SUBMISSION = 'submission';
 
+/** Parameter of our callback address with the sealed TwiML of a call that ends where a machine answers. */
+export const SEALED = 'twiml';
+
 /** The TwiML that ends a call after its digits. */
-const NO_MORE = {
-  contentType: 'text/xml; charset=utf-8',
-  body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>',
-};
+const NO_MORE = '<Response></Response>';
+
+/** The TwiML that ends a call which a machine has answered. */
+const HANG_UP = '<Response><Hangup/></Response>';
 
 /**
  * Parser of Twilio's callbacks about calls, a form for each status, and of the digits that a person
- * pressed, which are the event `digits`. Verify them by `twilioSignature()`.
+ * pressed, which are the event `digits`. Verify them by `twilioSignature()`. With `authToken` it also
+ * answers what a call with `machine: 'hangup'` does: it ends where a machine or a fax has answered.
  * @see https://www.twilio.com/docs/voice/api/call-resource#statuscallback
  * @see https://www.twilio.com/docs/voice/twiml/gather
  */
-export function twilioVoiceParser(): CallbackParser {
+export function twilioVoiceParser({
+  authToken,
+}: { readonly authToken?: string } = {}): CallbackParser {
+  const seal = authToken === undefined ? undefined : new TwimlSeal(authToken);
   return {
     parse: (request) => {
       const submissionId = identifier(request.query[SUBMISSION]);
+      const sealed = request.query[SEALED];
       const parsed = readEntries(request, (entry) => {
         const report = reportOf(entry);
         return typeof report === 'string' || submissionId === null
           ? report
           : { ...report, submissionId };
       });
-      const hasDigits = parsed.reports?.some(({ status }) => status === 'digits');
-      return hasDigits ? { ...parsed, answer: NO_MORE } : parsed;
+      const { reports = [] } = parsed;
+      if (typeof sealed === 'string' && seal) {
+        const isPerson = reports.some(({ details }) => !MACHINES.has(details?.['answered_by']));
+        const twiml = isPerson ? seal.open(sealed, submissionId ?? '') : undefined;
+        return { ...parsed, answer: answerOf(twiml ?? HANG_UP) };
+      }
+      const hasDigits = reports.some(({ status }) => status === 'digits');
+      return hasDigits ? { ...parsed, answer: answerOf(NO_MORE) } : parsed;
     },
+  };
+}
+
+const MACHINES: ReadonlySet<unknown> = new Set(['machine', 'fax']);
+
+function answerOf(twiml: string): CallbackAnswer {
+  return {
+    contentType: 'text/xml; charset=utf-8',
+    body: `<?xml version="1.0" encoding="UTF-8"?>${twiml}`,
   };
 }
 

@@ -13,6 +13,7 @@ import type { VoiceContent } from '../../message/voice-content.js';
 import type { Submission } from '../../ports/message-transport.js';
 import { twilioSignature } from './twilio.js';
 import { twilioVoiceParser } from './twilio-calls.js';
+import { TwimlSeal } from './twiml-seal.js';
 import { twilioVoice, type TwilioVoiceTransport } from './twilio-voice.transport.js';
 
 const ACCOUNT = `AC${'a1'.repeat(16)}`;
@@ -147,7 +148,7 @@ describe('twilioVoice', () => {
   });
 
   it.each([
-    [{ machine: 'hangup' }, 'unsupported_content'],
+    [{ machine: 'hangup', text: 'x'.repeat(3_000) }, 'content_too_long'],
     [{ text: 'x'.repeat(3_000).replaceAll('x', '&') }, 'content_too_long'],
   ] as const)('a call that Twilio cannot make as asked is refused', async (content, code) => {
     const refused = transport.submit(submission(content), signal);
@@ -303,6 +304,24 @@ describe('callbacks of calls', () => {
     expect(parsed.answer?.body).toBe(
       new twilio.twiml.VoiceResponse().toString().replace(/<Response\/>/, '<Response></Response>'),
     );
+  });
+
+  it('a TwiML that another token or submission has sealed hangs up', () => {
+    const address = (token: string, submissionId: string) =>
+      new TwimlSeal(token).seal('<Response><Say>4, 2</Say></Response>', submissionId);
+    const answerTo = (sealed: string) =>
+      twilioVoiceParser({ authToken: TOKEN }).parse({
+        ...requestOf({ ...base, CallStatus: 'in-progress', AnsweredBy: 'human' }),
+        query: { submission: `${BATCH}-s0`, twiml: sealed },
+      }).answer?.body;
+    expect(answerTo(address(TOKEN, `${BATCH}-s0`))).toContain('<Say>4, 2</Say>');
+    for (const wrong of [
+      address('0'.repeat(32), `${BATCH}-s0`),
+      address(TOKEN, `${BATCH}-s1`),
+      'AAAA',
+      '',
+    ])
+      expect(answerTo(wrong)).toContain('<Response><Hangup/></Response>');
   });
 
   it('a form without a call or a status is unreadable', () => {

@@ -28,10 +28,11 @@ import {
 import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
 import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
 import { httpAddress, providerName } from '../provider-options.js';
-import { reportOfCall, SUBMISSION } from './twilio-calls.js';
+import { reportOfCall, SEALED, SUBMISSION } from './twilio-calls.js';
+import { TwimlSeal } from './twiml-seal.js';
 
 const MAX_ANSWER = 65_536;
-/** Longest TwiML of a request. */
+/** Longest TwiML of a request, and longest address at which Twilio asks for it. */
 const MAX_TWIML = 4_000;
 const SECOND = 1_000;
 
@@ -63,7 +64,8 @@ const read = group(TWILIO);
 /**
  * Makes calls through Twilio's `Calls.json`, or a service with the same API, with inline TwiML.
  * Twilio has no idempotency keys: a call with a lost answer is `unknown` until its callbacks, which
- * name the submission, come. `machine: 'hangup'` is refused: inline TwiML cannot decide by it.
+ * name the submission, come. With `machine: 'hangup'` Twilio finds out who has answered, and asks the
+ * callback address for the TwiML: give `twilioVoiceParser()` the same `authToken`.
  * @throws MessagingConfigError naming the option and the remedy
  * @see https://www.twilio.com/docs/voice/api/call-resource#create-a-call-resource
  * @example
@@ -73,7 +75,7 @@ const read = group(TWILIO);
  *   callbacks: {
  *     providers: {
  *       twilio: {
- *         parser: twilioVoiceParser(),
+ *         parser: twilioVoiceParser({ authToken }),
  *         verifier: twilioSignature({ authToken, origin: 'https://app.example.com' }),
  *       },
  *     },
@@ -91,6 +93,7 @@ export class TwilioVoiceTransport implements MessageTransport, OnApplicationShut
   readonly #client: HttpClient;
   readonly #path: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #seal: TwimlSeal;
 
   constructor(
     private readonly settings: ReturnType<typeof read>,
@@ -104,6 +107,7 @@ export class TwilioVoiceTransport implements MessageTransport, OnApplicationShut
       connections,
       channels: ['voice'],
     };
+    this.#seal = new TwimlSeal(authToken);
     const base = baseUrl.origin + baseUrl.pathname.replace(/\/+$/, '');
     this.#client = new HttpClient(context.http, base, connections);
     this.#path = `/2010-04-01/Accounts/${accountSid}/Calls`;
@@ -170,22 +174,21 @@ export class TwilioVoiceTransport implements MessageTransport, OnApplicationShut
     if (to === undefined || recipients.length > 1)
       throw new PermanentFailure('invalid_submission', 'Twilio takes one number at a time');
     const call = content as VoiceContent;
-    if (call.machine === 'hangup')
-      throw new PermanentFailure(
-        'unsupported_content',
-        "Inline TwiML cannot hang up on a machine; leave machine: 'hangup' out",
-      );
     const callback = `${this.settings.callbackUrl.href}?${SUBMISSION}=${encodeURIComponent(id)}`;
     const twiml = twimlOf(call, callback);
-    if (twiml.length > MAX_TWIML)
+    const asksAt =
+      call.machine === 'hangup' ? `${callback}&${SEALED}=${this.#seal.seal(twiml, id)}` : undefined;
+    if ((asksAt ?? twiml).length > MAX_TWIML)
       throw new PermanentFailure(
         'content_too_long',
-        `The TwiML of the call has more than ${MAX_TWIML} characters; shorten the text`,
+        `The TwiML of the call${asksAt === undefined ? '' : ', encrypted in an address,'} has more than ${MAX_TWIML} characters; shorten the text`,
       );
     const form = new URLSearchParams({
       To: `+${to}`,
       From: `+${sender}`,
-      Twiml: twiml,
+      ...(asksAt === undefined
+        ? { Twiml: twiml }
+        : { Url: asksAt, Method: 'POST', MachineDetection: 'Enable' }),
       Timeout: String(Math.round(call.ringTimeout / SECOND)),
       TimeLimit: String(Math.round(call.maxDuration / SECOND)),
       StatusCallback: callback,
