@@ -33,7 +33,7 @@ export class PhonesApi {
       ({ provider, recipient }) => recipient !== '' && simulators.has(provider ?? ''),
     );
     const received = await history.inbound({ tenants, limit: SHOWN });
-    // Nobody but the simulated recipient has its codes.
+    // Only the simulated recipient gets the codes of its messages.
     const contents = await history.contents(
       sent.map(({ id }) => id),
       { codes: true },

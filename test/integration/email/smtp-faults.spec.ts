@@ -100,7 +100,7 @@ describeEachDatabase(
       ['RCPT', { does: 'silence' }, 'sending'],
       ['RCPT', { does: 'drip' }, 'sending'],
       ['DOT', { does: 'silence' }, 'sending'],
-    ])('at %s, %p for one recipient holds nobody else up', async (verb, fault, meanwhile) => {
+    ])('at %s, %p for one recipient does not delay the others', async (verb, fault, meanwhile) => {
       let refusals = 0;
       server.fault = (at, to) => {
         if (at !== verb || !to.startsWith('slow')) return undefined;

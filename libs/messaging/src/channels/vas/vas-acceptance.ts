@@ -15,7 +15,7 @@ import type {
 
 const DAY = 86_400_000;
 const DUPLICATE_WINDOW = 60_000;
-/** Age in milliseconds at which an open order is told of. */
+/** Age in milliseconds at which the app gets the event of an order without an outcome. */
 export const TELL_AFTER = DAY;
 
 /** Most orders of one transaction. */

@@ -242,7 +242,7 @@ export class VasLedger {
     return BigInt(row?.amount ?? 0);
   }
 
-  /** @param tellAfter milliseconds after which an order without an outcome is told of */
+  /** @param tellAfter milliseconds after which the app gets the event of an order without an outcome */
   async insert(sql: Sql, orders: readonly NewOrder[], tellAfter: number): Promise<void> {
     await this.#insert(
       sql,

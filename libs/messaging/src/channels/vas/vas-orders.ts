@@ -117,7 +117,7 @@ export class VasOrders {
     );
   }
 
-  /** Takes orders that are due to be told of, each once. @returns those that are still open */
+  /** Takes orders whose event is due, each once. @returns those that are still without an outcome */
   async takeUntold(sql: Sql, now: number, limit: number): Promise<OpenOrder[]> {
     const { dialect } = this.database;
     const due = await sql.all<{ id: string }>(
