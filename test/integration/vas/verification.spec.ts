@@ -13,6 +13,7 @@ import {
   VerificationService,
 } from '@dundun/messaging';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { randomInt, randomUUID } from 'node:crypto';
@@ -54,6 +55,7 @@ describeEachDatabase('one-time codes', (database) => {
     recorder = new Recorder();
     app = await Test.createTestingModule({
       imports: [
+        ScheduleModule.forRoot(),
         TypeOrmModule.forRoot({ ...database.options(), logging: true, logger: log }),
         MessagingModule.forRoot({
           transport: () => recorder,
@@ -66,6 +68,8 @@ describeEachDatabase('one-time codes', (database) => {
     }).compile();
     app.useLogger(false);
     await app.init();
+    // The tests erase by themselves: the job's statements would be in the log of a check.
+    app.get(SchedulerRegistry).deleteInterval('messaging.codes');
     codes = app.get(VerificationService);
     store = app.get(MessageStore, { strict: false });
   });

@@ -16,7 +16,7 @@ import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-o
 import { MESSAGING_TRACING, type MessagingTracing } from '../ports/tracing.js';
 import { Router } from '../routing/router.js';
 import { MessageStore } from '../store/message-store.js';
-import type { EnqueuedBatch, NewBatch } from '../store/rows/new-batch.js';
+import type { EnqueuedBatch, NewBatch, OwnRows } from '../store/rows/new-batch.js';
 import type { Sql, Transaction } from '../store/database/store-database.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 import {
@@ -82,7 +82,7 @@ export class Enqueuer {
     }
   }
 
-  /** A checked send to one recipient, for {@link storeWithin}. @throws as {@link enqueue} */
+  /** A checked send to one recipient, for {@link storeWith}. @throws as {@link enqueue} */
   prepare(channel: ChannelDefinition, message: LibraryMessage, options: SendOptions): NewBatch {
     this.router.providerOf({ channel: channel.name });
     return this.#checked(channel, message, options, undefined).batch;
@@ -97,27 +97,23 @@ export class Enqueuer {
     return tracing.step({ ...step, messages: 1 }, (trace) => accept({ ...batch, trace }));
   }
 
-  /** The batches of {@link prepare} whose recipient policy denies. */
-  async denialsOf(
-    tx: Transaction,
-    batches: readonly NewBatch[],
-  ): Promise<ReadonlyMap<NewBatch, PolicyError>> {
-    const asked = batches.map(({ tenant, channel, sender, content, recipients }) => {
-      return { message: { tenant, channel, sender, content }, recipients };
-    });
-    const decisions = await this.policy.review(asked, 'send', tx);
-    const denied = new Map<NewBatch, PolicyError>();
-    for (const [index, decision] of decisions) {
-      const batch = batches[index] as NewBatch;
-      const [first, ...others] = denialsOf(batch.recipients, new Map([[0, decision]]));
-      if (first) denied.set(batch, new PolicyError([first, ...others]));
-    }
-    return denied;
+  /** Policy's denial of the recipient of a batch of {@link prepare}. */
+  async denialOf({
+    tenant,
+    channel,
+    sender,
+    content,
+    recipients,
+  }: NewBatch): Promise<PolicyError | undefined> {
+    const message = { tenant, channel, sender, content };
+    const decisions = await this.policy.review([{ message, recipients }], 'send');
+    const [first, ...others] = denialsOf(recipients, decisions);
+    return first && new PolicyError([first, ...others]);
   }
 
-  /** Stores batches of {@link prepare}. Call {@link wake} after the commit. */
-  async storeWithin(tx: Transaction, batches: readonly NewBatch[]): Promise<void> {
-    await this.store.newBatches.storeWithin(tx, batches);
+  /** Stores batches of {@link prepare}. Call {@link wake} afterwards. @throws ConcurrentChangeError */
+  async storeWith(batches: readonly NewBatch[], own: OwnRows): Promise<void> {
+    await this.store.newBatches.storeWith(batches, own);
   }
 
   wake({ lane }: NewBatch): void {

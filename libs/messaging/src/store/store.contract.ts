@@ -9,7 +9,9 @@ import { type Clock, systemClock } from '../ports/clock.js';
 import type { Intent } from './rows/intent.js';
 import { LaneLostError } from './verbs/intents.js';
 import type { MessageStore } from './message-store.js';
-import type { NewBatch } from './rows/new-batch.js';
+import { ConcurrentChangeError } from './database/concurrent-change.error.js';
+import { insertion, into, updateOf } from './database/dialect.js';
+import type { NewBatch, OwnRows } from './rows/new-batch.js';
 import type { PlainOutcome } from './rows/outcome.js';
 import type { PlannedBatch } from './rows/planned-batch.js';
 
@@ -589,6 +591,38 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
         assert.equal(data.length, 39);
       });
     }
+
+    for (const fastPaths of [true, false])
+      test(`rows of a channel's own are stored with their batch, once their guard holds, fast paths: ${fastPaths}`, async (bench) => {
+        const store = await bench.open({ fastPaths });
+        const { tenant } = bench.scope;
+        const guarded = await bench.enqueue(store, 1);
+        const storeOn = async (revision: number) => {
+          const batch = bench.batch(1);
+          await store.newBatches.storeWith([batch], ownRowsOf(store, batch, guarded, revision));
+          return batch.id;
+        };
+        const tags = () =>
+          store.database.all<{ batch: string }>(
+            'SELECT l.batch FROM messaging_batch_label l WHERE l.tenant = ? ORDER BY l.batch',
+            [tenant],
+          );
+        const results = await Promise.allSettled([storeOn(0), storeOn(0), storeOn(7)]);
+        const stored = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+        assert.equal(stored.length, 1);
+        for (const one of results)
+          if (one.status === 'rejected') assert.ok(one.reason instanceof ConcurrentChangeError);
+        const next = await storeOn(1);
+        assert.deepEqual(
+          (await tags()).map(({ batch }) => batch),
+          [...stored, next].toSorted(),
+        );
+        const { data } = await store.reads.batches({ tenants: [tenant] }, { limit: 100 });
+        assert.deepEqual(
+          data.map(({ id }) => id).toSorted(),
+          [guarded, ...stored, next].toSorted(),
+        );
+      });
   });
 
   describe('intend', () => {
@@ -820,6 +854,31 @@ interface Started extends Pick<PlainOutcome, 'batch' | 'n' | 'firstPosition' | '
 }
 
 /** Calls stores as a drain does. */
+/** A tag of the batch, where another batch has the revision, which goes up. */
+function ownRowsOf(
+  { database: { dialect } }: MessageStore,
+  batch: NewBatch,
+  guarded: string,
+  revision: number,
+): OwnRows {
+  const guard = updateOf(
+    dialect,
+    { v_id: 'uuid', v_revision: 'int' },
+    {
+      table: 'messaging_batch',
+      set: 'revision = revision + 1',
+      where: 'id = v_id AND revision = v_revision',
+    },
+  );
+  const columns = { v_batch: 'uuid', v_n: 'int', v_tenant: 'key', v_tag: 'key' } as const;
+  const insert = insertion(dialect, into('batch_label', columns), columns);
+  return {
+    guard: guard([[guarded, revision]]),
+    guarded: 1,
+    insert: insert([[batch.id, 0, batch.tenant, 'own']]),
+  };
+}
+
 class Bench {
   static #count = 0;
   readonly scope;
@@ -853,7 +912,12 @@ class Bench {
     recipients = 1,
     changes: Partial<NewBatch> = {},
   ): Promise<string> {
-    const { id } = await store.newBatches.enqueue({
+    const { id } = await store.newBatches.enqueue(this.batch(recipients, changes));
+    return id;
+  }
+
+  batch(recipients: number, changes: Partial<NewBatch> = {}): NewBatch {
+    return {
       id: systemClock.id(),
       tenant: this.scope.tenant,
       channel: 'sms',
@@ -871,8 +935,7 @@ class Bench {
       idempotencyKey: null,
       fingerprint: null,
       ...changes,
-    });
-    return id;
+    };
   }
 
   /** The steps of a drain up to the start of requests; `meanwhile` runs between plan and intent. */

@@ -1,6 +1,6 @@
 import type { Intent } from './rows/intent.js';
 import type { LaneHolder, LaneRow, ReleasedLane, WantedLane } from './rows/lease.js';
-import type { NewBatch } from './rows/new-batch.js';
+import type { NewBatch, OwnRows } from './rows/new-batch.js';
 import type { Accepted } from './rows/outcome.js';
 import type { PlanRow } from './rows/planned-batch.js';
 import type { MatchedReport } from './rows/received-report.js';
@@ -32,8 +32,11 @@ import type { HeldMessage } from './rows/status.js';
  * - The slow path locks lane, batch and message, in this order, reads, and writes.
  */
 export interface FastPaths {
-  /** @throws ConcurrentChangeError for a key, a denied recipient, or a batch stored already */
-  readonly enqueue: (sql: Sql, batches: readonly NewBatch[]) => Promise<void>;
+  /**
+   * @throws ConcurrentChangeError for a key, a denied recipient, a batch stored already, or a guard
+   * that changed too few rows
+   */
+  readonly enqueue: (sql: Sql, batches: readonly NewBatch[], own?: OwnRows) => Promise<void>;
   /** Skips lanes that a transaction has locked. @returns the lanes before they were taken */
   readonly takeLanes: (
     sql: Sql,

@@ -12,6 +12,8 @@ const COLUMNS = {
     allowed_at: 'big NOT NULL',
     /** The sum of the last day's orders or more; null: not known. */
     tally: 'big',
+    /** Raised with each accepted order, so that an order decided on older rows is decided again. */
+    version: 'big NOT NULL',
   },
   /** An order; its row outlives its batch, so that its reference is never used again. */
   vas_order: {

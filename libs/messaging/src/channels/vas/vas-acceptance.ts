@@ -1,7 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { amountOf } from '../../message/money.js';
+import { ConcurrentChangeError } from '../../store/database/concurrent-change.error.js';
 import { isDataError } from '../../store/database/database-errors.js';
 import { GroupCommit } from '../../store/database/group-commit.js';
-import type { StoreDatabase, Transaction } from '../../store/database/store-database.js';
+import { retryWhileUnavailable } from '../../store/database/retry.js';
 import type { NewBatch } from '../../store/rows/new-batch.js';
 import type { Enqueuer } from '../enqueuer.js';
 import { VasOrderError, type VasReceipt, VasReferenceReusedError } from './vas-order.js';
@@ -21,15 +23,20 @@ export const TELL_AFTER = DAY;
 /** Most orders of one transaction. */
 const MOST = 200;
 
+/** Longest wait in ms until orders are decided again. */
+const AGAIN_WITHIN = 10;
+
 /** An order with its checked content, which may be refused yet. */
 export interface AskedOrder {
   readonly batch: NewBatch;
-  readonly row: Omit<NewOrder, 'id' | 'createdAt'>;
+  readonly row: Omit<NewOrder, 'id' | 'createdAt' | 'tellAt'>;
   /** The number's digests by every key; the first one is stored. */
   readonly numbers: readonly string[];
   /** By every key. */
   readonly fingerprints: readonly string[];
   readonly allowDuplicate: boolean;
+  /** Policy's; a repetition of an accepted order has its receipt all the same. */
+  readonly denial: Error | undefined;
 }
 
 export type Accepted = Omit<VasReceipt, 'order'>;
@@ -46,122 +53,116 @@ interface TenantOrders {
   readonly recent: Map<string, RecentOrder[]>;
   /** The amounts of the last day's orders, also failed ones, or more; `null`: not known. */
   tally: bigint | null;
-  /** Of the orders that are accepted in this transaction. */
+  readonly accepted: AskedOrder[];
+  /** The sum of `accepted`. */
   added: bigint;
   /** The sums without these orders, once they were counted. */
   counted: { readonly all: bigint; readonly notFailed: bigint } | undefined;
 }
 
 /**
- * Accepts orders, which are decided one after the other under a lock of their tenant's allowance.
- * Orders that wait for the lock in this process share the next transaction: 64 callers get 20 times
- * the orders per second.
+ * Accepts orders: reads what their tenants have ordered, decides, and stores the accepted ones where
+ * no other process has accepted an order of these tenants since; else it decides again. Orders that
+ * arrive meanwhile in this process share the next transaction.
  */
 export class VasAcceptance {
   readonly #group: GroupCommit<AskedOrder, Answer>;
 
   constructor(
-    private readonly database: StoreDatabase,
     private readonly orders: VasLedger,
     private readonly enqueuer: Enqueuer,
     private readonly now: () => number,
   ) {
-    this.#group = new GroupCommit(
-      (take) =>
-        database.callerTransaction((manager) => this.#acceptAll(database.join(manager), take())),
-      { maxItems: MOST, isItemError: isDataError },
-    );
+    this.#group = new GroupCommit((take) => retryWhileUnavailable(() => this.#acceptAll(take())), {
+      maxItems: MOST,
+      isItemError: isDataError,
+    });
   }
 
   /** Resolves once the order is durable. @throws as `VasService.order()` */
   async accept(order: AskedOrder): Promise<Accepted> {
-    this.database.refuseWithin();
     const answer = await this.#group.add(order);
     if (answer instanceof Error) throw answer;
     if (!answer.replayed) this.enqueuer.wake(order.batch);
     return answer;
   }
 
-  async #acceptAll(tx: Transaction, asked: readonly AskedOrder[]): Promise<Answer[]> {
-    const now = this.now();
-    const tenants = await this.#tenantsOf(tx, asked, now);
-    const denials = await this.enqueuer.denialsOf(
-      tx,
-      asked.map(({ batch }) => batch),
-    );
-    const accepted: AskedOrder[] = [];
-    const answers: Answer[] = [];
-    for (const order of asked) {
-      const own = tenants.get(order.row.tenant) as TenantOrders;
-      const answer = await this.#decide(tx, order, own, denials.get(order.batch), now);
-      answers.push(answer);
-      if (!(answer instanceof Error) && !answer.replayed) accepted.push(order);
+  async #acceptAll(asked: readonly AskedOrder[]): Promise<Answer[]> {
+    for (;;) {
+      try {
+        return await this.#tryAll(asked);
+      } catch (error) {
+        if (!(error instanceof ConcurrentChangeError)) throw error;
+        await wait(Math.random() * AGAIN_WITHIN);
+      }
     }
-    if (accepted.length === 0) return answers;
-    await this.enqueuer.storeWithin(
-      tx,
-      accepted.map(({ batch }) => batch),
-    );
-    await this.orders.insert(
-      tx,
-      accepted.map(({ row, batch: { id, createdAt } }) => ({ ...row, id, createdAt })),
-      TELL_AFTER,
-    );
-    for (const { tenant, tally, added } of tenants.values())
-      if (tally !== null && added > 0n) await this.orders.setTally(tx, tenant, tally);
+  }
+
+  /** @throws ConcurrentChangeError where an allowance changed since it was read; nothing is stored */
+  async #tryAll(asked: readonly AskedOrder[]): Promise<Answer[]> {
+    const now = this.now();
+    const tenants = await this.#tenantsOf(asked, now);
+    const answers: Answer[] = [];
+    for (const order of asked)
+      answers.push(await this.#decide(order, tenants.get(order.row.tenant)!, now));
+    const changed = [...tenants.values()].filter(({ accepted }) => accepted.length > 0);
+    const accepted = changed.flatMap((own) => own.accepted);
+    if (accepted.length > 0)
+      await this.enqueuer.storeWith(
+        accepted.map(({ batch }) => batch),
+        this.orders.ownRows(
+          changed.map(({ tenant, allowance, tally }) => {
+            return { tenant, version: allowance!.version, tally: tally! };
+          }),
+          accepted.map(({ row, batch: { id, createdAt } }) => {
+            return { ...row, id, createdAt, tellAt: createdAt + TELL_AFTER };
+          }),
+        ),
+      );
     return answers;
   }
 
-  /** Locks the allowances, in the order of their tenants. */
   async #tenantsOf(
-    tx: Transaction,
     asked: readonly AskedOrder[],
     now: number,
   ): Promise<ReadonlyMap<string, TenantOrders>> {
-    const { orders } = this;
+    // Digests of former keys count as the present one's.
+    const stored = new Map<string, string>();
+    const numbers = asked.flatMap(({ row: { tenant, number }, numbers: all }) =>
+      all.map((one) => {
+        stored.set(one, number);
+        return { tenant, number: one };
+      }),
+    );
+    const found = await this.orders.read(
+      asked.map(({ row }) => row),
+      numbers,
+      now - DAY,
+    );
     const tenants = new Map<string, TenantOrders>();
-    const byTenant = groupBy(asked, ({ row }) => row.tenant);
-    for (const tenant of [...byTenant.keys()].toSorted()) {
-      const own = byTenant.get(tenant) as AskedOrder[];
-      const allowance = await orders.allowance(tx, tenant, true);
-      const known = await orders.findAll(
-        tx,
-        tenant,
-        own.map(({ row }) => row.reference),
-      );
-      // Digests of former keys count as the present one's.
-      const stored = new Map(
-        own.flatMap(({ row, numbers }) => numbers.map((one) => [one, row.number] as const)),
-      );
-      const found = allowance ? await orders.recent(tx, tenant, [...stored.keys()], now - DAY) : [];
-      const recent = groupBy(found, ({ number }) => stored.get(number) ?? number);
+    for (const [tenant, { allowance, known, recent }] of found)
       tenants.set(tenant, {
         tenant,
         allowance,
         known,
-        recent,
+        recent: groupBy(recent, ({ number }) => stored.get(number) ?? number),
         tally: allowance?.tally ?? null,
+        accepted: [],
         added: 0n,
         counted: undefined,
       });
-    }
     return tenants;
   }
 
-  async #decide(
-    tx: Transaction,
-    order: AskedOrder,
-    own: TenantOrders,
-    denial: Error | undefined,
-    now: number,
-  ): Promise<Answer> {
-    const { row, batch, allowDuplicate } = order;
+  async #decide(order: AskedOrder, own: TenantOrders, now: number): Promise<Answer> {
+    const { row, batch, allowDuplicate, denial } = order;
     const { reference, fingerprint, number, product, amount, currency } = row;
     const { allowance, known, recent } = own;
     const first = known.get(reference);
+    // An order of its own id was stored by an attempt whose response was lost.
     if (first)
       return order.fingerprints.includes(first.fingerprint)
-        ? receiptOf(first, true)
+        ? receiptOf(first, first.id !== batch.id)
         : new VasReferenceReusedError();
     if (!allowance) return new VasOrderError('vas_not_allowed');
     if (currency !== allowance.currency)
@@ -175,7 +176,7 @@ export class VasAcceptance {
     const spentOnNumber = toNumber
       .filter((other) => other.currency === currency)
       .reduce((sum, other) => sum + other.amount, 0n);
-    const spent = await this.#spent(tx, own, allowance, amount, now);
+    const spent = await this.#spent(own, allowance, amount, now);
     for (const [sum, cap, whose] of [
       [spent, allowance.daily, 'the account'],
       [spentOnNumber, allowance.perNumber, 'the number'],
@@ -188,6 +189,7 @@ export class VasAcceptance {
     if (denial) return denial;
     own.tally = (own.tally ?? 0n) + amount;
     own.added += amount;
+    own.accepted.push(order);
     const { id, createdAt } = batch;
     toNumber.push({ number, product, amount, currency, createdAt });
     recent.set(number, toNumber);
@@ -198,7 +200,6 @@ export class VasAcceptance {
 
   /** The last day's sum or, where the order fits all the same, a higher one that is known. */
   async #spent(
-    tx: Transaction,
     own: TenantOrders,
     { currency, daily }: StoredAllowance,
     amount: bigint,
@@ -207,7 +208,7 @@ export class VasAcceptance {
     const fits = (sum: bigint | null): sum is bigint => sum !== null && sum + amount <= daily;
     if (fits(own.tally)) return own.tally;
     const sumOf = (which: 'all' | 'not failed') =>
-      this.orders.spent(tx, own.tenant, currency, now - DAY, which);
+      this.orders.spent(own.tenant, currency, now - DAY, which);
     own.counted ??= { all: await sumOf('all'), notFailed: await sumOf('not failed') };
     own.tally = own.counted.all + own.added;
     return fits(own.tally) ? own.tally : own.counted.notFailed + own.added;

@@ -85,7 +85,7 @@ export class VasService {
     const { store, enqueuer, clock } = context;
     this.#orders = new VasOrders(store.database, context.channels);
     this.#ledger = new VasLedger(store.database, context.channels);
-    this.#acceptance = new VasAcceptance(store.database, this.#ledger, enqueuer, () => clock.now());
+    this.#acceptance = new VasAcceptance(this.#ledger, enqueuer, () => clock.now());
   }
 
   /**
@@ -135,7 +135,7 @@ export class VasService {
 
   /** `undefined`: the tenant may not order. */
   async allowance({ tenant = '' }: TenantOption = {}): Promise<VasAllowance | undefined> {
-    const found = await this.#ledger.allowance(this.context.store.database, tenant);
+    const found = await this.#ledger.allowance(tenant);
     if (!found) return undefined;
     const { currency, daily, perNumber } = found;
     return { currency, daily: amountOf(daily), perNumber: amountOf(perNumber) };
@@ -149,19 +149,21 @@ export class VasService {
    * @throws PolicyError where policy denies the recipient
    */
   async order(order: VasOrder, { tenant = '' }: TenantOption = {}): Promise<VasReceipt> {
+    this.context.store.database.refuseWithin();
     const checked = this.#checked(order, tenant);
     const fingerprints = this.#fingerprintsOf(checked);
     const wanted = await this.#productFor(checked).catch((error: unknown) => error as Error);
     if (wanted instanceof Error) {
-      const { database } = this.context.store;
       // An order stands whatever became of its product.
-      const first = await this.#ledger.find(database, tenant, checked.clientReference);
+      const first = await this.#ledger.find(tenant, checked.clientReference);
       if (!first) throw wanted;
       return this.#receiptOf(checked, replayOf(first, fingerprints));
     }
     const asked = this.#asked(checked, wanted, fingerprints);
-    const accepted = await this.context.enqueuer.accepting(asked.batch, (batch) =>
-      this.#acceptance.accept({ ...asked, batch }),
+    const { enqueuer } = this.context;
+    const denial = await enqueuer.denialOf(asked.batch);
+    const accepted = await enqueuer.accepting(asked.batch, (batch) =>
+      this.#acceptance.accept({ ...asked, batch, denial }),
     );
     return this.#receiptOf(checked, accepted, asked);
   }
@@ -274,7 +276,7 @@ export class VasService {
   async #receiptOf(
     { tenant, to, clientReference }: CheckedOrder,
     accepted: Accepted,
-    asked?: AskedOrder,
+    asked?: Pick<AskedOrder, 'row'>,
   ): Promise<VasReceipt> {
     const { id, createdAt, replayed } = accepted;
     if (replayed || !asked) return { ...accepted, order: await this.find(id, { tenant }) };
@@ -304,7 +306,7 @@ export class VasService {
     order: CheckedOrder,
     { product, amount }: { readonly product: VasProduct; readonly amount: bigint },
     fingerprints: readonly string[],
-  ): AskedOrder {
+  ): Omit<AskedOrder, 'denial'> {
     const { store, enqueuer, channels } = this.context;
     const { to, tenant, clientReference, deliveryReport, allowDuplicate = false } = order;
     const network = order.network ?? null;

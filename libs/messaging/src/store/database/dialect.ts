@@ -184,14 +184,22 @@ export function into<T>(table: string, columns: Columns<T>, ...further: string[]
   return `INSERT INTO messaging_${table} (${[...names, ...further].join(', ')})`;
 }
 
+/** SQL with its parameters. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+}
+
+export type StatementOf<T> = (rows: readonly T[]) => Statement;
+
 /** @param into `INSERT INTO … (…)` */
-export function inserter<T = readonly unknown[]>(
+export function insertion<T = readonly unknown[]>(
   dialect: Dialect,
   into: string,
   columns: Columns<T>,
   { values, suffix = '' }: InsertFrom = {},
-): RowWriter<T> {
-  return writer(
+): StatementOf<T> {
+  return statementOf(
     dialect,
     columns,
     ({ names, sql }) =>
@@ -199,23 +207,42 @@ export function inserter<T = readonly unknown[]>(
   );
 }
 
-export function updater<T = readonly unknown[]>(
+export function updateOf<T = readonly unknown[]>(
   dialect: Dialect,
   columns: Columns<T>,
   update: Omit<UpdateFrom, 'rows'>,
-): RowWriter<T> {
-  return writer(dialect, columns, (rows) => dialect.updateFrom({ ...update, rows }));
+): StatementOf<T> {
+  return statementOf(dialect, columns, (rows) => dialect.updateFrom({ ...update, rows }));
 }
 
-function writer<T>(
+export function inserter<T = readonly unknown[]>(
+  ...insert: Parameters<typeof insertion<T>>
+): RowWriter<T> {
+  return writer(insertion(...insert));
+}
+
+export function updater<T = readonly unknown[]>(
+  ...update: Parameters<typeof updateOf<T>>
+): RowWriter<T> {
+  return writer(updateOf(...update));
+}
+
+function statementOf<T>(
   dialect: Dialect,
   columns: Columns<T>,
-  statementOf: (rows: Relation) => string,
-): RowWriter<T> {
-  const group = grouped(dialect, columns, statementOf);
+  build: (rows: Relation) => string,
+): StatementOf<T> {
+  const group = grouped(dialect, columns, build);
+  return (rows) => {
+    const { built, params } = group(rows);
+    return { sql: built, params };
+  };
+}
+
+function writer<T>(statementOf: StatementOf<T>): RowWriter<T> {
   return async (sql, rows) => {
     if (rows.length === 0) return 0;
-    const { built, params } = group(rows);
-    return sql.run(built, params);
+    const statement = statementOf(rows);
+    return sql.run(statement.sql, statement.params);
   };
 }

@@ -1,6 +1,6 @@
 import type { Channel, MessageClass } from '../../message/message.js';
 import { BATCH_STATE, PRIORITY } from './batch-state.js';
-import { type Columns, type Dialect, into } from '../database/dialect.js';
+import { type Columns, type Dialect, into, type Statement } from '../database/dialect.js';
 import type { Personal } from '../../message/email-content.js';
 import type { StoredAttachment } from '../../message/channel-definition.js';
 import type { StatusChange } from './status.js';
@@ -40,6 +40,15 @@ export interface EnqueuedBatch {
   readonly recipients: number;
   readonly replayed: boolean;
   readonly changes: readonly StatusChange[];
+}
+
+/** Rows of a channel's own tables that are stored with its batches. */
+export interface OwnRows {
+  readonly guard: Statement;
+  /** Rows that `guard` must change; where it changes fewer, nothing is stored. */
+  readonly guarded: number;
+  /** Ends with a WHERE clause, to which a fast path adds a condition. */
+  readonly insert: Statement;
 }
 
 const STORED = {

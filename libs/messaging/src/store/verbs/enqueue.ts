@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
-import { fastOrSlow } from '../database/concurrent-change.error.js';
+import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isDataError, isLockTimeout } from '../database/database-errors.js';
 import { type Dialect, inserter, into, updater } from '../database/dialect.js';
 import { type Flush, GroupCommit } from '../database/group-commit.js';
@@ -17,6 +17,7 @@ import {
   INTO_BATCHES,
   NEW_BATCH,
   type NewBatch,
+  type OwnRows,
 } from '../rows/new-batch.js';
 import { changeEntry } from '../rows/received-report.js';
 import { type HeldMessage, raise, type StatusChange } from '../rows/status.js';
@@ -114,9 +115,23 @@ export class NewBatches {
     return answer((await this.#store(tx, [batch]))[0]!);
   }
 
-  /** Stores batches without keys and denied recipients. */
-  async storeWithin(tx: Transaction, batches: readonly NewBatch[]): Promise<void> {
-    await this.#store(tx, batches);
+  /**
+   * Stores batches without keys and denied recipients, with rows of their channel's own.
+   * @throws ConcurrentChangeError where the guard changed too few rows; nothing is stored
+   */
+  async storeWith(batches: readonly NewBatch[], own: OwnRows): Promise<void> {
+    const { database } = this;
+    const { enqueue } = database.fastPaths;
+    await fastOrSlow(
+      enqueue && (() => database.fastPath((sql) => enqueue(sql, batches, own))),
+      () =>
+        database.transaction(async (tx) => {
+          if ((await tx.run(own.guard.sql, own.guard.params)) < own.guarded)
+            throw new ConcurrentChangeError();
+          await this.#store(tx, batches);
+          await tx.run(own.insert.sql, own.insert.params);
+        }),
+    );
   }
 
   publish({ changes }: EnqueuedBatch): void {
