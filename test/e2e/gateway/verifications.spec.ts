@@ -1,28 +1,39 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { SimulatorTransport, type Submission } from '@dundun/messaging';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { InterfaceServer } from '../../support/interface-server.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
 describeEachDatabase('one-time codes through the gateway', (db) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
-  const submitted: Submission[] = [];
-  // eslint-disable-next-line @typescript-eslint/unbound-method
-  const { submit } = SimulatorTransport.prototype;
+  let carrier: InterfaceServer;
 
   beforeAll(async () => {
-    SimulatorTransport.prototype.submit = function (submission, signal) {
-      submitted.push(submission);
-      return submit.call(this, submission, signal);
-    };
-    gateway = await new TestGateway({ DATABASE_URL: db.url, VERIFY_COUNTRIES: 'NG' }).start();
+    carrier = await InterfaceServer.start();
+    gateway = await new TestGateway({
+      DATABASE_URL: db.url,
+      VERIFY_COUNTRIES: 'NG',
+      CARRIER: 'http',
+      CARRIER_URL: carrier.url,
+      CARRIER_TOKEN: carrier.apiToken,
+      CARRIER_KEY: carrier.apiKey,
+      VOICE_CARRIER: 'http',
+    }).start();
     account = gateway.running.demo as CreatedAccount;
+    await gateway.accounts.addNumber(account.accountId, '2348000000001');
+    await gateway.accounts.putTemplate(account.accountId, {
+      name: 'login_code',
+      language: 'en',
+      category: 'authentication',
+      status: 'approved',
+      params_count: 1,
+    });
   });
   afterAll(async () => {
-    SimulatorTransport.prototype.submit = submit;
     await gateway.destroy();
+    await carrier.close();
   });
 
   let numbers = 0;
@@ -32,10 +43,14 @@ describeEachDatabase('one-time codes through the gateway', (db) => {
   const start = (body: object) => ask('POST', '/ng/v1/vas/verifications', body);
   const check = async (id: unknown, code: string) =>
     (await ask('POST', `/ng/v1/vas/verifications/${String(id)}/check`, { code })).body;
-  const sentTo = (to: string) => submitted.find(({ recipients }) => recipients[0] === to);
+  /** Requests to the carrier that name this recipient. */
+  const sentTo = (to: string): string[] =>
+    [carrier.accepted, carrier.acceptedWhatsApp, carrier.acceptedEmails, carrier.acceptedCalls]
+      .flatMap((requests) => [...requests.values()].map(({ body }) => body))
+      .filter((body) => body.includes(`"${to}"`));
   const codeTo = async (to: string) => {
-    await eventually(async () => expect(sentTo(to)).toBeDefined());
-    return /\b\d{4,8}\b/.exec(JSON.stringify(sentTo(to)?.content))?.[0] ?? '';
+    await eventually(async () => expect(sentTo(to)).toHaveLength(1));
+    return /(?<![\d.])\d{4,8}(?![\d.])/.exec(sentTo(to).join())?.[0] ?? '';
   };
 
   it('a code by SMS verifies once, and is in no list, read-back, log or portal answer', async () => {
@@ -48,12 +63,13 @@ describeEachDatabase('one-time codes through the gateway', (db) => {
     const { id } = started.body;
     const code = await codeTo(to);
     expect(code).toMatch(/^\d{8}$/);
-    const reference = sentTo(to)?.batchId;
+    const listed = await ask('GET', '/ng/v1/sms');
+    const [{ reference_id: reference } = {}] = listed.body['data'] as { reference_id?: string }[];
     const read = await ask('GET', `/ng/v1/sms/${reference}`);
     expect(read.body).toMatchObject({ to: [to], body: null });
     const answers = [
       read,
-      await ask('GET', '/ng/v1/sms'),
+      listed,
       await ask('GET', `/ng/v1/sms/${reference}/reports`),
       await ask('GET', `/ng/v1/vas/verifications/${String(id)}`),
       started,
@@ -75,20 +91,20 @@ describeEachDatabase('one-time codes through the gateway', (db) => {
     expect(await check(onWhatsApp.body['id'], await codeTo(phone))).toMatchObject({
       status: 'verified',
     });
-    expect(sentTo(phone)?.content).toMatchObject({ template: 'login_code' });
+    expect(sentTo(phone).join()).toContain('login_code');
 
     const byEmail = await start({ to: 'ada@example.com', channel: 'email' });
     expect(await check(byEmail.body['id'], await codeTo('ada@example.com'))).toMatchObject({
       status: 'verified',
     });
-    expect(sentTo('ada@example.com')?.sender).toBe('codes@demo.test');
+    expect(sentTo('ada@example.com').join()).toContain('codes@demo.test');
 
     const called = number();
     const byCall = await start({ to: called, channel: 'voice' });
     expect(await check(byCall.body['id'], await codeTo(called))).toMatchObject({
       status: 'verified',
     });
-    expect(sentTo(called)).toMatchObject({ channel: 'voice', content: { kind: 'call' } });
+    expect([...carrier.acceptedCalls.values()].map(({ body }) => body)).toEqual(sentTo(called));
     const calls = await ask('GET', '/ng/v1/voice/calls');
     expect(JSON.stringify(calls.body)).not.toContain(await codeTo(called));
   });
@@ -117,7 +133,6 @@ describeEachDatabase('one-time codes through the gateway', (db) => {
     const replayed = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true');
     expect(replayed).toHaveLength(2);
     await codeTo(to);
-    expect(submitted.filter(({ recipients }) => recipients[0] === to)).toHaveLength(1);
     expect(await keyed({ to, channel: 'sms', length: 8 })).toMatchObject({
       status: 422,
       body: { error: { code: 'idempotency_key_reused' } },
