@@ -22,7 +22,7 @@ import { DomainsService } from './email/domains.service.js';
 import { isUnsubscribe } from './email/unsubscribe.controller.js';
 import { HttpFront } from './http-front.js';
 import { takeForms } from './http/form-body.js';
-import { jsonParser } from './http/json-body.js';
+import { takeJson } from './http/json-body.js';
 import { serveOpenApi } from './openapi.document.js';
 import { openGatewayDatabase } from './gateway-database.js';
 import { PortalGuard } from './portal/portal.guard.js';
@@ -57,8 +57,8 @@ export async function startGateway(
   let app: NestFastifyApplication | undefined;
   try {
     const module = AppModule.for(environment, dataSource, await engineOf(environment));
-    // Nest's own parsers include one for forms.
-    const options = { logger, rawBody: true, bodyParser: false, abortOnError: false };
+    // The gateway reads bodies itself.
+    const options = { logger, bodyParser: false, abortOnError: false };
     app = await NestFactory.create<NestFastifyApplication>(module, front.adapter, options);
     if (app.get(MESSAGING_TRACING, { strict: false })) front.continueTraces();
     const auth = app.get(AuthGuard, { strict: false });
@@ -79,13 +79,11 @@ export async function startGateway(
           ? Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT)
           : emailBodyLimits(route)?.bytes,
     });
-    const { DOCS = environment.NODE_ENV !== 'production', BODY_LIMIT: bodyLimit } = environment;
-    const parse = jsonParser(
-      front.adapter.getInstance(),
-      isCarrierCallback,
-      (route) => emailBodyLimits(route)?.fields,
-    );
-    app.useBodyParser('application/json', { bodyLimit }, parse);
+    const { DOCS = environment.NODE_ENV !== 'production' } = environment;
+    takeJson(front.adapter.getInstance(), {
+      raw: isCarrierCallback,
+      mostOf: (route) => emailBodyLimits(route)?.fields,
+    });
     takeForms(front.adapter.getInstance(), {
       unread: isUnsubscribe,
       raw: (route) => environment.VOICE_CARRIER === 'twilio' && isCarrierCallback(route),

@@ -1,6 +1,7 @@
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/api-error.js';
+import { freeBuffer } from '../http/free-buffer.js';
 import { readInTurns } from '../http/pipeline.js';
 import { networkOf } from './limits.js';
 
@@ -88,9 +89,14 @@ export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOpti
       .then(() => done(), done);
   });
 
-  // What is left of a refused body is not read.
+  // What has arrived of a refused body is freed, and the rest is not read.
   fastify.addHook('onSend', ({ raw, headers }, reply, _payload, done) => {
-    if (!raw.complete && bodyOf(headers).isLarge) reply.header('connection', 'close');
+    if (!raw.complete && bodyOf(headers).isLarge) {
+      reply.header('connection', 'close');
+      raw.removeAllListeners('data');
+      const part = raw.read() as Buffer | null;
+      if (part) freeBuffer(part);
+    }
     done();
   });
 

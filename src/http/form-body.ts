@@ -1,5 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { ApiError } from './api-error.js';
+import { keepRaw } from './read-body.js';
 
 type IsRoute = (route: string | undefined) => boolean;
 
@@ -24,31 +25,4 @@ export function takeForms(fastify: FastifyInstance, { unread, raw }: FormRoutes)
       else done(new ApiError('unsupported_media_type'));
     },
   );
-}
-
-function keepRaw(
-  request: FastifyRequest,
-  payload: NodeJS.ReadableStream,
-  done: (error: Error | null, body?: undefined) => void,
-): void {
-  const most = request.routeOptions.bodyLimit;
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  const keep = (part: Buffer): void => {
-    bytes += part.length;
-    if (bytes <= most) return void parts.push(part);
-    payload.off('data', keep);
-    payload.off('end', end);
-    payload.resume();
-    done(new ApiError('payload_too_large'));
-  };
-  const end = (): void => {
-    Object.assign(request, { rawBody: Buffer.concat(parts) });
-    done(null, undefined);
-  };
-  payload.on('data', keep);
-  payload.once('end', end);
-  payload.once('error', (error) => done(error as Error));
-  // A large body is paused until its parser listens.
-  payload.resume();
 }

@@ -1,13 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError, invalidField } from './api-error.js';
+import { freeBuffer } from './free-buffer.js';
+import { keepRaw, readBody } from './read-body.js';
 import { ExcessiveJsonError, MalformedJsonError, parseInSlices } from './sliced-json.js';
 
-type Parse = (
-  request: FastifyRequest,
-  body: Buffer,
-  done: (error: Error | null, body?: unknown) => void,
-) => void;
+type Done = (error: Error | null, body?: unknown) => void;
 
 /** Bodies from this size on are counted, and parsed in slices, in bytes. */
 const LARGE = 65_536;
@@ -15,24 +13,23 @@ const LARGE = 65_536;
 /** Most fields, and lists and objects, of a large body; most requests have less than fifty. */
 const MOST = 100;
 
+interface JsonRoutes {
+  /** Routes whose handler verifies the raw bytes and parses them afterwards. */
+  readonly raw: (route: string | undefined) => boolean;
+  /** Most fields of a large body to a route that takes more than others. */
+  readonly mostOf?: (route: string | undefined) => number | undefined;
+}
+
 /**
- * Parses a JSON body, a large one in slices. Refuses texts that no database stores: bytes that are
- * not UTF-8, and halves of surrogate pairs; and a large body of many fields, lists or objects before
- * it is parsed.
- * @param mostOf most fields of a large body to a route that takes more than others
- * @param isForeign routes whose bodies carriers define: the library verifies their bytes, and
- *   parses them afterwards
+ * Takes JSON bodies, and parses a large one in slices. Refuses texts that no database stores: bytes
+ * that are not UTF-8, and halves of surrogate pairs; and a large body of many fields, lists or
+ * objects before it is parsed.
  */
-export function jsonParser(
-  fastify: FastifyInstance,
-  isForeign: (route: string | undefined) => boolean,
-  mostOf: (route: string | undefined) => number | undefined = () => undefined,
-): Parse {
+export function takeJson(fastify: FastifyInstance, { raw, mostOf }: JsonRoutes): void {
   const native = fastify.getDefaultJsonParser('error', 'error') as unknown as NativeParse;
-  return (request, body, done) => {
-    const { url } = request.routeOptions;
+  const parseBody = (request: FastifyRequest, body: Buffer, done: Done): void => {
     // Many programs send the content type with every request, also where the route takes no body.
-    if (isForeign(url) || body.length === 0) return done(null, undefined);
+    if (body.length === 0) return done(null, undefined);
     if (!isUtf8(body))
       return done(new ApiError('malformed_json', 'The body is not UTF-8; encode it as UTF-8'));
     const parse = (json: string, field?: string): unknown => {
@@ -42,13 +39,22 @@ export function jsonParser(
       return value;
     };
     if (body.length < LARGE) return attempt(() => parse(body.toString()), done);
-    const most = mostOf(url) ?? MOST;
+    const most = mostOf?.(request.routeOptions.url) ?? MOST;
     const { socket } = request.raw;
-    parseInSlices(body, { most, parse, isGone: () => socket.destroyed }).then(
-      (value) => done(null, value),
-      (error: unknown) => done(inInterface(error)),
-    );
+    parseInSlices(body, { most, parse, isGone: () => socket.destroyed })
+      .finally(() => freeBuffer(body))
+      .then(
+        (value) => done(null, value),
+        (error: unknown) => done(inInterface(error)),
+      );
   };
+  fastify.addContentTypeParser('application/json', (request, payload, done) => {
+    if (raw(request.routeOptions.url)) return keepRaw(request, payload, done);
+    readBody(request, payload, (error, body) => {
+      if (error) done(error);
+      else parseBody(request, body, done);
+    });
+  });
 }
 
 type NativeParse = (
@@ -65,7 +71,7 @@ function parsed(parse: NativeParse, request: FastifyRequest, json: string): unkn
   return result?.value;
 }
 
-function attempt(parse: () => unknown, done: Parameters<Parse>[2]): void {
+function attempt(parse: () => unknown, done: Done): void {
   let value: unknown;
   try {
     value = parse();

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { freeBuffer } from './free-buffer.js';
 
 /** Most requests of one process that wait for answers before them on their connection. */
 const MOST_WAITING = 10_000;
@@ -15,6 +16,9 @@ const LINGER = 5_000;
 
 /** Milliseconds between two reads, of 64 KiB each, of what is discarded. */
 const DISCARD_EVERY = 100;
+
+/** Most connections that are read to discard; each holds the 64 KiB of its next read. */
+const MOST_DISCARDED = 64;
 
 /** What an HTTP parser is answered to parse no more. */
 const STOP = 2;
@@ -46,6 +50,7 @@ export class Pipelines {
   readonly #bySocket = new WeakMap<Socket, Pipeline>();
   readonly #turns = new Turns();
   #waiting = 0;
+  #discarded = 0;
 
   /** @param refuse refuses the next request of a connection on which too many wait, and closes it */
   constructor(private readonly refuse: (socket: Socket) => void) {}
@@ -62,7 +67,7 @@ export class Pipelines {
       const destroySoon = socket.destroySoon.bind(socket);
       // Node calls it after the last answer.
       socket.destroySoon = () => {
-        if (pipeline.isUnread) discard(socket.end());
+        if (pipeline.isUnread) this.#discard(socket.end());
         else destroySoon();
       };
       if (socket.parser) this.#limit(socket, socket.parser, pipeline);
@@ -89,17 +94,40 @@ export class Pipelines {
       if (pipeline.isFull)
         pipeline.end(() => {
           this.refuse(socket);
-          discard(socket);
+          this.#discard(socket);
         });
       else {
         const result = onIncoming(request, keepAlive);
         if (result !== 0 || pipeline.newest === request) return result;
-        pipeline.end(() => discard(socket.end()));
+        pipeline.end(() => this.#discard(socket.end()));
       }
       // Node would hand over a connection that asks for another protocol.
       request.upgrade = false;
       return STOP;
     };
+  }
+
+  /**
+   * Reads for a while, and slowly, what a client still sends after the last answer: left unread, it
+   * would end the connection before the client has read the answers. Above the limit a connection
+   * waits unread: its client gets the answers where it reads while it sends.
+   */
+  #discard(socket: Socket): void {
+    socket.pause();
+    socket.once('finish', () => setTimeout(() => socket.destroy(), LINGER).unref());
+    if (this.#discarded >= MOST_DISCARDED) return;
+    this.#discarded++;
+    socket.once('close', () => this.#discarded--);
+    // In this event Node begins to read.
+    socket.once('resume', () => {
+      socket.removeAllListeners('data');
+      socket.on('data', (bytes: Buffer) => {
+        freeBuffer(bytes);
+        socket.pause();
+        setTimeout(() => socket.resume(), DISCARD_EVERY).unref();
+      });
+    });
+    socket.resume();
   }
 }
 
@@ -206,24 +234,6 @@ class Pipeline {
     this.count(-this.#waiting.length);
     this.#waiting.length = 0;
   }
-}
-
-/**
- * Reads for a while, and slowly, what a client still sends after the last answer: left unread, it would
- * end the connection before the client has read the answers.
- */
-function discard(socket: Socket): void {
-  socket.pause();
-  // In this event Node begins to read.
-  socket.once('resume', () => {
-    socket.removeAllListeners('data');
-    socket.on('data', () => {
-      socket.pause();
-      setTimeout(() => socket.resume(), DISCARD_EVERY).unref();
-    });
-  });
-  socket.resume();
-  socket.once('finish', () => setTimeout(() => socket.destroy(), LINGER).unref());
 }
 
 /**
