@@ -27,7 +27,6 @@ describeEachDatabase('a client that pipelines its requests', (db) => {
     'a client that asks for %s some hundred times and reads nothing costs one answer',
     async (_what, full, request) => {
       const count = timesOn(db, full, 100);
-      const resident = await gateway.resident();
       const idle = await gateway.descriptors();
       const before = await gateway.running.rest();
       const client = (await RawClient.connect(gateway.url)).readNothing();
@@ -40,12 +39,11 @@ describeEachDatabase('a client that pipelines its requests', (db) => {
         expect(await gateway.descriptors()).toBeLessThanOrEqual(idle + pooledOn(db));
         expect((await gateway.running.rest()).bytes - before.bytes).toBeLessThan(8 * MiB);
       });
-      await gateway.freed(resident);
+      await gateway.freed();
     },
   );
 
   it('requests that wait on many connections cost a bounded amount of time and memory', async () => {
-    const resident = await gateway.resident();
     const before = await gateway.running.rest();
     const clients = await Promise.all(
       Array.from({ length: timesOn(db, 100, 20) }, () => RawClient.connect(gateway.url)),
@@ -63,7 +61,7 @@ describeEachDatabase('a client that pipelines its requests', (db) => {
     await eventually(async () =>
       expect((await gateway.running.rest()).bytes - before.bytes).toBeLessThan(8 * MiB),
     );
-    await gateway.freed(resident);
+    await gateway.freed();
   });
 
   it('a client that pipelines 60 requests and reads gets 60 answers in order', async () => {
