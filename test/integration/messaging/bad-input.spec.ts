@@ -1,5 +1,15 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { MessagingConfigError, MessageValidationError, type ReportFilter } from '@dundun/messaging';
+import {
+  EmailService,
+  MessageValidationError,
+  MessagingConfigError,
+  MessagingService,
+  type ReportFilter,
+  VasService,
+  VerificationService,
+  VoiceService,
+  WhatsAppService,
+} from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from '../dispatch/dispatch-fixture.js';
@@ -80,3 +90,64 @@ describeEachDatabase('tenants that differ in a trailing space only', (database) 
     await fixture.clear();
   });
 });
+
+describeEachDatabase(
+  'arguments that no type allows',
+  (database) => {
+    const fixture = new DispatchFixture(database);
+    afterEach(() => fixture.clear());
+
+    it.each<[string, unknown]>([
+      ['nothing', undefined],
+      ['null', null],
+      ['a text', 'Hello'],
+    ])('a send of %s is refused as a wrong message', async (_, wrong) => {
+      const { app, sms } = await fixture.boot({ dispatch: false });
+      const sends: Promise<unknown>[] = [
+        sms.send(wrong as never),
+        app.get(VoiceService).send(wrong as never),
+        app.get(EmailService).send(wrong as never),
+        app.get(EmailService).sendAll(wrong as never),
+        app.get(WhatsAppService).sendText(wrong as never),
+        app.get(WhatsAppService).sendTemplate(wrong as never),
+        app.get(VasService).order(wrong as never),
+        app.get(VerificationService).start(wrong as never),
+        app
+          .get(MessagingService)
+          .channel('sms')
+          .send(wrong as never),
+      ];
+      for (const send of sends) await expect(send).rejects.toBeInstanceOf(MessageValidationError);
+    });
+
+    it('a wrong duration of a message is a wrong field', async () => {
+      const { send, sms } = await fixture.boot({ dispatch: false });
+      for (const validFor of ['soon', '', -1, Number.NaN, {}] as never[])
+        await expect(send('x', { validFor })).rejects.toMatchObject({
+          name: 'MessageValidationError',
+          fields: [{ path: 'validFor' }],
+        });
+      const id = await send('x');
+      await expect(sms.outcome(`${id}-0`, { timeout: 'soon' })).rejects.toMatchObject({
+        fields: [{ path: 'timeout' }],
+      });
+    });
+
+    it('a message or batch under no id is not found', async () => {
+      const { sms } = await fixture.boot({ dispatch: false });
+      const id = undefined as never;
+      for (const read of [
+        sms.timeline(id),
+        sms.message(id),
+        sms.outcome(id),
+        sms.batch(id),
+        sms.recipients(id),
+        sms.messages(id),
+        sms.cancel(id),
+        sms.reschedule(id, new Date()),
+      ])
+        await expect(read).rejects.toMatchObject({ code: 'not_found' });
+    });
+  },
+  ['sqlite'],
+);

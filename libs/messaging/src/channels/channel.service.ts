@@ -17,7 +17,7 @@ import type {
   TenantOption,
 } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { type Duration, milliseconds } from '../ports/option-schema.js';
+import type { Duration } from '../ports/option-schema.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_RATE_CARD, type RateCard, times } from '../ports/rate-card.js';
 import type { BatchScope, ListScope } from '../store/rows/cursor.js';
@@ -30,6 +30,8 @@ import {
   checkTime,
   checkWords,
   contentOf,
+  durationOf,
+  given,
   type Receipt,
   type SendOptions,
 } from './send.js';
@@ -127,9 +129,11 @@ export abstract class ChannelService {
   async outcome(id: string, options: OutcomeOptions = {}): Promise<SubmittedMessage> {
     const { clock } = this.context;
     const scope = this.scopeOf(options);
-    const deadline = clock.monotonic() + milliseconds('timeout', options.timeout ?? '10s');
+    const deadline =
+      clock.monotonic() +
+      validated((errors) => durationOf('timeout', options.timeout ?? '10s', errors) ?? 0);
     // A commit of this process wakes the wait at once; polling finds a commit of another process.
-    const watch = this.store.notices.watch(id.slice(0, id.lastIndexOf('-')));
+    const watch = this.store.notices.watch(String(id).slice(0, String(id).lastIndexOf('-')));
     try {
       for (let look = FIRST_POLL; ; look = Math.min(LONGEST_POLL, look * 2)) {
         const message = await this.store.reads.message(id, scope);
@@ -280,7 +284,7 @@ export abstract class ChannelService {
 export class AnyChannelService extends ChannelService {
   /** Accepts a message as `SmsService.send()` does, and with its errors. */
   async send(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
-    return this.enqueue(message, options);
+    return this.enqueue(given(message), options);
   }
 
   /** Price of one message with this content; nothing is sent or stored. */

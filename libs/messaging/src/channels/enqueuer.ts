@@ -163,7 +163,11 @@ export class Enqueuer {
     const { lane } = this.settings.dispatch;
     const tx = manager && this.store.database.join(manager);
     const { digests } = this.store;
-    return { tx, ...checkedSend(channel, message, options, this.clock, lane, digests, read) };
+    const { senders } = this.router.capabilitiesOf({ channel: channel.name });
+    return {
+      tx,
+      ...checkedSend(channel, message, options, this.clock, lane, digests, senders, read),
+    };
   }
 
   /** The batch with the members of its groups, looked up in one query. */

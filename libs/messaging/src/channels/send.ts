@@ -2,7 +2,12 @@ import { hash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { ChannelDefinition, CheckedContent } from '../message/channel-definition.js';
-import { type FieldError, MessagingConfigError, validated } from '../message/errors.js';
+import {
+  type FieldError,
+  MessageValidationError,
+  MessagingConfigError,
+  validated,
+} from '../message/errors.js';
 import type { MessageClass, MessageContent } from '../message/message.js';
 import {
   readRecipients,
@@ -12,7 +17,8 @@ import {
   ruleOf,
 } from '../message/address.js';
 import type { Clock } from '../ports/clock.js';
-import { type Duration, milliseconds } from '../ports/option-schema.js';
+import type { SenderKind } from '../ports/message-transport.js';
+import { type Duration, readDuration } from '../ports/option-schema.js';
 import type { MessagingSettings } from '../ports/messaging-options.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { NewBatch } from '../store/rows/new-batch.js';
@@ -59,6 +65,15 @@ export interface ContentInput {
   readonly [field: string]: unknown;
 }
 
+/** The argument, if it is an object. @throws MessageValidationError */
+export function given<T extends object>(argument: T, path = 'message'): T {
+  if (typeof argument !== 'object' || argument === null)
+    throw new MessageValidationError([
+      { path, message: 'must be an object with the fields of the message' },
+    ]);
+  return argument;
+}
+
 /** One of several messages that are sent under one idempotency key. */
 export interface Part {
   readonly index: number;
@@ -88,6 +103,7 @@ export interface CheckedSend {
 }
 
 /**
+ * @param kinds the kinds of senders that the provider takes
  * @param known the recipients that {@link readInSlices} read
  * @throws MessageValidationError naming each wrong field
  */
@@ -98,17 +114,19 @@ export function checkedSend(
   clock: Clock,
   laneOption: LaneOption,
   digests: KeyedDigests,
+  kinds: readonly SenderKind[] | undefined,
   known?: ReadRecipients,
 ): CheckedSend {
   const { deliveryReport, confirms, secret } = message;
-  const { tenant = '', validFor, idempotencyKey } = options;
-  const { read, sender, checked } = validated((errors) => {
+  const { tenant = '', idempotencyKey } = options;
+  const { read, sender, checked, validFor } = validated((errors) => {
     const read = recipientsOf(channel, message, errors, known);
-    const sender = (channel.sender ?? anySender)(message.from, errors);
+    const sender = (channel.sender ?? anySender)(message.from, errors, kinds);
     const checked = contentOf(channel, message.content, errors);
     checkTime('sendAt', message.sendAt, errors);
+    const validFor = durationOf('validFor', options.validFor, errors);
     checkWords({ deliveryReport, class: options.class, tenant, idempotencyKey }, errors);
-    return { read, sender, checked };
+    return { read, sender, checked, validFor };
   });
   const { recipients, groups, personal } = read;
   const content: MessageContent =
@@ -133,7 +151,7 @@ export function checkedSend(
     denied: [],
     createdAt: clock.now(),
     sendAt,
-    validFor: validFor === undefined ? null : milliseconds('validFor', validFor),
+    validFor,
     idempotencyKey: null,
     fingerprint: null,
   };
@@ -145,7 +163,7 @@ export function checkedSend(
     deliveryReport ?? null,
     sendAt,
     options.class ?? null,
-    validFor ?? null,
+    options.validFor ?? null,
     recipients,
     ...(personal ? [personal] : []),
     ...(message.part ? [message.part.count] : []),
@@ -182,6 +200,18 @@ export function checkWords(
     if (value !== undefined && !(typeof value === 'string' && form.test(value)))
       errors.push({ path, message: rule });
   }
+}
+
+/** In milliseconds; adds an error unless it is undefined or a duration. */
+export function durationOf(
+  path: string,
+  given: Duration | undefined,
+  errors: FieldError[],
+): number | null {
+  const duration = given === undefined ? null : readDuration(given);
+  if (duration === undefined)
+    errors.push({ path, message: "must be a duration such as '30s', '10m' or milliseconds" });
+  return duration ?? null;
 }
 
 export function checkCount(count: number, most: number, errors: FieldError[], path = 'to'): void {

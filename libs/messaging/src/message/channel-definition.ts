@@ -2,6 +2,7 @@ import type { Address, AddressKind } from './address.js';
 import type { FieldError } from './errors.js';
 import type { DeliveryReport } from './events.js';
 import type { MessageContent } from './message.js';
+import type { SenderKind } from '../ports/message-transport.js';
 import type { StatusDefinition } from './status.js';
 import type { VasProduct } from './vas.js';
 
@@ -84,8 +85,15 @@ export type ContentCheck = (
   errors: FieldError[],
 ) => CheckedContent;
 
-/** Checks and normalises a sender, with errors at `from`; `''`: the provider chooses it. */
-export type SenderCheck = (from: unknown, errors: FieldError[]) => string;
+/**
+ * Checks and normalises a sender, with errors at `from`; `''`: the provider chooses it.
+ * @param kinds the kinds of senders that the message's provider takes @default every kind
+ */
+export type SenderCheck = (
+  from: unknown,
+  errors: FieldError[],
+  kinds?: readonly SenderKind[],
+) => string;
 
 export interface SuppressionRule {
   /** Reason in the suppression list, such as `hard_bounce`; `unsubscribe` ends with a younger opt-in. */

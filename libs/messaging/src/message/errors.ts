@@ -91,7 +91,7 @@ export class BatchNotFoundError extends MessagingError {
 
 export class MessageNotFoundError extends MessagingError {
   constructor(readonly messageId: string) {
-    super('not_found', `No message ${messageId.slice(0, 64)}`);
+    super('not_found', `No message ${String(messageId).slice(0, 64)}`);
   }
 }
 

@@ -64,7 +64,12 @@ export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
 /** Takes inbound messages from such a transport; resolves after the commit. */
 export type InboundSink = (messages: readonly InboundMessage[]) => Promise<void>;
 
+/** `alphanumeric`: 1 to 11 letters, digits and spaces; `short_code`: 3 to 8 digits. */
+export type SenderKind = 'alphanumeric' | 'number' | 'short_code';
+
 export interface TransportCapabilities {
+  /** Kinds of SMS senders that the provider takes. @default every kind */
+  readonly senders?: readonly SenderKind[];
   /** Channels that the transport carries. @default every channel */
   readonly channels?: readonly Channel[];
   /** Most recipients of one request. */

@@ -55,16 +55,23 @@ export function oneOf<T extends string>(...allowed: readonly T[]): OptionReader<
 /** `'30s'`, `'10m'`, `'24h'`, `'3d'`, or milliseconds. */
 export type Duration = string | number;
 
-/** @throws MessagingConfigError naming `option` where the value is no positive duration */
-export function milliseconds(option: string, value: Duration): number {
+/** In milliseconds; `undefined` for a value that is no positive duration. */
+export function readDuration(value: unknown): number | undefined {
   // `ms` throws for a value that is no text, or too long a text.
   const isText = typeof value === 'string' && value.length > 0 && value.length <= 32;
   const parsed: unknown = isText ? ms(value as StringValue) : value;
-  if (typeof parsed !== 'number' || !Number.isFinite(parsed) || parsed < 0)
+  const isDuration = typeof parsed === 'number' && Number.isFinite(parsed) && parsed >= 0;
+  return isDuration ? Math.round(parsed) : undefined;
+}
+
+/** @throws MessagingConfigError naming `option` where the value is no positive duration */
+export function milliseconds(option: string, value: Duration): number {
+  const parsed = readDuration(value);
+  if (parsed === undefined)
     throw new MessagingConfigError(
       `${option}: ${JSON.stringify(value)} is no duration; write '30s', '10m', '24h' or milliseconds`,
     );
-  return Math.round(parsed);
+  return parsed;
 }
 
 export function duration(least = 0): OptionReader<number, Duration> {

@@ -1,5 +1,5 @@
 import { MessagingConfigError, NoRouteError } from '../message/errors.js';
-import type { MessageTransport } from '../ports/message-transport.js';
+import type { MessageTransport, TransportCapabilities } from '../ports/message-transport.js';
 import type { Route } from '../ports/messaging-options.js';
 
 export type Providers = ReadonlyMap<string, Pick<MessageTransport, 'capabilities'>>;
@@ -44,6 +44,11 @@ export class Router {
     const route = this.#routes.find((one) => matches(one, channel));
     if (!route || !this.#carries(route.use, channel)) throw new NoRouteError(channel, route?.use);
     return route.use;
+  }
+
+  /** Of the provider of such a message. @throws NoRouteError as {@link providerOf} */
+  capabilitiesOf(message: { readonly channel: string }): TransportCapabilities {
+    return this.providers.get(this.providerOf(message))!.capabilities;
   }
 
   #check({ channel, use }: Route, index: number): void {

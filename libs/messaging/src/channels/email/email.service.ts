@@ -22,6 +22,7 @@ import {
 import {
   checkTime,
   contentOf,
+  given,
   type LibraryMessage,
   MAX_RECIPIENTS,
   type Receipt,
@@ -130,7 +131,7 @@ export class EmailService extends ChannelService {
     message: EmailMessage | TemplateEmail<P>,
     options: SendOptions = {},
   ): Promise<Receipt> {
-    return await this.enqueue(this.#messageOf(await contentIn(message)), options);
+    return await this.enqueue(this.#messageOf(await contentIn(given(message))), options);
   }
 
   /**
@@ -143,7 +144,7 @@ export class EmailService extends ChannelService {
     messages: { readonly [Index in keyof P]: EmailMessage | TemplateEmail<P[Index]> },
     { manager, ...options }: SendOptions = {},
   ): Promise<Receipt[]> {
-    const { length: count } = messages;
+    const { length: count } = given(messages, 'messages');
     if (count === 0 || count > MOST_MESSAGES)
       throw new MessageValidationError([
         { path: 'messages', message: `must be 1 to ${MOST_MESSAGES} messages` },

@@ -1,10 +1,21 @@
 import type { ChannelDefinition } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
+import { addressOf } from '../../message/address.js';
+import type { SenderKind } from '../../ports/message-transport.js';
 import type { MessagingSettings } from '../../ports/messaging-options.js';
 import { phoneChannel } from '../phone-channel.js';
 import { smsParts } from '../../message/sms-parts.js';
 
-const SENDER = /^(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ]{0,9}[A-Za-z0-9])?$/;
+const ALPHANUMERIC = /^(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ]{0,9}[A-Za-z0-9])?$/;
+const SHORT_CODE = /^\d{3,8}$/;
+
+const SENDER_RULES: Readonly<Record<SenderKind, string>> = {
+  alphanumeric: '1 to 11 letters, digits and inner spaces, with at least one letter',
+  number: 'a phone number with country code',
+  short_code: 'a short code of 3 to 8 digits',
+};
+
+const SENDER_KINDS = ['alphanumeric', 'number', 'short_code'] as const;
 
 export function smsChannel({
   maxParts,
@@ -31,13 +42,27 @@ export function smsChannel({
   };
 }
 
-function senderId(from: unknown, errors: FieldError[]): string {
-  if (typeof from === 'string' && SENDER.test(from)) return from;
+function senderId(
+  from: unknown,
+  errors: FieldError[],
+  kinds: readonly SenderKind[] = SENDER_KINDS,
+): string {
+  const [kind, sender] = typeof from === 'string' ? kindOf(from) : [];
+  if (kind && sender && kinds.includes(kind)) return sender;
+  const rules = kinds.map((one) => SENDER_RULES[one]).join(', or ');
   errors.push({
     path: 'from',
-    message: 'must be 1 to 11 letters, digits and inner spaces, with at least one letter',
+    message: kind ? `must be ${rules}: the provider takes no other sender` : `must be ${rules}`,
   });
   return '';
+}
+
+/** The kind of a sender, and its form in the store: a number is its digits. */
+function kindOf(from: string): [] | [SenderKind, string] {
+  if (ALPHANUMERIC.test(from)) return ['alphanumeric', from];
+  if (SHORT_CODE.test(from)) return ['short_code', from];
+  const number = addressOf('phone', from);
+  return number ? ['number', number.value] : [];
 }
 
 function partsOf(text: unknown, maxParts: number, errors: FieldError[]): number {

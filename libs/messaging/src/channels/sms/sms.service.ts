@@ -5,7 +5,7 @@ import {
   type CostEstimate,
   type EstimateOptions,
 } from '../channel.service.js';
-import type { ChannelMessage, Receipt, SendOptions } from '../send.js';
+import { type ChannelMessage, given, type Receipt, type SendOptions } from '../send.js';
 import { type SmsParts, smsParts, ucs2Characters } from '../../message/sms-parts.js';
 
 /**
@@ -14,7 +14,10 @@ import { type SmsParts, smsParts, ucs2Characters } from '../../message/sms-parts
  * await sms.send({ from: 'ACME', to: ['2348012345678'], body: 'Hello' });
  */
 export interface SmsMessage extends Pick<ChannelMessage, 'to' | 'deliveryReport' | 'sendAt'> {
-  /** Sender ID: 1–11 letters, digits and inner spaces, at least one letter. */
+  /**
+   * Sender ID of 1 to 11 letters, digits and inner spaces with at least one letter; or a phone number
+   * with country code, or a short code of 3 to 8 digits, where the provider takes them.
+   */
   readonly from: string;
   /** The text. A text longer than one part is split and charged per part. */
   readonly body: string;
@@ -49,7 +52,7 @@ export class SmsService extends ChannelService {
    * @throws NoRouteError where no provider carries the channel
    */
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {
-    const { from, to, body, deliveryReport, sendAt } = message;
+    const { from, to, body, deliveryReport, sendAt } = given(message);
     const content = { kind: 'text', text: body } as const;
     // `return` alone would take three more microtasks.
     return await this.enqueue({ from, to, content, deliveryReport, sendAt }, options);

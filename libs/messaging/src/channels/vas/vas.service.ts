@@ -16,7 +16,7 @@ import { LAST_ID } from '../../store/reads/newest-batches.js';
 import { isBatchId } from '../../store/reads/reads.js';
 import { decodeCursor, encodeCursor } from '../../store/rows/cursor.js';
 import { ChannelContext, pageOf } from '../channel.service.js';
-import { checkWords, type SendOptions } from '../send.js';
+import { checkWords, given, type SendOptions } from '../send.js';
 import { checkedOrder } from './vas.channel.js';
 import {
   operatorKeyOf,
@@ -343,6 +343,7 @@ export class VasService {
   }
 
   #checked(order: VasOrder, tenant: string): CheckedOrder {
+    given(order, 'order');
     return validated((errors) => {
       const refuse = (path: string, message: string) => errors.push({ path, message });
       const number = addressOf('phone', order.to);

@@ -9,11 +9,11 @@ import {
 } from '../../message/errors.js';
 import type { TenantOption } from '../../message/views.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-options.js';
-import { type Duration, milliseconds } from '../../ports/option-schema.js';
+import { readDuration } from '../../ports/option-schema.js';
 import { isBatchId } from '../../store/reads/reads.js';
 import type { Sql } from '../../store/database/store-database.js';
 import { ChannelContext } from '../channel.service.js';
-import { checkWords, type ContentInput } from '../send.js';
+import { checkWords, type ContentInput, given } from '../send.js';
 import { matchesDigest } from './code-digest.js';
 import {
   type NewVerification,
@@ -227,11 +227,15 @@ export class VerificationService {
     );
   }
 
-  #checked(
-    { to, channel, from, length = 6, ttl = '10m', attempts = 5 }: NewVerification,
-    tenant: string,
-    idempotencyKey: string | undefined,
-  ) {
+  #checked(verification: NewVerification, tenant: string, idempotencyKey: string | undefined) {
+    const {
+      to,
+      channel,
+      from,
+      length = 6,
+      ttl = '10m',
+      attempts = 5,
+    } = given(verification, 'verification');
     return validated((errors) => {
       const refuse = (path: string, message: string) => errors.push({ path, message });
       const kind = this.context.channels.find(channel) && CHANNELS[channel];
@@ -246,7 +250,7 @@ export class VerificationService {
         refuse('to', 'is in a country that gets no codes');
       if (!isWithin(length, 4, 8)) refuse('length', 'must be 4 to 8');
       if (!isWithin(attempts, 3, 10)) refuse('attempts', 'must be 3 to 10');
-      const lasts = durationOf(ttl);
+      const lasts = readDuration(ttl);
       if (lasts === undefined || lasts < MINUTE || lasts > DAY)
         refuse('ttl', "must be '1m' to '24h'");
       checkWords({ tenant, idempotencyKey }, errors);
@@ -333,13 +337,4 @@ function nextOf(found: StoredVerification, isRight: boolean, now: number): Check
 
 function isWithin(value: unknown, least: number, most: number): value is number {
   return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
-}
-
-function durationOf(value: Duration): number | undefined {
-  try {
-    return milliseconds('ttl', value);
-  } catch (error) {
-    if (error instanceof MessagingConfigError) return undefined;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import type { CheckedContent } from '../../message/channel-definition.js';
 import { type FieldError, MessagingConfigError } from '../../message/errors.js';
 import { CALL_CATEGORIES, type VoiceContent } from '../../message/voice-content.js';
-import { type Duration, milliseconds } from '../../ports/option-schema.js';
+import { readDuration } from '../../ports/option-schema.js';
 
 const LANGUAGE = /^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}$/;
 const VOICE = /^[A-Za-z0-9][A-Za-z0-9 ._:-]{0,63}$/;
@@ -99,19 +99,10 @@ function timeOf(
   errors: FieldError[],
 ): number {
   if (given === undefined) return standard;
-  const wait = durationOf(path, given);
+  const wait = readDuration(given);
   if (wait !== undefined && wait >= least && wait <= most) return wait;
   errors.push({ path, message: `must be ${least / SECOND} to ${most / SECOND} seconds` });
   return standard;
-}
-
-function durationOf(path: string, given: unknown): number | undefined {
-  try {
-    return milliseconds(path, given as Duration);
-  } catch (error) {
-    if (error instanceof MessagingConfigError) return undefined;
-    throw error;
-  }
 }
 
 function isSpeech(value: unknown, most: number): boolean {

@@ -21,7 +21,7 @@ import {
   type EstimateOptions,
   pageOf,
 } from '../channel.service.js';
-import { type ChannelMessage, contentOf, type Receipt, type SendOptions } from '../send.js';
+import { type ChannelMessage, contentOf, given, type Receipt, type SendOptions } from '../send.js';
 import { billedSeconds, costOf } from './billing.js';
 import {
   type CallEntry,
@@ -130,7 +130,7 @@ export class VoiceService extends ChannelService {
    * @throws PolicyError where policy denies every recipient, such as `do_not_call`
    */
   async send(message: VoiceMessage, options: SendOptions = {}): Promise<Receipt> {
-    const { from, to, deliveryReport, sendAt } = message;
+    const { from, to, deliveryReport, sendAt } = given(message);
     const { text, audioUrl, code, language, voice, repeat } = message;
     const { ringTimeout, maxDuration, redial, machine, collect, category } = message;
     // Collecting the rest of the fields takes 4 µs.

@@ -10,7 +10,7 @@ import {
   type CostEstimate,
   type EstimateOptions,
 } from '../channel.service.js';
-import type { ChannelMessage, Receipt, SendOptions } from '../send.js';
+import { type ChannelMessage, given, type Receipt, type SendOptions } from '../send.js';
 
 interface WhatsAppAddress extends Pick<ChannelMessage, 'sendAt'> {
   /** Digits with country code. @default the `whatsapp.from` option, else the provider's choice */
@@ -87,7 +87,7 @@ export class WhatsAppService extends ChannelService {
   ): Promise<WhatsAppReceipt>;
   sendTemplate(message: WhatsAppTemplate, options?: SendOptions): Promise<WhatsAppReceipt>;
   async sendTemplate(message: AnyTemplate, options: SendOptions = {}): Promise<WhatsAppReceipt> {
-    return this.#followed(await this.enqueue(withContent(message), options), options);
+    return this.#followed(await this.enqueue(withContent(given(message)), options), options);
   }
 
   /**
@@ -95,7 +95,7 @@ export class WhatsAppService extends ChannelService {
    * @throws PolicyError `window_closed`, and the errors of {@link sendTemplate}
    */
   async sendText(message: WhatsAppText, options: SendOptions = {}): Promise<WhatsAppReceipt> {
-    const { from, to, text, sendAt } = message;
+    const { from, to, text, sendAt } = given(message);
     const content = { kind: 'text', text } as const;
     return this.#followed(await this.enqueue({ from, to, content, sendAt }, options), options);
   }

@@ -69,6 +69,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       ['vas', new VasWire(context.channels, settings)],
     ]);
     this.capabilities = {
+      senders: ['alphanumeric'],
       maxRecipients,
       idempotencyWindow,
       connections,
