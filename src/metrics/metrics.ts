@@ -5,7 +5,7 @@ import {
   MessagingService,
 } from '@dundun/messaging';
 import { Global, Injectable, Module } from '@nestjs/common';
-import { EventEmitter2 } from '@nestjs/event-emitter';
+import { EventEmitter2, EventEmitterModule } from '@nestjs/event-emitter';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Values of a gauge and their labels; those with the same labels are added up. */
@@ -116,5 +116,5 @@ export class Metrics {
 }
 
 @Global()
-@Module({ providers: [Metrics], exports: [Metrics] })
+@Module({ imports: [EventEmitterModule.forRoot()], providers: [Metrics], exports: [Metrics] })
 export class MetricsModule {}

@@ -1,22 +1,41 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { MessagingEvents } from './message/events.js';
 import type { EventPublisher } from './ports/listeners.js';
 
-/** Publishes events through `@nestjs/event-emitter`, for `@OnEvent()` listeners. */
+/**
+ * Publishes events through `@nestjs/event-emitter`, for `@OnEvent()` listeners: on the emitter of the
+ * app's own `EventEmitterModule.forRoot()`, so that its options such as `wildcard` apply, else on one
+ * of the library. `@OnEvent()` listens on every emitter, so that only one may emit.
+ */
 @Injectable()
-export class EventEmitterPublisher implements EventPublisher {
+export class EventEmitterPublisher implements EventPublisher, OnModuleInit {
   readonly #logger = new Logger(EventEmitterPublisher.name);
+  #emitter: EventEmitter2;
 
-  constructor(private readonly emitter: EventEmitter2) {}
+  constructor(
+    private readonly own: EventEmitter2,
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+  ) {
+    this.#emitter = own;
+  }
+
+  onModuleInit(): void {
+    const emitters = this.discovery
+      .getProviders()
+      .map(({ instance }) => instance as unknown)
+      .filter((instance) => instance instanceof EventEmitter2);
+    this.#emitter = emitters.find((emitter) => emitter !== this.own) ?? this.own;
+  }
 
   wants(event: keyof MessagingEvents): boolean {
-    return Boolean(this.emitter.hasListeners(event));
+    return Boolean(this.#emitter.hasListeners(event));
   }
 
   publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void {
     try {
-      this.emitter.emit(event, payload);
+      this.#emitter.emit(event, payload);
     } catch (error) {
       this.#logger.error(`A listener of ${event} failed: ${(error as Error).name}`);
     }

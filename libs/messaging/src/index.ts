@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 
-export { CallbackCounts } from './callbacks/callbacks.service.js';
+export { CallbackCounts, CallbacksService } from './callbacks/callbacks.service.js';
 export { type CallbackMap, callbackParser } from './callbacks/callback-map.js';
 export {
   allOf,
@@ -206,6 +206,7 @@ export {
   RequirePolicy,
 } from './policy/policy.service.js';
 export type {
+  CallbackAnswer,
   CallbackParser,
   CallbackRequest,
   CallbackVerifier,

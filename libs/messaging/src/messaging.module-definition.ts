@@ -1,6 +1,10 @@
 import { ConfigurableModuleBuilder, type Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callbacks/callback-endpoints.js';
+import {
+  CALLBACK_PATH,
+  CallbackEndpoints,
+  DEFAULT_CALLBACK_FORM,
+} from './callbacks/callback-endpoints.js';
 import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
 import { ChannelRegistry } from './message/channel-registry.js';
@@ -27,14 +31,19 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createMessagingOptions')
   .setExtras(MESSAGING_EXTRAS, (definition, extras) => {
-    const { isGlobal, dataSource, callbackPath, overrides } = extrasOf(extras);
+    const extra = extrasOf(extras);
+    const { isGlobal, dataSource, callbackPath, callbackDecorators, overrides } = extra;
     return {
       ...definition,
       global: isGlobal,
-      controllers: callbackPath === false ? [] : [callbackController(callbackPath)],
+      controllers:
+        callbackPath === false ? [] : [callbackController(callbackPath, callbackDecorators)],
+      // For controllers of the app's own.
+      exports: [...(definition.exports ?? []), CallbacksService],
       providers: [
         ...(definition.providers ?? []),
-        ...(callbackPath === false ? [] : CALLBACK_PROVIDERS),
+        ...CALLBACK_PROVIDERS,
+        { provide: CALLBACK_PATH, useValue: callbackPath },
         {
           provide: MESSAGING_DATA_SOURCE,
           // Nest's token of a named data source.

@@ -222,7 +222,7 @@ const PROVIDERS: Provider[] = [
  * MessagingModule.forRoot({ transport: http({ baseUrl: 'https://sms.example.com', apiToken }) })
  */
 @Module({
-  imports: [HttpModule, EventEmitterModule.forRoot(), DiscoveryModule],
+  imports: [HttpModule, EventEmitterModule.forRoot({ global: false }), DiscoveryModule],
   providers: [
     ...PROVIDERS,
     CallbackCounts,

@@ -45,6 +45,19 @@ describeEachDatabase('lanes with work', (database) => {
     ]);
   });
 
+  it('a pause that is over is shown only while the lane has due work', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    for (const lane of ['idle:sms', 'waiting:sms']) {
+      const lease = await app.store.lanes.acquire(lane);
+      await app.store.lanes.pause(lane, lease!.fence, 0, 'main unauthorized: x');
+      await app.store.lanes.release(lane, lease!.fence, null, false);
+    }
+    await app.send('x', { tenant: 'waiting' });
+    expect(await app.messaging.lanes()).toMatchObject([
+      { lane: 'waiting:sms', pauseReason: 'unauthorized' },
+    ]);
+  });
+
   it('are none without waiting messages', async () => {
     const app = await fixture.boot({ dispatch: false });
     expect(await due(app, HOUR)).toEqual([]);

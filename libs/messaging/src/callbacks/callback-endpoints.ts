@@ -25,6 +25,9 @@ export interface DefaultCallbackForm {
 
 export const DEFAULT_CALLBACK_FORM = Symbol('DEFAULT_CALLBACK_FORM');
 
+/** The path, or `false`: the app takes callbacks in a controller of its own, or none at all. */
+export const CALLBACK_PATH = Symbol('CALLBACK_PATH');
+
 /** Name of the endpoint at the callback path itself. */
 const DEFAULT = 'default';
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
@@ -41,7 +44,9 @@ export class CallbackEndpoints {
     @Inject(MESSAGING_SETTINGS) { callbacks }: Pick<MessagingSettings, 'callbacks'>,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(DEFAULT_CALLBACK_FORM) private readonly form: DefaultCallbackForm,
+    @Inject(CALLBACK_PATH) path: string | false,
   ) {
+    if (path === false && callbacks === undefined) return;
     if (!hasProvidersAlone(callbacks)) this.#add(DEFAULT, callbacks ?? {}, 'callbacks');
     for (const [name, options] of Object.entries(callbacks?.providers ?? {})) {
       const option = `callbacks.providers.${name}`;

@@ -5,6 +5,7 @@ import {
   Post,
   Req,
   Res,
+  applyDecorators,
   type Type,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
@@ -30,7 +31,11 @@ interface CallbackReply {
 const ROUTES = ['', ':provider', ':provider/:secret'];
 
 /** Takes callbacks at `path` by POST and GET, on both HTTP platforms and for every API version. */
-export function callbackController(path: string): Type<object> {
+export function callbackController(
+  path: string,
+  decorators: readonly ClassDecorator[],
+): Type<object> {
+  @applyDecorators(...decorators)
   @Controller({ path, version: VERSION_NEUTRAL })
   class CallbackController {
     constructor(private readonly callbacks: CallbacksService) {}

@@ -139,12 +139,12 @@ export class CallbacksService {
     const { reports, messages, errors } = contents;
     if (errors.length > 0) {
       this.#logger.warn(
-        `Callback with ${summaryOf(contents)} and ${errors.length} unreadable entries: ${errors.slice(0, MAX_NAMED).join('; ')}`,
+        `Callback at ${endpoint.name} with ${summaryOf(contents)} and ${errors.length} unreadable entries: ${errors.slice(0, MAX_NAMED).join('; ')}`,
       );
       if (reports.length + messages.length === 0)
         throw new BadRequestException('No entry could be read');
     }
-    await this.#store(contents, endpoint.provider);
+    await this.#store(contents, endpoint);
     this.#count(contents, endpoint.name);
     return contents.answer;
   }
@@ -183,7 +183,7 @@ export class CallbacksService {
       : new BadRequestException('The body could not be read');
   }
 
-  async #store(contents: Contents, provider: string): Promise<void> {
+  async #store(contents: Contents, { name, provider }: CallbackEndpoint): Promise<void> {
     const { reports, messages } = contents;
     try {
       if (reports.length > 0) await this.recorder.record(reports, { provider });
@@ -191,7 +191,7 @@ export class CallbacksService {
     } catch (error) {
       // The message of a database error may quote rows, so only its name is logged.
       this.#logger.error(
-        `Callback not stored: ${summaryOf(contents)} were not committed (${nameOf(error)})`,
+        `Callback at ${name} not stored: ${summaryOf(contents)} were not committed (${nameOf(error)})`,
       );
       throw new ServiceUnavailableException('Not stored, send it again');
     }

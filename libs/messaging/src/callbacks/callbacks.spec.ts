@@ -12,7 +12,7 @@ import { ReportRecorder } from '../store/verbs/report.js';
 import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
 import { MESSAGE_TRANSPORTS } from '../ports/message-transport.js';
 import { type CallbackOptions, MESSAGING_SETTINGS } from '../ports/messaging-options.js';
-import { CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callback-endpoints.js';
+import { CALLBACK_PATH, CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callback-endpoints.js';
 import { CallbackCounts, CallbacksService } from './callbacks.service.js';
 import { callbackController } from './callback.controller.js';
 import { interfaceCallbacks } from '../providers/http/interface-callbacks.js';
@@ -69,13 +69,14 @@ describe.each<[string, () => AbstractHttpAdapter]>([
   ): Promise<string> {
     recorder = new Recorder();
     const module = await Test.createTestingModule({
-      controllers: [callbackController('messaging/delivery-reports')],
+      controllers: [callbackController('messaging/delivery-reports', [])],
       providers: [
         CallbacksService,
         { provide: ReportRecorder, useValue: recorder },
         { provide: InboundRecorder, useValue: recorder },
         CallbackCounts,
         CallbackEndpoints,
+        { provide: CALLBACK_PATH, useValue: 'callbacks' },
         { provide: MESSAGING_SETTINGS, useValue: { callbacks: options } },
         { provide: MESSAGE_TRANSPORTS, useValue: new Map([['http', {}]]) },
         { provide: DEFAULT_CALLBACK_FORM, useValue: interfaceCallbacks(registryOf()) },

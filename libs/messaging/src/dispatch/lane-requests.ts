@@ -107,7 +107,9 @@ export class LaneRequests {
   #passed({ batch, provider }: PreparedSubmission): void {
     const { held } = this;
     held.memory.failuresOf(provider).passed(batch);
-    held.provider(provider).servedAt = held.now;
+    const state = held.provider(provider);
+    state.servedAt = held.now;
+    state.failures.passed(batch);
     held.pause.end(provider);
   }
 
@@ -129,6 +131,11 @@ export class LaneRequests {
       return;
     }
     if (kind === 'deferred') return this.#deferred(item, failure);
+    // The lane's pause logs by itself.
+    if (kind !== 'paused')
+      held
+        .provider(item.provider)
+        .failures.failed(item, failure, error instanceof SubmitFailure ? undefined : error);
     const { batch, submission } = item;
     const counts = kind !== 'paused' && held.costsAttempt(item);
     const exhausted = counts && submission.attempt >= maxAttempts;
@@ -302,7 +309,10 @@ interface Failure extends Pick<SubmitFailure, 'code' | 'message'> {
 /** Reads an error of `submit()`. An error that is none of the known failures is uncertain. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof SubmitFailure)) {
-    const message = 'The transport failed without saying what became of the request';
+    const message =
+      error === undefined
+        ? 'The transport did not answer in time, not even to its abort signal'
+        : `The transport threw ${error instanceof Error ? `${error.name}: ${error.message}` : typeof error}, which tells nothing of the request`;
     return { ...UNCERTAIN, code: 'transport_error', message };
   }
   const [, meaning = UNCERTAIN] = MEANINGS.find(([failure]) => error instanceof failure) ?? [];

@@ -7,6 +7,7 @@ import type {
 } from '../ports/message-transport.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import type { Lanes } from '../store/verbs/lanes.js';
+import { FailureLog } from './failure-log.js';
 import type { WakeSignal } from './leased-lane.js';
 
 /** Ratio of the slot distance to that of the limit; covers late and grouped starts. */
@@ -21,6 +22,7 @@ const CHECK_INTERVAL = 2;
 /** State of one provider, shared by all lanes of the process. */
 export class ProviderState {
   readonly slots: RequestSlots;
+  readonly failures: FailureLog;
   /** Time when the provider last served a request of any lane, on the monotonic clock. */
   servedAt = -Infinity;
 
@@ -30,6 +32,7 @@ export class ProviderState {
     readonly rate: ProviderRate | undefined,
     private readonly tracing: MessagingTracing | undefined,
   ) {
+    this.failures = new FailureLog(name);
     this.slots = new RequestSlots(transport.capabilities.connections);
   }
 

@@ -1,7 +1,8 @@
-import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit, type Type } from '@nestjs/common';
 import { DiscoveryService, ModulesContainer } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 import type { Address } from '../message/address.js';
+import { isLogged } from './log-sampling.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { InboundReceived, MessageStatusChanged, MessagingEvents } from '../message/events.js';
 
@@ -46,7 +47,10 @@ export interface ErasureListener {
 /** Injection token of {@link ErasureListener}s; any module may provide one, or an array. */
 export const MESSAGING_ERASURE_LISTENER = Symbol('MESSAGING_ERASURE_LISTENER');
 
-class Listeners<L> {
+class Listeners<L extends object> {
+  readonly #logger = new Logger('MessagingListeners');
+  /** Failures in a row. */
+  readonly #failures = new Map<L, number>();
   protected readonly all: L[] = [];
 
   add(...listeners: readonly L[]): void {
@@ -56,23 +60,41 @@ class Listeners<L> {
   get empty(): boolean {
     return this.all.length === 0;
   }
+
+  /** A failure rolls the transaction back, and most are repeated: not each one is logged. */
+  protected async each(call: (listener: L) => Promise<void>): Promise<void> {
+    for (const listener of this.all)
+      try {
+        await call(listener);
+        this.#failures.delete(listener);
+      } catch (error) {
+        const failures = (this.#failures.get(listener) ?? 0) + 1;
+        this.#failures.set(listener, failures);
+        if (isLogged(failures))
+          this.#logger.error(
+            `${listener.constructor.name} failed, failure ${failures} in a row; its transaction is rolled back: ${String(error)}`,
+            (error as Error | undefined)?.stack,
+          );
+        throw error;
+      }
+  }
 }
 
 export class StatusListeners extends Listeners<StatusListener> {
   async notify(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
-    for (const listener of this.all) await listener.onStatusChanged(changes, manager);
+    await this.each((listener) => listener.onStatusChanged(changes, manager));
   }
 }
 
 export class InboundListeners extends Listeners<InboundListener> {
   async notify(received: readonly InboundReceived[], manager: EntityManager): Promise<void> {
-    for (const listener of this.all) await listener.onInbound(received, manager);
+    await this.each((listener) => listener.onInbound(received, manager));
   }
 }
 
 export class ErasureListeners extends Listeners<ErasureListener> {
   async notify(erased: ErasedAddress, manager?: EntityManager): Promise<void> {
-    for (const listener of this.all) await listener.onErased(erased, manager);
+    await this.each((listener) => listener.onErased(erased, manager));
   }
 }
 

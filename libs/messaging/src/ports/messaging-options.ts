@@ -396,6 +396,21 @@ const EXTRAS = {
   /** Path of delivery reports and inbound messages; `false`: none. @default 'messaging/delivery-reports' */
   callbackPath: withDefault(path, 'messaging/delivery-reports'),
   /**
+   * Decorators of the controller at `callbackPath`, such as one that makes it public for a global
+   * guard: callbacks are verified by their signature. @default none
+   * @example
+   * callbackDecorators: [SetMetadata('isPublic', true)]
+   */
+  callbackDecorators: withDefault(
+    list<ClassDecorator, ClassDecorator>((name, value) => {
+      if (typeof value === 'function') return value as ClassDecorator;
+      throw new MessagingConfigError(
+        `${name}: must be a class decorator, such as SetMetadata('isPublic', true)`,
+      );
+    }),
+    [],
+  ),
+  /**
    * Replacements of parts under their exported tokens: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
    * `MESSAGE_TRANSPORTS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
    * @example
@@ -455,6 +470,7 @@ export const MESSAGING_EXTRAS: MessagingExtras = readExtras('', {});
  * Nest passes the extras together with the options.
  * @throws MessagingConfigError naming a wrong extra
  */
-export function extrasOf({ isGlobal, dataSource, callbackPath, overrides }: MessagingExtras) {
-  return readExtras('', { isGlobal, dataSource, callbackPath, overrides });
+export function extrasOf(extras: MessagingExtras) {
+  const { isGlobal, dataSource, callbackPath, callbackDecorators, overrides } = extras;
+  return readExtras('', { isGlobal, dataSource, callbackPath, callbackDecorators, overrides });
 }

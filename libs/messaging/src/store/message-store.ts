@@ -106,14 +106,14 @@ export class MessageStore {
     this.reads = new Reads(database, this.digests);
     this.messages = new MessageList(database, settings.recipientIndex ?? false);
     this.changes = new ChangeReader(database, clock);
-    this.batches = new BatchChanges(database, writer, clock, this.reads);
+    const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
+    this.batches = new BatchChanges(database, writer, clock, this.reads, completion);
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.holds = new Holds(database, clock);
     this.waiting = new WaitingWork(database);
     this.queues = new LaneQueues(database, clock, this.holds);
     this.records = new MessageRecords(database, this.reads, this.messages, this.data);
     this.work = new LaneWork(database, this.data);
-    const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
     this.intents = new Intents(database, this.lanes, completion);
     this.reports = new ReportRecorder(database, writer, clock, {
       keepWaiting: settings.giveUpAfter,

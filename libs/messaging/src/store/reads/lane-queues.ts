@@ -84,7 +84,10 @@ export class LaneQueues {
          WHERE h.due_at <= ${now}) AS lanes
        GROUP BY lane ORDER BY lane`,
     );
-    return rows.map((row) => ({
+    // A pause that is over stays in the row until the provider serves the lane's next message.
+    const isShown = ({ paused_for: left, waiting }: (typeof rows)[number]) =>
+      waiting !== null || Number(left) > 0;
+    return rows.filter(isShown).map((row) => ({
       lane: row.lane,
       ...pauseOf(row.pause_reason),
       pausedUntil:

@@ -44,6 +44,8 @@ export function entitiesOf<T extends string>(
     const primary = primaryKeys[table as T].split(', ');
     return new EntitySchema<Record<string, unknown>>({
       name: `messaging_${table}`,
+      // The migrations own the tables: their columns have types that no entity can state.
+      synchronize: false,
       columns: Object.fromEntries(
         Object.entries(columns).flatMap(([name, column]) => {
           const { type, constraints } = parsed(column);

@@ -7,6 +7,7 @@ import { CANCELLED, stateOf } from '../rows/batch-state.js';
 import type { BatchScope } from '../rows/cursor.js';
 import type { Reads } from '../reads/reads.js';
 import { HELD_COLUMNS, type HeldMessage, isQueued, raise } from '../rows/status.js';
+import type { BatchCompletion } from '../upkeep/completion.js';
 import type { StatusWriter } from './status-writer.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
@@ -16,6 +17,7 @@ export class BatchChanges {
     private readonly writer: StatusWriter,
     private readonly clock: Clock,
     private readonly reads: Reads,
+    private readonly completion: Pick<BatchCompletion, 'publish'>,
   ) {}
 
   /**
@@ -23,9 +25,9 @@ export class BatchChanges {
    * @throws AlreadySentError where no message can be cancelled any more
    */
   async cancel(id: string, scope: BatchScope, also?: AlsoOption['also']): Promise<BatchView> {
-    const changes = await this.database.transaction(async (tx) => {
+    const cancelled = await this.database.transaction(async (tx) => {
       const state = stateOf(await this.reads.batchRow(tx, id, scope, true));
-      if (state === 'cancelled') return [];
+      if (state === 'cancelled') return undefined;
       if (state === 'completed' || state === 'draining') throw new AlreadySentError(id);
       const at = this.clock.now() * 1_000;
       await tx.run(
@@ -44,7 +46,10 @@ export class BatchChanges {
       await also?.(tx.manager);
       return raised;
     });
-    this.writer.publish(changes);
+    if (cancelled) {
+      this.writer.publish(cancelled);
+      this.completion.publish([{ id, ...scope }]);
+    }
     return this.reads.batch(id, scope);
   }
 

@@ -1,0 +1,253 @@
+import {
+  BATCH_COMPLETED,
+  CallbacksService,
+  MESSAGE_STATUS_CHANGED,
+  MESSAGING_ENTITIES,
+  MESSAGING_STATUS_LISTENER,
+  MessagingModule,
+  type MessagingOptions,
+  simulator,
+  SmsService,
+} from '@dundun/messaging';
+import { afterEach, expect, it, jest } from '@jest/globals';
+import {
+  type CanActivate,
+  type DynamicModule,
+  type ExecutionContext,
+  type INestApplication,
+  Injectable,
+  Logger,
+  Optional,
+  type Provider,
+  SetMetadata,
+} from '@nestjs/common';
+import { APP_GUARD, Reflector } from '@nestjs/core';
+import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { type DatabaseExtras, describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { ScriptedTransport } from '../dispatch/dispatch-fixture.js';
+
+const TEXT = { from: 'ACME', to: '2348012345678', body: 'Hello' };
+
+@Injectable()
+class Heard {
+  readonly events: string[] = [];
+
+  constructor(@Optional() readonly emitter?: EventEmitter2) {}
+
+  @OnEvent('messaging.**')
+  onAny({ status = 'completed' }: { readonly status?: string }): void {
+    this.events.push(status);
+  }
+
+  @OnEvent(MESSAGE_STATUS_CHANGED)
+  onStatus({ status }: { readonly status: string }): void {
+    this.events.push(`by name: ${status}`);
+  }
+
+  @OnEvent(BATCH_COMPLETED)
+  onCompleted(): void {
+    this.events.push('by name: completed');
+  }
+}
+
+@Injectable()
+class FailingListener {
+  async onStatusChanged(): Promise<void> {
+    throw new Error('no outbox');
+  }
+}
+
+@Injectable()
+class ClosedGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    return this.reflector.get<boolean>('isPublic', context.getClass()) === true;
+  }
+}
+
+describeEachDatabase('the module inside an app', (database) => {
+  let app: INestApplication | undefined;
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await app?.close();
+    app = undefined;
+  });
+
+  const boot = async (
+    options: Partial<MessagingOptions> & Parameters<typeof MessagingModule.forRoot>[0],
+    { providers = [], imports = [], extras = {} }: Parts = {},
+  ): Promise<INestApplication> => {
+    const testing = await Test.createTestingModule({
+      imports: [
+        ...imports,
+        TypeOrmModule.forRoot({ ...database.options(extras) }),
+        MessagingModule.forRoot(options),
+      ],
+      providers: [...providers],
+    }).compile();
+    app = testing.createNestApplication(new FastifyAdapter(), { rawBody: true });
+    app.useLogger(false);
+    await app.listen(0, '127.0.0.1');
+    return app;
+  };
+  const simulated = { transport: simulator(), callbackPath: false } as const;
+
+  it('events go to the emitter of the app, with its wildcards, once each', async () => {
+    const running = await boot(simulated, {
+      imports: [EventEmitterModule.forRoot({ wildcard: true })],
+      providers: [Heard],
+    });
+    const { events } = running.get(Heard);
+    const names: unknown[] = [];
+    running.get(Heard).emitter?.onAny((name: unknown) => void names.push(name));
+    await running.get(SmsService).send(TEXT);
+    await eventually(async () => expect(events).toContain('delivered'));
+    await eventually(async () => expect(events).toContain('completed'));
+    expect(events.toSorted()).toEqual(
+      ['sent', 'delivered', 'completed'].flatMap((one) => [one, `by name: ${one}`]).toSorted(),
+    );
+    expect(names).toHaveLength(3);
+  });
+
+  it('events go to the emitter of the library where the app has none', async () => {
+    const running = await boot(simulated, { providers: [Heard] });
+    const { events } = running.get(Heard);
+    await running.get(SmsService).send(TEXT);
+    await eventually(async () => expect(events).toContain('by name: delivered'));
+    expect(events.filter((one) => one === 'by name: delivered')).toHaveLength(1);
+  });
+
+  it('a cancelled batch is announced as completed, once', async () => {
+    const running = await boot(simulated, { providers: [Heard] });
+    const sms = running.get(SmsService);
+    const { id } = await sms.send({ ...TEXT, sendAt: new Date(Date.now() + 3_600_000) });
+    await sms.cancel(id);
+    await sms.cancel(id);
+    expect(running.get(Heard).events).toEqual(['by name: completed']);
+  });
+
+  it('the tables stay as they are in an app with synchronize', async () => {
+    await boot(simulated);
+    const source = await database.open({ entities: MESSAGING_ENTITIES });
+    const { upQueries } = await source.driver.createSchemaBuilder().log();
+    expect(upQueries).toEqual([]);
+    await app!.close();
+    await boot(simulated, { extras: { entities: MESSAGING_ENTITIES, synchronize: true } });
+    expect(await app!.get(SmsService).send(TEXT)).toMatchObject({ recipients: 1 });
+  });
+
+  it('a failing status listener is logged with its name and stack, and not each time', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const running = await boot(
+      { ...simulated, dispatch: { shutdownTimeout: '100ms' } },
+      { providers: [{ provide: MESSAGING_STATUS_LISTENER, useClass: FailingListener }] },
+    );
+    await running.get(SmsService).send(TEXT);
+    const logged = () =>
+      error.mock.calls.filter(([line]) => String(line).startsWith('FailingListener failed'));
+    await eventually(async () => expect(logged()).toHaveLength(1));
+    expect(logged()[0]).toEqual([
+      expect.stringContaining('no outbox'),
+      expect.stringContaining('onStatusChanged'),
+    ]);
+  });
+
+  it('the callback controller has the decorators of the app', async () => {
+    const guard = { provide: APP_GUARD, useClass: ClosedGuard };
+    const post = async (callbackDecorators: readonly ClassDecorator[]) => {
+      const running = await boot(
+        { transport: simulator(), callbacks: { insecure: true }, callbackDecorators },
+        { providers: [guard] },
+      );
+      const { status } = await fetch(`${await running.getUrl()}/messaging/delivery-reports`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '[]',
+      });
+      await running.close();
+      return status;
+    };
+    expect(await post([])).toBe(403);
+    expect(await post([SetMetadata('isPublic', true)])).not.toBe(403);
+  });
+
+  it('CallbacksService serves a controller of the app where the module has no path', async () => {
+    const running = await boot({
+      transport: simulator(),
+      callbackPath: false,
+      callbacks: { insecure: true },
+    });
+    const refused = running.get(CallbacksService).take({
+      method: 'POST',
+      url: '/own',
+      pathSecret: undefined,
+      headers: { 'content-type': 'application/json' },
+      query: {},
+      body: 'x',
+      rawBody: Buffer.from('x'),
+      ip: '127.0.0.1',
+    });
+    await expect(refused).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('a number and a short code are senders where the provider takes them', async () => {
+    const transport = new ScriptedTransport();
+    const sms = (await boot({ transport: () => transport, callbackPath: false })).get(SmsService);
+    for (const from of ['+234 801 234 5678', '32811', 'ACME 1']) await sms.send({ ...TEXT, from });
+    const senders = () => transport.accepted.map(({ sender }) => sender);
+    await eventually(async () =>
+      expect(senders()).toEqual(expect.arrayContaining(['2348012345678', '32811', 'ACME 1'])),
+    );
+    for (const from of ['12', '', '+1', 'A-B'])
+      await expect(sms.send({ ...TEXT, from })).rejects.toMatchObject({
+        message: expect.stringMatching(/^from: .*short code/),
+      });
+  });
+
+  it('a sender of a kind that the provider does not take is refused by name', async () => {
+    const transport = new ScriptedTransport({
+      senders: ['alphanumeric'],
+      maxRecipients: 1,
+      idempotencyWindow: 0,
+    });
+    const sms = (await boot({ transport: () => transport, callbackPath: false })).get(SmsService);
+    await expect(sms.send({ ...TEXT, from: '32811' })).rejects.toMatchObject({
+      message: expect.stringMatching(/^from: .*takes no other sender/),
+    });
+  });
+
+  it('an error of a transport is logged with its stack at its first and tenth failure', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const transport = new ScriptedTransport();
+    transport.script = () => {
+      throw new TypeError('answer.id is undefined');
+    };
+    const running = await boot({
+      transport: () => transport,
+      callbackPath: false,
+      dispatch: { backoff: 1 },
+    });
+    await running.get(SmsService).send(TEXT);
+    const logged = () =>
+      error.mock.calls.filter(([line]) => String(line).startsWith('scripted: submission'));
+    await eventually(async () => expect(logged()).toHaveLength(2));
+    expect(logged()[0]).toEqual([
+      expect.stringMatching(/failure 1 in a row: transport_error: .*answer\.id is undefined/),
+      expect.stringContaining('submit'),
+    ]);
+    expect(logged()[1]![0]).toMatch(/failure 10 in a row/);
+    expect(transport.started.length).toBeGreaterThanOrEqual(10);
+    transport.script = () => undefined;
+  });
+});
+
+interface Parts {
+  readonly providers?: readonly Provider[];
+  readonly imports?: readonly DynamicModule[];
+  readonly extras?: DatabaseExtras;
+}
