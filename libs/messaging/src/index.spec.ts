@@ -1,7 +1,7 @@
-import { expect, it } from "@jest/globals";
-import * as library from "./index.js";
+import { expect, it } from '@jest/globals';
+import * as library from './index.js';
 
-it("the public names match the snapshot", () => {
+it('the public names match the snapshot', () => {
   expect(Object.keys(library).sort()).toMatchInlineSnapshot(`
     [
       "AlreadySentError",
