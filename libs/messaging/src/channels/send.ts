@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
-import type { ChannelDefinition, CheckedContent } from '../message/channel-definition.js';
+import type {
+  ChannelDefinition,
+  CheckedContent,
+  SenderKind,
+} from '../message/channel-definition.js';
 import {
   type FieldError,
   MessageValidationError,
@@ -17,7 +21,6 @@ import {
   ruleOf,
 } from '../message/address.js';
 import type { Clock } from '../ports/clock.js';
-import type { SenderKind } from '../ports/message-transport.js';
 import { type Duration, readDuration } from '../ports/option-schema.js';
 import type { MessagingSettings } from '../ports/messaging-options.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';

@@ -2,7 +2,6 @@ import type { Address, AddressKind } from './address.js';
 import type { FieldError } from './errors.js';
 import type { DeliveryReport } from './events.js';
 import type { MessageContent } from './message.js';
-import type { SenderKind } from '../ports/message-transport.js';
 import type { StatusDefinition } from './status.js';
 import type { VasProduct } from './vas.js';
 
@@ -84,6 +83,9 @@ export type ContentCheck = (
   given: Readonly<Record<string, unknown>>,
   errors: FieldError[],
 ) => CheckedContent;
+
+/** `alphanumeric`: 1 to 11 letters, digits and spaces; `short_code`: 3 to 8 digits. */
+export type SenderKind = 'alphanumeric' | 'number' | 'short_code';
 
 /**
  * Checks and normalises a sender, with errors at `from`; `''`: the provider chooses it.

@@ -1,4 +1,5 @@
 import type { HttpService } from '@nestjs/axios';
+import type { SenderKind } from '../message/channel-definition.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Attachment, Personal } from '../message/email-content.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
@@ -63,9 +64,6 @@ export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
 
 /** Takes inbound messages from such a transport; resolves after the commit. */
 export type InboundSink = (messages: readonly InboundMessage[]) => Promise<void>;
-
-/** `alphanumeric`: 1 to 11 letters, digits and spaces; `short_code`: 3 to 8 digits. */
-export type SenderKind = 'alphanumeric' | 'number' | 'short_code';
 
 export interface TransportCapabilities {
   /** Kinds of SMS senders that the provider takes. @default every kind */

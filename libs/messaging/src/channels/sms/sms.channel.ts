@@ -1,7 +1,6 @@
-import type { ChannelDefinition } from '../../message/channel-definition.js';
+import type { ChannelDefinition, SenderKind } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { addressOf } from '../../message/address.js';
-import type { SenderKind } from '../../ports/message-transport.js';
 import type { MessagingSettings } from '../../ports/messaging-options.js';
 import { phoneChannel } from '../phone-channel.js';
 import { smsParts } from '../../message/sms-parts.js';

@@ -1,5 +1,5 @@
 import type { CheckedContent } from '../../message/channel-definition.js';
-import { type FieldError, MessagingConfigError } from '../../message/errors.js';
+import type { FieldError } from '../../message/errors.js';
 import { CALL_CATEGORIES, type VoiceContent } from '../../message/voice-content.js';
 import { readDuration } from '../../ports/option-schema.js';
 
