@@ -11,6 +11,7 @@ import {
 } from '../message/errors.js';
 import { identifier, word } from '../message/report-fields.js';
 import type { SubmissionAccepted } from '../ports/message-transport.js';
+import { checkedAnswer } from '../ports/submission-answer.js';
 import type { Outcome } from '../store/rows/outcome.js';
 import type { HeldLane } from './held-lane.js';
 import type { Prefetch } from './prefetch.js';
@@ -64,8 +65,10 @@ export class LaneRequests {
     const signal = this.#inFlight.begin(item, provider.capabilities.timeout);
     this.#startedAt = held.now;
     // A transport that throws synchronously or returns an invalid answer fails only this request.
-    const answered = (async () =>
-      acceptanceOf(item, await provider.submit(item.submission, signal)))();
+    const answered = (async () => {
+      const answer = await provider.submit(item.submission, signal);
+      return acceptanceOf(item, checkedAnswer(provider.name, item.submission, answer));
+    })();
     // Counted after the call, so that a pause between the two does not date the start too early.
     memory.limiter?.start(item.positions.length, held.now);
     provider.rate?.start(item.positions.length);
@@ -332,18 +335,12 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/**
- * Leaves out values that the store cannot keep, so that the acceptance is still recorded.
- * @throws TypeError for an answer that is no object
- */
+/** Leaves out details that the store cannot keep, so that the acceptance is still recorded. */
 function acceptanceOf(
   { positions, submission }: PreparedSubmission,
   accepted: SubmissionAccepted,
 ): Pick<Outcome, 'result' | 'reference' | 'messageIds' | 'rejected' | 'details'> {
-  if (typeof accepted !== 'object' || accepted === null)
-    throw new TypeError('submit() resolved with no answer');
-  const reference = identifier(accepted.reference);
-  const result = { result: 'accepted' as const, ...(reference !== null && { reference }) };
+  const result = { result: 'accepted' as const, reference: accepted.reference };
   if (!accepted.messageIds && !accepted.rejected && !accepted.details) return result;
   const details = detailsOf(accepted.details);
   const messageIds = new Map<number, string>();

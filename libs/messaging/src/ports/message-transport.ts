@@ -91,7 +91,8 @@ export interface MessageTransport {
   readonly name: string;
   readonly capabilities: TransportCapabilities;
   /**
-   * Resolves only when the provider has confirmed the submission.
+   * Resolves only when the provider has confirmed the submission. An answer without a reference, or
+   * with other than one id for each recipient, counts as uncertain.
    * @param signal aborts the request. Submissions share it: remove your listener at the end
    * @throws a {@link SubmitFailure} that describes the outcome; its table says which class needs
    * which proof, and any other error counts as uncertain

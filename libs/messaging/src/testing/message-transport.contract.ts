@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setMaxListeners } from 'node:events';
+import { getEventListeners, setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import type { DeliveryReport } from '../message/events.js';
@@ -11,6 +11,7 @@ import {
   UncertainFailure,
 } from '../message/errors.js';
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
+import { checkedAnswer } from '../ports/submission-answer.js';
 import { type TestRunner, testRunner } from './test-runner.js';
 
 /** Answers of proxies, load balancers and API gateways. */
@@ -126,8 +127,9 @@ export function messageTransportContract<T extends TransportUnderTest>(
     promise(
       'an accepted submission has a reference, and the provider has it once',
       async (under) => {
-        const { reference } = await under.transport.submit(one(), signal);
-        assert.match(reference, /^[^\p{Cc}]{1,255}$/u);
+        const submission = one();
+        const answer = await under.transport.submit(submission, signal);
+        checkedAnswer(under.transport.name, submission, answer);
         assert.equal(under.accepted?.() ?? 1, 1);
       },
     );
@@ -135,10 +137,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
     promise('a submission with maxRecipients recipients is accepted', async ({ transport }) => {
       const submission = many(transport.capabilities.maxRecipients);
       const accepted = await transport.submit(submission, signal);
-      assert.equal(
-        accepted.messageIds?.length ?? submission.recipients.length,
-        submission.recipients.length,
-      );
+      checkedAnswer(transport.name, submission, accepted);
       assert.equal(accepted.rejected?.size ?? 0, 0);
     });
 
@@ -180,6 +179,33 @@ export function messageTransportContract<T extends TransportUnderTest>(
       );
       assert.equal(under.accepted?.() ?? 0, 0);
     });
+
+    promise('an abort ends the request, and hides no acceptance', async (under) => {
+      const controller = new AbortController();
+      const submitted = under.transport.submit(one(), controller.signal).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      setImmediate(() => controller.abort());
+      const failure = await submitted;
+      if (failure === undefined) return;
+      assert.ok(failure instanceof SubmitFailure, `${String(failure)} is no SubmitFailure`);
+      assert.ok(!(failure instanceof PermanentFailure), 'an abort is no refusal');
+      if (failure instanceof UncertainFailure) return;
+      // What the transport calls not sent stays so.
+      await pause(100);
+      assert.equal(under.accepted?.() ?? 0, 0);
+    });
+
+    // One listener may serve all requests under a signal.
+    promise(
+      'requests that have ended leave no listeners on their signal',
+      async ({ transport }) => {
+        const controller = new AbortController();
+        for (let n = 0; n < 3; n++) await transport.submit(one(), controller.signal);
+        assert.ok(getEventListeners(controller.signal, 'abort').length <= 1);
+      },
+    );
 
     const { refusedRecipient, lostAnswer, proxyAnswer } = setup;
     if (refusedRecipient !== undefined)
