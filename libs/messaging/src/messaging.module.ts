@@ -30,7 +30,7 @@ import { ChannelRegistry } from './message/channel-registry.js';
 import { MessagingConfigError } from './message/errors.js';
 import { ConfigurableModuleClass, MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
 import { MessagingRuntime } from './messaging.runtime.js';
-import { MESSAGING_MIGRATIONS } from './messaging.schema.js';
+import { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 import { MessagingService } from './messaging.service.js';
 import { openTelemetryTracing } from './open-telemetry.tracing.js';
 import { policiesInOrder } from './policy/policies-in-order.js';
@@ -62,7 +62,9 @@ import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
 import type { Token } from './ports/token.js';
 import { MESSAGING_TRACING } from './ports/tracing.js';
 import { Router } from './routing/router.js';
+import { useDataSource } from './store/data-source-use.js';
 import { MessageStore } from './store/message-store.js';
+import { requireTables } from './store/schema/migrator.js';
 import { FREQUENCY_CAP_MIGRATIONS } from './store/schema/store.migration.js';
 import { ReportRecorder } from './store/verbs/report.js';
 import { WorkQueues } from './work-queues.js';
@@ -102,7 +104,7 @@ const PROVIDERS: Provider[] = [
       ErasureListeners,
       MESSAGING_TRACING,
     ],
-    (
+    async (
       source,
       { dispatch, reports, store, policy, erasure },
       channels,
@@ -116,6 +118,8 @@ const PROVIDERS: Provider[] = [
       const known = [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS];
       const recipientIndex = store.recipientIndex || policy.frequencyCap !== undefined;
       const wanted = recipientIndex ? known : MESSAGING_MIGRATIONS;
+      useDataSource(source);
+      if (!migrate) await requireTables(source, MESSAGING_ENTITIES);
       return MessageStore.open(
         source,
         {

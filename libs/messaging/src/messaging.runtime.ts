@@ -29,6 +29,7 @@ import { reconcileJob } from './jobs/reconcile.job.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import type { EventPublisher } from './ports/listeners.js';
 import { WorkQueues } from './work-queues.js';
+import { giveBackDataSource } from './store/data-source-use.js';
 import { MessageStore } from './store/message-store.js';
 import {
   MESSAGE_TRANSPORTS,
@@ -138,6 +139,7 @@ export class MessagingRuntime implements LifecycleHooks {
       await this.#eachTransport((transport) => transport.onApplicationShutdown?.(signal));
     } finally {
       await this.inbound.idle();
+      giveBackDataSource(this.store.database.dataSource);
       await this.store.close();
     }
   }

@@ -26,6 +26,7 @@ import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitte
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type DatabaseExtras, describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { ScriptedTransport } from '../dispatch/dispatch-fixture.js';
@@ -139,6 +140,42 @@ describeEachDatabase('the module inside an app', (database) => {
     await app!.close();
     await boot(simulated, { extras: { entities: MESSAGING_ENTITIES, synchronize: true } });
     expect(await app!.get(SmsService).send(TEXT)).toMatchObject({ recipients: 1 });
+  });
+
+  it('a database without the tables is refused with the way to migrate it', async () => {
+    const other = await database.another();
+    const { type } = database.options();
+    const elsewhere = {
+      ...database.options(),
+      ...(type === 'better-sqlite3' ? { database: other.slice('sqlite:'.length) } : { url: other }),
+    } as DataSourceOptions;
+    const start = (store: MessagingOptions['store']) =>
+      Test.createTestingModule({
+        imports: [
+          TypeOrmModule.forRoot(elsewhere),
+          MessagingModule.forRoot({ ...simulated, store }),
+        ],
+      }).compile();
+    await expect(start({ migrate: false })).rejects.toThrow(
+      /^store\.migrate: the table messaging_lane is missing .*MESSAGING_MIGRATIONS/,
+    );
+    await (await start({ migrate: true })).close();
+    const migrated = await start({ migrate: false });
+    await migrated.get(DataSource).query('ALTER TABLE messaging_batch DROP COLUMN parts');
+    await migrated.close();
+    await expect(start({ migrate: false })).rejects.toThrow(/the table messaging_batch is missing/);
+  });
+
+  it('a second module on one data source is refused, until the first one has stopped', async () => {
+    const two = [MessagingModule.forRoot(simulated), MessagingModule.forRoot(simulated)];
+    const start = (modules: readonly DynamicModule[]) =>
+      Test.createTestingModule({
+        imports: [TypeOrmModule.forRoot(database.options()), ...modules],
+      }).compile();
+    await expect(start(two)).rejects.toThrow(/^dataSource: another MessagingModule .*routes/);
+    const first = await start(two.slice(1));
+    await first.close();
+    await (await start(two.slice(1))).close();
   });
 
   it('a failing status listener is logged with its name and stack, and not each time', async () => {

@@ -18,8 +18,8 @@ export class MessagingError extends Error {
 
 /** The options or credentials are wrong. Thrown at boot; names the option and the remedy. */
 export class MessagingConfigError extends MessagingError {
-  constructor(message: string) {
-    super('invalid_config', message);
+  constructor(message: string, options?: ErrorOptions) {
+    super('invalid_config', message, options);
   }
 }
 

@@ -17,10 +17,12 @@ const MEANINGS = {
   readOnly:
     /^(25006|SQLITE_READONLY.*|ER_OPTION_PREVENTS_STATEMENT|ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION|ER_READ_ONLY_MODE)$/,
   full: /^(53100|58030|SQLITE_(FULL|IOERR.*|CANTOPEN.*)|ER_(DISK_FULL|RECORD_FILE_FULL|ERROR_ON_WRITE))$/,
+  missing: /^(42P01|42703|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR)$/,
   // SQLSTATE classes 21 to 23, and their equivalents.
   data: /^(2[123]|SQLITE_CONSTRAINT|ER_(DATA_|TRUNCATED|DUP_|BAD_NULL|WARN_DATA|INVALID_JSON|NO_REFERENCED|WRONG_VALUE))/,
 } as const;
 const LOCKED = /database is locked/;
+const MISSING = /no such (table|column)/;
 const BROKEN =
   /connection (terminated|is closed)|client has encountered a connection error|query runner already released|connection is in closed state/i;
 
@@ -59,6 +61,11 @@ export function refusalOfWrites(error: unknown): WriteRefusal | undefined {
   const code = codeOf(error);
   if (MEANINGS.readOnly.test(code)) return 'read_only';
   return MEANINGS.full.test(code) ? 'full' : undefined;
+}
+
+/** A table or column that the database does not have. */
+export function isMissing(error: unknown): boolean {
+  return MEANINGS.missing.test(codeOf(error)) || says(error, MISSING);
 }
 
 /** Errors in the data, not of the server. */

@@ -1,12 +1,13 @@
 import {
   DataSource,
   type DataSourceOptions,
+  type EntitySchema,
   MigrationExecutor,
   type MigrationInterface,
   type QueryRunner,
 } from 'typeorm';
-import { MessagingError } from '../../message/errors.js';
-import { isLockTimeout } from '../database/database-errors.js';
+import { MessagingConfigError, MessagingError } from '../../message/errors.js';
+import { isLockTimeout, isMissing } from '../database/database-errors.js';
 import { driverOf } from '../open-store.js';
 
 export type Migrations = readonly (new () => MigrationInterface)[];
@@ -52,6 +53,28 @@ export async function refuseNewerDatabase(
   const names = new Set(known.map((Migration) => new Migration().name ?? Migration.name));
   const unknown = executed.flatMap(({ name }) => (names.has(name) ? [] : [name]));
   if (unknown.length > 0) throw new NewerDatabaseError(unknown);
+}
+
+/**
+ * Refuses a database without the tables of these entities, or with tables of an older version.
+ * @throws MessagingConfigError with the remedy
+ */
+export async function requireTables(
+  dataSource: DataSource,
+  entities: readonly EntitySchema[],
+): Promise<void> {
+  for (const { options } of entities) {
+    const columns = Object.values(options.columns).map((column) => column?.name);
+    try {
+      await dataSource.query(`SELECT ${columns.join(', ')} FROM ${options.name} WHERE 1 = 0`);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      throw new MessagingConfigError(
+        `store.migrate: the table ${options.name} is missing or of an older version, and this process does not migrate; set store.migrate: true, or add MESSAGING_MIGRATIONS to the migrations of your data source and run them, such as by npx typeorm migration:run -d data-source.js`,
+        { cause: error },
+      );
+    }
+  }
 }
 
 export interface OwnMigrations {
