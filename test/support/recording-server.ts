@@ -51,36 +51,39 @@ export class RecordingServer {
     this.#answer = answer;
   }
 
-  /** Handles the next request and cuts its connection instead of answering. */
+  /** Handles the next POST and cuts its connection instead of answering. */
   loseNextAnswer(): void {
     this.replaceNextAnswer((response) => void response.socket?.destroy());
   }
 
-  /** A proxy answers the next request, before this server has it or after it has handled it. */
+  /** A proxy answers the next POST, before this server has it or after it has handled it. */
   answerAsProxy(
     { status, body }: { readonly status: number; readonly body: string },
     when: 'before acceptance' | 'after acceptance',
   ): void {
     const say = (response: ServerResponse) => void response.writeHead(status).end(body);
     if (when === 'after acceptance') return this.replaceNextAnswer(say);
-    this.#answer = (_request, response) => {
-      this.#answer = undefined;
-      say(response);
-    };
+    this.#answerNextPost((_request, response) => say(response));
   }
 
-  /** Handles the next request; `say` answers in the server's place, as a proxy would. */
+  /** Handles the next POST; `say` answers in the server's place, as a proxy would. */
   replaceNextAnswer(say: (response: ServerResponse) => void): void {
-    this.#answer = (request, response) => {
-      this.#answer = undefined;
-      this.handleUnheard(request, () => say(response));
-    };
+    this.#answerNextPost((request, response) => this.handleUnheard(request, () => say(response)));
   }
 
   /** Handles a request; nothing of its answer leaves, and `then` is called in its place. */
   handleUnheard(request: ReceivedRequest, then: () => void): void {
     const silent = { writeHead: () => silent, end: then };
     this.handler(request, silent as unknown as ServerResponse);
+  }
+
+  /** Polls for reports, which come at any time, are answered as always. */
+  #answerNextPost(answer: Handler): void {
+    this.#answer = (request, response) => {
+      if (request.method !== 'POST') return false;
+      this.#answer = undefined;
+      answer(request, response);
+    };
   }
 
   async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {

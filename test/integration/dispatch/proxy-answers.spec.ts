@@ -224,7 +224,8 @@ describeEachDatabase('a batch whose submissions all stay uncertain', (database) 
     'the next batch is tried before more than a few of its messages were (keys %s)',
     async (_, idempotencyWindow) => {
       const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow });
-      const { send, sms } = await fixture.boot({ concurrency: 2 }, transport);
+      // Rests that are longer than a slow machine takes to plan the next batch.
+      const { send, sms } = await fixture.boot({ concurrency: 2, backoff: 100 }, transport);
       const both = new Gate();
       transport.script = async (submission) => {
         await both.opened;
