@@ -184,12 +184,12 @@ export function messageTransportContract<T extends TransportUnderTest>(
       const controller = new AbortController();
       const submitted = under.transport.submit(one(), controller.signal).then(
         () => undefined,
-        (error: unknown) => error,
+        (error: Error) => error,
       );
       setImmediate(() => controller.abort());
       const failure = await submitted;
       if (failure === undefined) return;
-      assert.ok(failure instanceof SubmitFailure, `${String(failure)} is no SubmitFailure`);
+      assert.ok(failure instanceof SubmitFailure, `${failure.name} is no SubmitFailure`);
       assert.ok(!(failure instanceof PermanentFailure), 'an abort is no refusal');
       if (failure instanceof UncertainFailure) return;
       // What the transport calls not sent stays so.
