@@ -1,4 +1,4 @@
-import { HoldsService, type RestoredLane } from '@dundun/messaging';
+import { ChannelRegistry, HoldsService, type RestoredLane } from '@dundun/messaging';
 import type { INestApplicationContext } from '@nestjs/common';
 import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
@@ -49,8 +49,11 @@ export async function restoredWork(app: INestApplicationContext) {
   if (!restored)
     throw new ApiError('not_found', 'This database is not held as a restored copy of another');
   const lanes = await holds.restoredWork();
+  // Orders stay held until `dundun vas release`.
+  const channels = app.get(ChannelRegistry, { strict: false });
+  const released = lanes.filter(({ channel }) => !channels.find(channel)?.irrevocable);
   const sum = (name: 'queued' | 'scheduled' | 'resendable' | 'lost') =>
-    lanes.reduce((total, lane) => total + lane[name], 0);
+    released.reduce((total, lane) => total + lane[name], 0);
   const later = sum('scheduled');
   const resent = sum('resendable');
   return {

@@ -213,6 +213,7 @@ describeEachDatabase(
       const { token, send } = await sender(first);
       const queued = await send({ to: ['2348012345678', '2348012345679'] });
       const scheduled = await send({ send_at: '2150-01-01T00:00:00Z' });
+      await placeOrder(first, token);
       await backUpAndRestore();
       await first.stop('SIGTERM');
 
@@ -223,10 +224,11 @@ describeEachDatabase(
       expect(await readiness(second)).toMatchObject({
         code: 200,
         status: 'degraded',
-        details: { lanes: { status: 'degraded', all_held: 'restored', held: { restored: 1 } } },
+        details: { lanes: { status: 'degraded', all_held: 'restored', held: { restored: 2 } } },
       });
       const { lanes, holds } = (await ask('lanes')) as Record<string, Record<string, unknown>[]>;
-      expect(lanes).toMatchObject([{ state: 'held', reason: 'restored' }]);
+      const held = { state: 'held', reason: 'restored' };
+      expect(lanes).toMatchObject([held, held]);
       expect(lanes?.[0]?.['detail']).toContain('dundun lanes release');
       expect(holds).toMatchObject([
         { lanes: '*', reason: 'restored', detail: expect.stringContaining('dundun lanes release') },
@@ -248,7 +250,16 @@ describeEachDatabase(
             resendable: 0,
             lost: 0,
           },
+          {
+            lane: `${account}:vas`,
+            channel: 'vas',
+            queued: 1,
+            scheduled: 0,
+            resendable: 0,
+            lost: 0,
+          },
         ],
+        // The order stays held.
         send: { sent: 2, later: 1, resent: 0, unknown: 0 },
         settle_unknown: { sent: 0, later: 1, resent: 0, unknown: 2 },
       });
@@ -271,6 +282,10 @@ describeEachDatabase(
       expect(await counts(scheduled)).toEqual({ queued: 1 });
       expect(await metric(second, 'dundun_dispatched')).toBe(3);
       expect(await metric(second, 'dundun_outcomes_total{channel="sms",status="unknown"}')).toBe(2);
+      const orders = async () => (await ask('vas', 'orders', '--account', account))['orders'];
+      expect(await orders()).toMatchObject([{ status: 'queued' }]);
+      expect(await ask('vas', 'release')).toMatchObject({ status: 'released' });
+      await eventually(async () => expect(await orders()).toMatchObject([{ status: 'delivered' }]));
       expect(await readiness(second)).toMatchObject({ status: 'ok' });
       expect(await ask('restore', '--check')).toMatchObject({ error: { code: 'not_found' } });
       await second.stop('SIGTERM');
@@ -282,6 +297,21 @@ describeEachDatabase(
   },
   KINDS,
 );
+
+async function placeOrder({ url }: RunningGateway, token: string): Promise<void> {
+  const order = {
+    to: '2348012341111',
+    product: 'airtime-ng',
+    amount: '100',
+    client_reference: 'one',
+  };
+  const { status } = await fetch(`${url}/ng/v1/vas/orders`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+  });
+  expect(status).toBe(200);
+}
 
 /** Sum over the labels of a metric. */
 async function metric({ url }: RunningGateway, name: string): Promise<number> {
