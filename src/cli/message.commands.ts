@@ -3,6 +3,7 @@ import {
   type BatchView,
   type Hold,
   type LaneHealth,
+  MessagingOperations,
   MessagingService,
 } from '@dundun/messaging';
 import type { INestApplicationContext } from '@nestjs/common';
@@ -11,6 +12,9 @@ import { isUUID } from 'class-validator';
 import { ApiError, invalidFields } from '../http/api-error.js';
 import { holdsOf, restoredWork } from './backup.commands.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
+
+const operationsOf = (app: INestApplicationContext): MessagingOperations =>
+  app.get(MessagingOperations, { strict: false });
 
 interface OfChannel extends OfAccount {
   readonly channel: string;
@@ -76,7 +80,7 @@ export function addLaneCommands(program: OperatorCommand): void {
     .subcommand('resume', 'end the pause of a lane; what paused it may pause it again')
     .requiredOption('--lane <lane>', 'the lane, as the list names it')
     .runs(async (app, { lane }: { lane: string }) => {
-      if (await messaging(app).resumeLane(lane)) return { lane, status: 'resumed' };
+      if (await operationsOf(app).resumeLane(lane)) return { lane, status: 'resumed' };
       throw new ApiError('not_found', `There is no lane ${lane.slice(0, 200)}`);
     });
   lanes
@@ -118,6 +122,7 @@ function holdRow(hold: Hold) {
 
 /** How an operator ends a hold of the gateway. */
 function endOf({ lanes, reason }: Hold): string {
+  if (reason === 'operator') return `ends with \`dundun lanes resume --lane ${lanes}\``;
   if (reason !== 'restored') return 'ends with `dundun account resume`';
   return lanes === '*:vas'
     ? 'orders of a restored backup: after the other lanes, `dundun vas release`'

@@ -193,7 +193,9 @@ export class EmailMessageOrBatch {}
 
 export function emailMessageOf(message: MessageTimeline, sendAt: Date | null): Plain<EmailMessage> {
   const { reports } = message;
-  const last = reports.findLast(({ details, status }) => details && status === message.status);
+  const last = reports.findLast(
+    ({ details, status, source }) => details && status === message.status && source !== 'operator',
+  );
   return {
     ...retainedOf(message.content as EmailContent | null),
     message_id: message.id,
@@ -282,13 +284,13 @@ export class EmailEvent {
 export class EmailEventPage extends PageOf(EmailEvent) {}
 
 export function emailEventOf(report: ReportView, isEvent: (name: string) => boolean): EmailEvent {
-  const { status, rawStatus } = report;
+  const { status, rawStatus, source } = report;
   return {
     message_id: report.messageId,
     to: report.recipient,
     event: status ?? (isEvent(rawStatus) ? rawStatus : null),
     error_code: report.errorCode,
-    bounce: report.details,
+    bounce: source === 'operator' ? null : report.details,
     smsc_timestamp: report.providerTime.toISOString(),
     sequence: report.sequence,
     received_at: report.receivedAt.toISOString(),

@@ -24,7 +24,7 @@ export class LanesApi {
     call.require('act');
     const entry = { action: 'lane.resumed', tenant: null, subject: lane } as const;
     const also = (manager: AuditManager) => call.audit(entry, manager);
-    if (lane.length > 255 || !(await this.parts.messaging.resumeLane(lane, { also })))
+    if (lane.length > 255 || !(await this.parts.operations.resumeLane(lane, { also })))
       throw unknownId('lane');
     return this.lanes(call);
   }

@@ -6,6 +6,7 @@ import {
   MESSAGE_TRANSPORTS,
   MESSAGING_CLOCK,
   MessageHistory,
+  MessagingOperations,
   MessagingService,
   PolicyService,
   SimulatorTransport,
@@ -27,6 +28,10 @@ export class MessagingParts {
 
   get messaging(): MessagingService {
     return this.modules.get(MessagingService, { strict: false });
+  }
+
+  get operations(): MessagingOperations {
+    return this.modules.get(MessagingOperations, { strict: false });
   }
 
   get contacts(): ContactsService {

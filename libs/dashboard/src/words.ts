@@ -171,6 +171,7 @@ const HOLDS: Readonly<Record<string, readonly [title: string, remedy: string]>> 
     'Check what is in doubt, then release the lanes on the command line',
   ],
   account_suspended: [SUSPENDED, 'Resume the account'],
+  operator: ['Paused by an operator', 'Resume what was paused, under the same name'],
 };
 
 export function holdOf(reason: string): { readonly title: string; readonly remedy: string } {

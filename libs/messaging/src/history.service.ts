@@ -47,7 +47,7 @@ export class MessageHistory {
 
   /**
    * Messages, one for each recipient, also before they start; the newest batch first. A page looks
-   * at 1,000 batches, and with `status`, `provider` or `to` at 10,000 recipients. With the option
+   * at 1,000 batches, and with `status`, `provider`, `errorCode` or `to` at 10,000 recipients. With the option
    * `store.recipientIndex` one page finds the 1,000 newest messages `to` an address that have
    * started, and those in the 1,000 newest batches that have not.
    * @throws MessageValidationError naming each wrong field of the filter

@@ -3,7 +3,15 @@ import type { EntityManager } from 'typeorm';
 import { AlreadySentError, MessagingError } from './message/errors.js';
 import { MESSAGING_CLOCK, type Clock } from './ports/clock.js';
 import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
-import { type Hold, HoldIndex, RESTORE_HOLD, RESTORED, restoreHoldOf } from './store/rows/hold.js';
+import {
+  type Hold,
+  hasLane,
+  HoldIndex,
+  type NewHold,
+  RESTORE_HOLD,
+  RESTORED,
+  restoreHoldOf,
+} from './store/rows/hold.js';
 import { MessageStore } from './store/message-store.js';
 
 /** Messages of a lane that a restored database has queued or in flight. */
@@ -61,14 +69,12 @@ export class HoldsService {
   }
 
   /**
-   * Holds lanes, also those that do not exist yet. A hold of these lanes for this reason stays.
+   * Holds lanes, also those that do not exist yet. A hold of these lanes for this reason stays, with
+   * the new note and end.
    * @param manager of the caller's transaction @default a transaction of its own
    * @throws MessageValidationError
    */
-  async hold(
-    hold: Pick<Hold, 'lanes' | 'reason'>,
-    { manager }: { readonly manager?: EntityManager } = {},
-  ): Promise<void> {
+  async hold(hold: NewHold, { manager }: { readonly manager?: EntityManager } = {}): Promise<void> {
     const { database, holds } = this.store;
     if (manager) return holds.place(database.join(manager), hold);
     return database.transaction((tx) => holds.place(tx, hold));
@@ -91,8 +97,7 @@ export class HoldsService {
    */
   async cancelWaiting(lanes: string): Promise<number> {
     const { waiting, batches } = this.store;
-    const index = new HoldIndex([{ lanes, reason: '', since: new Date(0) }]);
-    const own = (await waiting.lanes()).filter((lane) => index.of(lane));
+    const own = (await waiting.lanes()).filter((lane) => hasLane(lanes, lane));
     let cancelled = 0;
     for (const lane of own)
       for (let after = FIRST_ID; ;) {

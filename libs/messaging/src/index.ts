@@ -83,6 +83,15 @@ export { ContactsService } from './contacts/contacts.service.js';
 export { type ContactGroup, type ContactGroups, GroupNotFoundError } from './contacts/groups.js';
 export { MessageHistory } from './history.service.js';
 export {
+  type DrainOptions,
+  MessagingOperations,
+  type OperationsFilter,
+  type PauseOptions,
+  type Resent,
+  type ResendOptions,
+  type SettleMessageOptions,
+} from './operations.service.js';
+export {
   HoldsService,
   type InDoubt,
   NotRestoredError,
@@ -119,12 +128,15 @@ export {
   AlreadySentError,
   BatchNotFoundError,
   BouncedFailure,
+  ContentErasedError,
   DatabaseShutdownTimeoutError,
   DeferredFailure,
+  DrainTimeoutError,
   type FieldError,
   IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
   MessageNotFoundError,
+  MessageStatusError,
   MessageValidationError,
   MessagingConfigError,
   MessagingError,
@@ -188,6 +200,7 @@ export type {
   ProviderHealth,
   ReportFilter,
   ReportView,
+  ResendView,
   StatsOptions,
   StatusCounts,
   SubmissionView,
@@ -300,7 +313,7 @@ export { twilioVoiceParser } from './providers/twilio/twilio-calls.js';
 export { twilioVoice, type TwilioVoiceOptions } from './providers/twilio/twilio-voice.transport.js';
 export { vonageParser, vonageSignature } from './providers/vonage/vonage.js';
 export type { LaneHealth } from './store/reads/lane-queues.js';
-export type { Hold } from './store/rows/hold.js';
+export type { Hold, NewHold } from './store/rows/hold.js';
 export {
   MigrationLockedError,
   NewerDatabaseError,

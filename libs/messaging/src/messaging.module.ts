@@ -25,6 +25,7 @@ import { PrefetchBudget } from './dispatch/prefetch-size.js';
 import { ProviderRate, ProviderState } from './dispatch/provider-state.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import { HoldsService } from './holds.service.js';
+import { MessagingOperations } from './operations.service.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { ChannelRegistry } from './message/channel-registry.js';
 import { MessagingConfigError } from './message/errors.js';
@@ -241,6 +242,7 @@ const PROVIDERS: Provider[] = [
     InboundListeners,
     InboundTexts,
     MessageHistory,
+    MessagingOperations,
     MessagingRuntime,
     MessagingService,
     PolicyService,
@@ -260,6 +262,7 @@ const PROVIDERS: Provider[] = [
     EmailService,
     HoldsService,
     MessageHistory,
+    MessagingOperations,
     MessagingService,
     PolicyService,
     SmsService,

@@ -5,7 +5,6 @@ import type { LaneHealth } from './store/reads/lane-queues.js';
 import { MessageStore } from './store/message-store.js';
 import type { Channel, MessageClass } from './message/message.js';
 import type { ProviderHealth } from './message/views.js';
-import type { AlsoOption } from './store/database/sql.js';
 import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-options.js';
 import type { TraceContext } from './ports/tracing.js';
@@ -51,11 +50,6 @@ export class MessagingService {
   /** Wait of the oldest due message of each class, in milliseconds; 0 where none is due. */
   queueAges(): Promise<Readonly<Record<MessageClass, number>>> {
     return this.store.queues.ages();
-  }
-
-  /** Ends a lane's pause; a process takes the lane within seconds. False: there is no such lane. */
-  resumeLane(lane: string, { also }: AlsoOption = {}): Promise<boolean> {
-    return this.store.lanes.resume(lane, also);
   }
 
   /** Trace context of a batch's send; `undefined` where none was recorded or kept. */

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { ContactsService } from '../contacts/contacts.service.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import type { ReadRecipients } from '../message/address.js';
@@ -80,6 +81,17 @@ export class Enqueuer {
       if (!first) throw error;
       return first;
     }
+  }
+
+  /**
+   * Enqueues a repetition of a stored message in the caller's transaction.
+   * @throws NoRouteError
+   * @throws PolicyError where policy denies its recipient
+   */
+  async repeat(batch: NewBatch, manager: EntityManager): Promise<Receipt> {
+    this.router.providerOf({ channel: batch.channel });
+    const tx = this.store.database.join(manager);
+    return this.tracing ? this.#traced(this.tracing, batch, tx) : this.#accept(batch, tx);
   }
 
   /** A checked send to one recipient, for {@link storeWith}. @throws as {@link enqueue} */

@@ -4,7 +4,8 @@ import { HoldIndex } from '../store/rows/hold.js';
 import { HoldWatch } from './hold-watch.js';
 
 function indexOf(...lanes: string[]): HoldIndex {
-  return new HoldIndex(lanes.map((one) => ({ lanes: one, reason: 'x', since: new Date(0) })));
+  const hold = { reason: 'x', since: new Date(0), until: null, note: null };
+  return new HoldIndex(lanes.map((one) => ({ lanes: one, ...hold })));
 }
 
 describe('HoldWatch', () => {

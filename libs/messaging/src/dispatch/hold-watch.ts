@@ -3,7 +3,9 @@ import { type Hold, HoldIndex } from '../store/rows/hold.js';
 import type { Holds } from '../store/verbs/holds.js';
 
 /** Until the first read, which an unreachable database delays, every lane is held. */
-const NOT_READ = new HoldIndex([{ lanes: '*', reason: 'not_read', since: new Date(0) }]);
+const NOT_READ = new HoldIndex([
+  { lanes: '*', reason: 'not_read', since: new Date(0), until: null, note: null },
+]);
 
 /** The holds on lanes, read before the dispatch starts and every second afterwards. */
 export class HoldWatch {

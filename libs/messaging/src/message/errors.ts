@@ -102,6 +102,44 @@ export class AlreadySentError extends MessagingError {
   }
 }
 
+/** The operation does not suit the status of the message; nothing was changed. */
+export class MessageStatusError extends MessagingError {
+  constructor(
+    readonly messageId: string,
+    /** Status of the message. */
+    readonly status: string,
+    remedy: string,
+  ) {
+    super('wrong_status', `Message ${messageId} is ${status}; ${remedy}`);
+  }
+}
+
+/** Retention or an erasure removed the content or the recipient of the message. */
+export class ContentErasedError extends MessagingError {
+  constructor(readonly messageId: string) {
+    super(
+      'content_erased',
+      `The content or the recipient of message ${messageId} was erased; send a new message`,
+    );
+  }
+}
+
+/** Requests are still in flight after the time given to a drain; the lanes stay paused. */
+export class DrainTimeoutError extends MessagingError {
+  constructor(
+    readonly lanes: string,
+    /** Requests without an outcome. */
+    readonly inFlight: number,
+    /** Milliseconds. */
+    readonly timeout: number,
+  ) {
+    super(
+      'drain_timeout',
+      `The lanes ${lanes} still have ${inFlight} requests in flight after ${timeout} ms; they stay paused: drain again, or resume them`,
+    );
+  }
+}
+
 /** The database did not answer in time at shutdown; the statement may have taken effect. */
 export class DatabaseShutdownTimeoutError extends MessagingError {
   constructor() {

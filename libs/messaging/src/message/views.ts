@@ -67,6 +67,20 @@ export interface SubmittedMessage extends MessageView {
 export interface MessageTimeline extends SubmittedMessage {
   /** The submit outcome and every report, oldest first. */
   readonly reports: readonly ReportView[];
+  /** The message that this one repeats; `null`: it repeats none, or retention deleted that one. */
+  readonly resendOf: ResendView | null;
+  /** The message that repeats this one; `null`: none does. */
+  readonly resentAs: ResendView | null;
+}
+
+/** The other side of a message that an operator sent again. */
+export interface ResendView {
+  /** Id of the other message. */
+  readonly messageId: string;
+  /** Time of the repetition. */
+  readonly at: Date;
+  /** The operator, where one was named and the content of the first message is kept. */
+  readonly by: string | null;
 }
 
 /** One entry of the append-only report log. */
@@ -79,6 +93,8 @@ export interface ReportView {
   readonly recipient: string;
   /** `null`: a status without a mapping. */
   readonly status: ReportedStatus | null;
+  /** The provider; `policy` where it denied the recipient, `operator` where one settled the message. */
+  readonly source: string;
   readonly rawStatus: string;
   readonly errorCode: string | null;
   /** Time of the provider's report; the time of arrival where the report has none. */
@@ -258,6 +274,8 @@ export interface HistoryFilter extends Omit<MessageFilter, 'tenant' | 'batchId'>
   readonly channel?: Channel | undefined;
   /** Name of the provider of the last submission. */
   readonly provider?: string | undefined;
+  /** Error code of the message. */
+  readonly errorCode?: string | undefined;
   /** Id of a batch or message, or the provider's id of a message or submission. */
   readonly reference?: string | undefined;
 }

@@ -5,6 +5,7 @@ import type { ErasureListeners, EventPublisher, StatusListeners } from '../ports
 import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './database/after-commit.js';
 import { BatchChanges } from './verbs/cancel.js';
+import { OperatorChanges } from './verbs/operator-changes.js';
 import { NewBatches } from './verbs/enqueue.js';
 import { Intents } from './verbs/intents.js';
 import { LaneWork } from './verbs/lane-work.js';
@@ -65,6 +66,7 @@ export class MessageStore {
   readonly #writer: StatusWriter;
   readonly newBatches: NewBatches;
   readonly batches: BatchChanges;
+  readonly operators: OperatorChanges;
   readonly reads: Reads;
   readonly messages: MessageList;
   readonly records: MessageRecords;
@@ -108,6 +110,7 @@ export class MessageStore {
     this.changes = new ChangeReader(database, clock);
     const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
     this.batches = new BatchChanges(database, writer, clock, this.reads, completion);
+    this.operators = new OperatorChanges(database, writer, clock);
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.holds = new Holds(database, clock);
     this.waiting = new WaitingWork(database);

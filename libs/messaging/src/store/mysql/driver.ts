@@ -19,6 +19,7 @@ const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
   ['submission_open', 'submission', 'outcome, batch, n'],
   ['submission_reference', 'submission', 'reference'],
   ['message_reference', 'message', 'reference'],
+  ['resend_new', 'resend', 'new_batch'],
   // Also finds the reports without a match.
   ['report_batch', 'report', 'batch, id'],
   ['report_list', 'report', 'tenant, received_at, id'],

@@ -67,14 +67,16 @@ export class MessageList {
   }
 
   async page(scope: ListScope, filter: Filter): Promise<Page<ListedMessage>> {
-    const { to, status, provider, limit } = filter;
+    const { to, status, provider, errorCode, limit } = filter;
     const after = filter.cursor === undefined ? undefined : placeOf(filter.cursor);
     const { located, reached } =
       to !== undefined && this.byRecipient && filter.batchId === undefined
         ? await this.#toRecipient(scope, filter, to, after)
         : await this.#inWindow(scope, filter, after);
     let found = (await this.#messages(located)).filter(
-      (message) => status === undefined || message.status === status,
+      (message) =>
+        (status === undefined || message.status === status) &&
+        (errorCode === undefined || message.errorCode === errorCode),
     );
     if (provider !== undefined)
       found = (await this.#withProviders(found)).filter((message) => message.provider === provider);
@@ -88,8 +90,8 @@ export class MessageList {
 
   /** The recipients of the next batches; with a status or provider, those that may have it. */
   async #inWindow(scope: ListScope, filter: Filter, after: Place | undefined) {
-    const { to, status, provider, position, limit } = filter;
-    const isFiltered = to !== undefined || status !== undefined || provider !== undefined;
+    const { to, status, provider, errorCode, position, limit } = filter;
+    const isFiltered = [to, status, provider, errorCode].some((one) => one !== undefined);
     // Each batch has a recipient, and the first may have been listed.
     const most = isFiltered || mayNotMatch(scope, filter) ? BATCHES : Math.min(BATCHES, limit + 2);
     const heads = await this.#heads(scope, filter, after, most);
@@ -102,6 +104,7 @@ export class MessageList {
     const last = heads.at(-1);
     const hasStarted =
       provider !== undefined ||
+      errorCode !== undefined ||
       (status !== undefined && status !== 'queued' && status !== 'cancelled');
     const located = await (hasStarted ? this.#started(ranges, filter) : this.#located(ranges));
     return {
@@ -110,14 +113,20 @@ export class MessageList {
     };
   }
 
-  /** Messages that have started, with this status and provider: the server picks them. */
-  async #started(ranges: readonly Range[], { status, provider }: Filter): Promise<Located[]> {
+  /** Messages that have started, with what the filter names: the server picks them. */
+  async #started(
+    ranges: readonly Range[],
+    { status, provider, errorCode }: Filter,
+  ): Promise<Located[]> {
     if (ranges.length === 0) return [];
     const { dialect, channels } = this.database;
     const wanted = [
       ...(status === undefined
         ? []
         : [{ sql: dialect.residual('abs(m.status) = ?'), param: channels.rankOf(status) ?? -1 }]),
+      ...(errorCode === undefined
+        ? []
+        : [{ sql: dialect.residual('m.error_code = ?'), param: errorCode }]),
       ...(provider === undefined
         ? []
         : [{ sql: dialect.residual('s.provider = ?'), param: provider }]),

@@ -31,6 +31,7 @@ export type Place = readonly [batch: string, position: number];
 
 export type Filter = Omit<MessageFilter, 'tenant'> & {
   readonly provider?: string | undefined;
+  readonly errorCode?: string | undefined;
   /** With `batchId`: one message. */
   readonly position?: number | undefined;
   readonly limit: number;

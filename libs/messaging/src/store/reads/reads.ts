@@ -22,6 +22,7 @@ import {
 import type { KeyedDigests } from '../rows/keyed-digests.js';
 import { LAST_ID, newestBatches } from './newest-batches.js';
 import { CHANNELS, dateOf, type LoggedEntry, ReportList } from './report-list.js';
+import { resendLinks } from './resend-links.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { readContent, shownContent } from '../rows/stored-content.js';
@@ -248,7 +249,8 @@ export class Reads {
   /** @throws MessageNotFoundError */
   async timeline(id: string, scope: BatchScope): Promise<MessageTimeline> {
     const message = await this.message(id, scope);
-    return { ...message, reports: await this.#reports.ofMessage(message) };
+    const links = await resendLinks(this.database, message.batchId, message.position);
+    return { ...message, reports: await this.#reports.ofMessage(message), ...links };
   }
 
   /** The reports and events of messages by their ids, oldest first. */

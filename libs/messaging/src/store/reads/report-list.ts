@@ -20,7 +20,10 @@ const MOST_REPORTS = 100_000;
 /** A 64-bit integer, as the driver returns it; times are epoch microseconds. */
 type Big = string | number;
 
-type ReportRow = Pick<ReportView, 'batchId' | 'sender' | 'rawStatus' | 'errorCode' | 'sequence'> & {
+type ReportRow = Pick<
+  ReportView,
+  'batchId' | 'sender' | 'source' | 'rawStatus' | 'errorCode' | 'sequence'
+> & {
   readonly id: Big;
   readonly position: number | null;
   readonly recipient: string | null;
@@ -248,7 +251,7 @@ export class ReportList {
   #rows(range: Range, conditions: readonly Clause[], limit: number): Promise<ReportRow[]> {
     const where = [range.after, ...conditions];
     return this.database.all<ReportRow>(
-      `SELECT r.id, r.batch AS "batchId", r.position, b.sender,
+      `SELECT r.id, r.batch AS "batchId", r.position, b.sender, r.provider AS "source",
          coalesce(m.recipient, r.recipient) AS recipient, r.status, r.raw_status AS "rawStatus",
          r.error_code AS "errorCode", coalesce(r.provider_time, r.received_at) AS "providerTime",
          r.received_at AS "receivedAt", r.sequence, r.details

@@ -10,7 +10,22 @@ export interface Hold {
   /** A word of `a` to `z` and `_`, up to 32 characters. */
   readonly reason: string;
   readonly since: Date;
+  /** When it ends by itself; `null`: by its release only. */
+  readonly until: Date | null;
+  /** Why, in words for operators. */
+  readonly note: string | null;
 }
+
+/** A hold to place. */
+export interface NewHold extends Pick<Hold, 'lanes' | 'reason'> {
+  /** Up to 255 characters. @default none */
+  readonly note?: string | undefined;
+  /** Milliseconds until it ends by itself. @default it ends by its release */
+  readonly lasts?: number | undefined;
+}
+
+/** Reason of the holds that `MessagingOperations` places. */
+export const OPERATOR_HOLD = 'operator';
 
 /** Reason of the hold, and error code of what is settled instead of sent. */
 export const RESTORED = 'restored';
@@ -25,16 +40,39 @@ export function restoreHoldOf(channel: string): Pick<Hold, 'lanes' | 'reason'> {
 
 const LANES = /^(?:\*|\*:[^*]+|[^*]+:\*|[^*]+)$/;
 
+const NOTE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
 /** @throws MessageValidationError */
-export function checkHold({ lanes, reason }: Pick<Hold, 'lanes' | 'reason'>): void {
-  if (lanes.length > 255 || !LANES.test(lanes))
+export function checkHold({ lanes, reason, note }: NewHold): void {
+  checkLanes(lanes);
+  if (note !== undefined && !(typeof note === 'string' && NOTE.test(note)))
     throw new MessageValidationError([
-      { path: 'lanes', message: "must be a lane's name, tenant:*, *:channel or *" },
+      { path: 'note', message: 'must be 1 to 255 characters, without control characters' },
     ]);
   if (!/^[a-z_]{1,32}$/.test(reason))
     throw new MessageValidationError([
       { path: 'reason', message: 'must be a word of a to z and _, up to 32 characters' },
     ]);
+}
+
+/** @throws MessageValidationError */
+export function checkLanes(lanes: string): void {
+  if (typeof lanes !== 'string' || lanes.length > 255 || !LANES.test(lanes))
+    throw new MessageValidationError([
+      { path: 'lanes', message: "must be a lane's name, tenant:*, *:channel or *" },
+    ]);
+}
+
+/** Whether `lanes`, as of a hold, has the lane. */
+export function hasLane(lanes: string, lane: string): boolean {
+  return lanesWith(lane).includes(lanes);
+}
+
+/** Each form of `lanes` that has the lane. */
+function lanesWith(lane: string): readonly string[] {
+  const colon = lane.lastIndexOf(':');
+  const ends = colon < 0 ? [] : [`${lane.slice(0, colon)}:*`, `*${lane.slice(colon)}`];
+  return ['*', lane, ...ends];
 }
 
 /** Finds the hold on a lane by at most four look-ups, for any number of holds. */
@@ -48,13 +86,10 @@ export class HoldIndex {
   of(lane: string): Hold | undefined {
     const holds = this.#byLanes;
     if (holds.size === 0) return undefined;
-    const colon = lane.lastIndexOf(':');
-    return (
-      holds.get('*') ??
-      holds.get(lane) ??
-      (colon < 0
-        ? undefined
-        : (holds.get(`${lane.slice(0, colon)}:*`) ?? holds.get(`*${lane.slice(colon)}`)))
-    );
+    for (const lanes of lanesWith(lane)) {
+      const hold = holds.get(lanes);
+      if (hold) return hold;
+    }
+    return undefined;
   }
 }

@@ -18,6 +18,28 @@ class Store1790000000000 implements MigrationInterface {
   }
 }
 
+/** Adds what the first version had not: ends and notes of holds, and messages sent again. */
+class Operations1790000000040 implements MigrationInterface {
+  readonly name = 'Operations1790000000040';
+
+  async up(runner: QueryRunner): Promise<void> {
+    const driver = driverOf(runner.dataSource);
+    for (const [column, type] of Object.entries({
+      until_at: driver.dialect.types.big,
+      note: driver.dialect.types.key,
+    }))
+      if (!(await runner.hasColumn('messaging_hold', column)))
+        await runner.query(`ALTER TABLE messaging_hold ADD COLUMN ${column} ${type}`);
+    for (const statement of await driver.schema(runner)) await createIfMissing(runner, statement);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE IF EXISTS messaging_resend');
+    for (const column of ['until_at', 'note'])
+      await runner.query(`ALTER TABLE messaging_hold DROP COLUMN ${column}`);
+  }
+}
+
 class RecipientIndex1790000000100 implements MigrationInterface {
   readonly name = 'RecipientIndex1790000000100';
 
@@ -79,7 +101,7 @@ export async function createIfMissing(runner: QueryRunner, statement: string): P
   });
 }
 
-export const STORE_MIGRATIONS = [Store1790000000000];
+export const STORE_MIGRATIONS = [Store1790000000000, Operations1790000000040];
 
 /** Index of messages by recipient, only for apps with a frequency cap: each message pays for it. */
 export const FREQUENCY_CAP_MIGRATIONS = [RecipientIndex1790000000100];

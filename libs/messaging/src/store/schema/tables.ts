@@ -20,7 +20,14 @@ const COLUMNS = {
     pause_reason: 'key',
   },
   /** See `Hold`. */
-  hold: { lanes: 'key NOT NULL', reason: 'short(32) NOT NULL', since: 'big NOT NULL' },
+  hold: {
+    lanes: 'key NOT NULL',
+    reason: 'short(32) NOT NULL',
+    since: 'big NOT NULL',
+    /** End of the hold; null: it ends by its release. */
+    until_at: 'big',
+    note: 'key',
+  },
   /** One row: the copy of the database that sends. Its `mark` differs in a restored dump. */
   instance: { id: 'small NOT NULL', mark: 'key' },
   rate_slot: { rate_key: 'key NOT NULL', reserved_until: 'big NOT NULL DEFAULT 0' },
@@ -115,6 +122,14 @@ const COLUMNS = {
     /** Earliest start of a deferred message. */
     due_at: 'big',
   },
+  /** A message that an operator sent again, and the batch of its repetition. */
+  resend: {
+    batch: 'uuid NOT NULL',
+    position: 'int NOT NULL',
+    new_batch: 'uuid NOT NULL',
+    resent_by: 'key',
+    resent_at: 'big NOT NULL',
+  },
   /** Append-only log of reports; `batch` is null until the report matches. */
   report: {
     /** Identifies the report; null for a submit's outcome, which is written once. */
@@ -172,6 +187,7 @@ export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   batch_label: 'batch, n',
   submission: 'batch, n',
   message: 'batch, position',
+  resend: 'batch, position',
   report: 'id',
   erasure: 'id',
 };
@@ -202,6 +218,7 @@ const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])
   ['submission_open', 'submission', 'batch, n', 'outcome IS NULL'],
   ['submission_reference', 'submission', 'reference', 'reference IS NOT NULL'],
   ['message_reference', 'message', 'reference', 'reference IS NOT NULL'],
+  ['resend_new', 'resend', 'new_batch'],
   ['report_batch', 'report', 'batch, id', 'batch IS NOT NULL'],
   ['report_waiting', 'report', 'reference', 'batch IS NULL'],
   ['report_waiting_message', 'report', 'message_id', 'batch IS NULL'],

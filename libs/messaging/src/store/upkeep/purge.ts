@@ -21,6 +21,7 @@ const TABLES = [
   { table: 'batch_personal', key: 'n', index: 'PRIMARY' },
   { table: 'batch_attachment', key: 'n', index: 'PRIMARY' },
   { table: 'batch_label', key: 'n', index: 'PRIMARY' },
+  { table: 'resend', key: 'position', index: 'PRIMARY' },
   // Reports follow the messages: a transaction that records a report locks its message first.
   { table: 'report', key: 'id', index: 'messaging_report_batch' },
 ] as const;
@@ -32,6 +33,7 @@ const ERASE: Change = {
   message: "recipient = ''",
   report: 'recipient = NULL, details = NULL',
   submission: 'content = NULL',
+  resend: 'resent_by = NULL',
   batch: 'content = NULL',
 };
 

@@ -1,12 +1,18 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { HAS_WORK } from '../rows/batch-state.js';
-import { checkHold, type Hold, HoldIndex, RESTORE_HOLD, restoreHoldOf } from '../rows/hold.js';
+import {
+  checkHold,
+  type Hold,
+  HoldIndex,
+  type NewHold,
+  RESTORE_HOLD,
+  restoreHoldOf,
+} from '../rows/hold.js';
 
-type NewHold = Pick<Hold, 'lanes' | 'reason'>;
-
-interface HoldRow extends NewHold {
+interface HoldRow extends Pick<Hold, 'lanes' | 'reason' | 'note'> {
   readonly since: string | number;
+  readonly until: string | number | null;
 }
 
 /**
@@ -21,35 +27,49 @@ export class Holds {
 
   async list(): Promise<Hold[]> {
     const rows = await this.database.all<HoldRow>(
-      'SELECT lanes, reason, since FROM messaging_hold ORDER BY lanes, reason',
+      `SELECT lanes, reason, since, until_at AS "until", note FROM messaging_hold
+       WHERE until_at IS NULL OR until_at > ${this.database.dialect.now} ORDER BY lanes, reason`,
     );
-    return rows.map((row) => ({ ...row, since: new Date(Number(row.since) / 1_000) }));
+    return rows.map(({ since, until, ...row }) => ({
+      ...row,
+      since: new Date(Number(since) / 1_000),
+      until: until === null ? null : new Date(Number(until) / 1_000),
+    }));
   }
 
   async index(): Promise<HoldIndex> {
     return new HoldIndex(await this.list());
   }
 
-  /** A hold that exists stays as it is. @throws MessageValidationError */
+  /** A hold that exists keeps its `since`; its end and note are replaced. @throws MessageValidationError */
   async place(sql: Sql, hold: NewHold): Promise<void> {
     checkHold(hold);
     const { dialect } = this.database;
     const rows = dialect.rows<NewHold>({
       v_lanes: ['key', ({ lanes }) => lanes],
       v_reason: ['key', ({ reason }) => reason],
+      v_note: ['key', ({ note }) => note],
+      v_lasts: ['bigint', ({ lasts }) => (lasts === undefined ? null : Math.round(lasts * 1_000))],
     });
+    await this.#deleteEnded(sql);
     await sql.run(
-      `INSERT INTO messaging_hold (lanes, reason, since)
-       SELECT v_lanes, v_reason, ${dialect.bigint} FROM ${rows.sql} WHERE 1 = 1
-       ${dialect.ignoreConflict('messaging_hold', 'since')}`,
+      `INSERT INTO messaging_hold (lanes, reason, since, until_at, note)
+       SELECT v_lanes, v_reason, ${dialect.bigint}, ${dialect.now} + v_lasts, v_note
+       FROM ${rows.sql} WHERE 1 = 1
+       ${dialect.onConflict('lanes, reason', 'until_at = new.until_at, note = new.note')}`,
       [this.clock.now() * 1_000, ...rows.bind([hold])],
     );
   }
 
   /** False: there is no such hold. */
-  async lift(sql: Sql, { lanes, reason }: NewHold): Promise<boolean> {
+  async lift(sql: Sql, { lanes, reason }: Pick<Hold, 'lanes' | 'reason'>): Promise<boolean> {
+    await this.#deleteEnded(sql);
     const sets = 'DELETE FROM messaging_hold WHERE lanes = ? AND reason = ?';
     return (await sql.run(sets, [lanes, reason])) > 0;
+  }
+
+  async #deleteEnded(sql: Sql): Promise<void> {
+    await sql.run(`DELETE FROM messaging_hold WHERE until_at <= ${this.database.dialect.now}`);
   }
 
   /**

@@ -1,4 +1,3 @@
-import type { AlsoOption } from '../database/sql.js';
 import { type Dialect, type RowWriter, updater } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
 import {
@@ -112,17 +111,14 @@ export class Lanes {
   }
 
   /** Ends a pause, also of a lane that another process holds. False: the lane does not exist. */
-  async resume(lane: string, also?: AlsoOption['also']): Promise<boolean> {
-    return this.database.transaction(async (tx) => {
-      // MySQL counts changed rows only, so a second query checks that the lane exists.
-      const known = await this.#find(tx, this.#sql.known, [{ lane }]);
-      await tx.run(
-        'UPDATE messaging_lane SET paused_until = 0, pause_reason = NULL WHERE lane_key = ?',
-        [lane],
-      );
-      if (known.has(lane)) await also?.(tx.manager);
-      return known.has(lane);
-    });
+  async resume(tx: Sql, lane: string): Promise<boolean> {
+    // MySQL counts changed rows only, so a second query checks that the lane exists.
+    const known = await this.#find(tx, this.#sql.known, [{ lane }]);
+    await tx.run(
+      'UPDATE messaging_lane SET paused_until = 0, pause_reason = NULL WHERE lane_key = ?',
+      [lane],
+    );
+    return known.has(lane);
   }
 
   /**
