@@ -4,7 +4,7 @@ import { addBackupCommands } from './backup.commands.js';
 import { addConfigCommands } from './config.commands.js';
 import { addContactCommands } from './contact.commands.js';
 import { addEmailCommands, addSuppressionCommands } from './email.commands.js';
-import { addBatchCommands, addLaneCommands } from './message.commands.js';
+import { addBatchCommands, addLaneCommands, addMessageCommands } from './message.commands.js';
 import { OperatorCommand } from './operator-command.js';
 import { printError } from './output.js';
 import { addSecretsCommands } from './secrets.commands.js';
@@ -38,6 +38,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   addSuppressionCommands(program);
   addLaneCommands(program);
   addBatchCommands(program);
+  addMessageCommands(program);
   addBackupCommands(program);
   addSecretsCommands(program);
   addContactCommands(program);

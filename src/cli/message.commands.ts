@@ -3,6 +3,7 @@ import {
   type BatchView,
   type Hold,
   type LaneHealth,
+  type ListedMessage,
   MessagingOperations,
   MessagingService,
 } from '@dundun/messaging';
@@ -10,6 +11,8 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
 import { isUUID } from 'class-validator';
 import { ApiError, invalidFields } from '../http/api-error.js';
+import { inWireFields } from '../http/error-mapping.js';
+import { parseTimestamp } from '../http/rfc3339.js';
 import { holdsOf, restoredWork } from './backup.commands.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
@@ -57,6 +60,82 @@ export function addBatchCommands(program: OperatorCommand): void {
   );
 }
 
+interface ListOptions {
+  readonly account?: string;
+  readonly channel?: string;
+  readonly status?: string;
+  readonly error?: string;
+  readonly provider?: string;
+  readonly tag?: string;
+  readonly older?: string;
+  readonly younger?: string;
+  readonly cursor?: string;
+}
+
+interface SettleOptions {
+  readonly message: string;
+  readonly as: string;
+  readonly by: string;
+  readonly note?: string;
+}
+
+/** Commands for messages of every account; their output never contains texts and numbers. */
+export function addMessageCommands(program: OperatorCommand): void {
+  const messages = program.subcommand('messages', 'find messages, send them again, settle them');
+  messages
+    .subcommand('list', 'the newest batch first; a page may be short, or empty, before the last')
+    .option('--account <id>', 'of this account')
+    .option('--channel <channel>', 'such as sms')
+    .option('--status <status>', 'such as failed or unknown')
+    .option('--error <code>', 'with this error code')
+    .option('--provider <name>', 'whose last request went to this provider')
+    .option('--tag <tag>', 'with this tag')
+    .option('--older <age>', 'accepted longer ago than 2h, or before a time in RFC 3339')
+    .option('--younger <age>', 'accepted within 2h, or since a time in RFC 3339')
+    .option('--cursor <cursor>', 'next_cursor of the page before')
+    .runs(async (app, { account, error, older, younger, ...filter }: ListOptions) => {
+      const { data, nextCursor } = await operationsOf(app)
+        .messages({
+          ...filter,
+          ...(account !== undefined && { tenants: [account] }),
+          errorCode: error,
+          olderThan: older === undefined ? undefined : (parseTimestamp(older) ?? older),
+          youngerThan: younger === undefined ? undefined : (parseTimestamp(younger) ?? younger),
+          limit: 50,
+        })
+        .catch((wrong: unknown) => {
+          throw inWireFields(wrong, { olderThan: 'older', youngerThan: 'younger' });
+        });
+      return { messages: data.map(messageRow), nextCursor };
+    });
+  messages
+    .subcommand('resend', 'send a failed message again, once; a repeated call answers the same')
+    .requiredOption('--message <id>', 'as the list names it')
+    .option('--by <name>', 'who decided; it is recorded')
+    .runs(async (app, { message, by }: { message: string; by?: string }) => {
+      const { id, messageId, replayed } = await operationsOf(app).resend(message, { by });
+      return { message, resentAs: messageId, referenceId: id, status: resentStatus(replayed) };
+    });
+  messages
+    .subcommand('settle', 'record what became of a message that is unknown')
+    .requiredOption('--message <id>', 'as the list names it')
+    .requiredOption('--as <status>', 'a status of its channel, such as delivered or failed')
+    .requiredOption('--by <name>', 'who decided; it is recorded')
+    .option('--note <text>', 'why; it is recorded')
+    .runs(async (app, { message, as, by, note }: SettleOptions) => {
+      return { ...messageRow(await operationsOf(app).settle(message, as, { by, note })), by };
+    });
+}
+
+function resentStatus(replayed: boolean): string {
+  return replayed ? 'resent_before' : 'resent';
+}
+
+function messageRow(message: ListedMessage) {
+  const { id, tenant, channel, status, errorCode, provider, acceptedAt } = message;
+  return { message: id, account: tenant, channel, status, errorCode, provider, acceptedAt };
+}
+
 function checkedReference(reference: string): string {
   if (isUUID(reference)) return reference.toLowerCase();
   throw invalidFields([{ path: 'reference', message: 'must be the reference_id of a batch' }]);
@@ -64,6 +143,20 @@ function checkedReference(reference: string): string {
 
 function batchRow({ id, status, sender, recipients, createdAt, sendAt, counts }: BatchView) {
   return { referenceId: id, status, from: sender, recipients, createdAt, sendAt, counts };
+}
+
+const LANES = "a lane as the list names it, 'account:*', '*:channel' or '*'";
+
+interface PauseOptions {
+  readonly lane: string;
+  readonly reason: string;
+  readonly for?: string;
+}
+
+interface DrainOptions {
+  readonly lane: string;
+  readonly timeout: string;
+  readonly reason?: string;
 }
 
 export function addLaneCommands(program: OperatorCommand): void {
@@ -77,8 +170,29 @@ export function addLaneCommands(program: OperatorCommand): void {
       holds: (await holdsOf(app).list()).map(holdRow),
     }));
   lanes
-    .subcommand('resume', 'end the pause of a lane; what paused it may pause it again')
-    .requiredOption('--lane <lane>', 'the lane, as the list names it')
+    .subcommand('pause', 'start nothing more of a lane; what is sent to it meanwhile waits')
+    .requiredOption('--lane <lane>', LANES)
+    .requiredOption('--reason <text>', 'why; the list shows it')
+    .option('--for <duration>', 'go on by itself after this time, such as 2h')
+    .runs(async (app, { lane, reason, for: lasts }: PauseOptions) => {
+      await operationsOf(app).pauseLane(lane, { reason, for: lasts });
+      return { lane, status: 'paused', reason, for: lasts ?? null };
+    });
+  lanes
+    .subcommand('drain', 'pause lanes, and wait until none of their requests is in flight')
+    .option('--lane <lane>', LANES, '*')
+    .option('--timeout <duration>', 'longest wait', '30s')
+    .option('--reason <text>', 'why; the list shows it')
+    .runs(async (app, { lane, timeout, reason }: DrainOptions) => {
+      await operationsOf(app).drain({ lanes: lane, timeout, reason });
+      return { lane, status: 'drained' };
+    });
+  lanes
+    .subcommand(
+      'resume',
+      'end the pause of a lane, also of one after failures; what paused it may pause it again',
+    )
+    .requiredOption('--lane <lane>', 'as the list names it, or as it was paused')
     .runs(async (app, { lane }: { lane: string }) => {
       if (await operationsOf(app).resumeLane(lane)) return { lane, status: 'resumed' };
       throw new ApiError('not_found', `There is no lane ${lane.slice(0, 200)}`);
@@ -117,7 +231,8 @@ function laneRow(health: LaneHealth) {
 }
 
 function holdRow(hold: Hold) {
-  return { lanes: hold.lanes, reason: hold.reason, since: hold.since, detail: endOf(hold) };
+  const { lanes, reason, note, since, until } = hold;
+  return { lanes, reason, note, since, until, detail: endOf(hold) };
 }
 
 /** How an operator ends a hold of the gateway. */

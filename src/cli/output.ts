@@ -1,3 +1,4 @@
+import { MessagingError } from '@dundun/messaging';
 import { CommanderError } from 'commander';
 import { EnvironmentError } from '../config/environment.js';
 import { describeError } from '../http/log-redaction.js';
@@ -76,6 +77,8 @@ function described(error: unknown): { code: string; message: string } {
     return { code: 'invalid_configuration', message: error.message };
   const { code, message } = toApiError(error);
   if (code !== 'internal_error') return { code, message };
+  // The library's own code, where the interface has none.
+  if (error instanceof MessagingError) return { code: error.code, message: error.message };
   const { name, message: detail } = describeError(error);
   return { code, message: `${name}: ${detail}` };
 }

@@ -16,7 +16,7 @@ import { type OutboxEvent, WebhookEvents } from './webhook-event.js';
 import { WebhookOutbox } from './webhook-outbox.js';
 import { WebhookSender } from './webhook-sender.js';
 
-/** Writes callbacks in the transaction of their event, and wakes the lanes after the commit. */
+/** Writes callbacks in the transaction of their event, also in processes that send none. */
 @Injectable()
 export class WebhookOutboxListener implements StatusListener, InboundListener {
   /** The endpoints that accounts had at their last callback, for its wake. */
@@ -25,7 +25,6 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
   constructor(
     private readonly outbox: WebhookOutbox,
     private readonly events: WebhookEvents,
-    private readonly sender: WebhookSender,
     @Inject(VoiceService) private readonly voice: Pick<VoiceService, 'facts'>,
     @Inject(VasService) private readonly vas: Pick<VasService, 'findAll'>,
   ) {}
@@ -69,6 +68,29 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
     );
   }
 
+  receiversOf({ account }: OutboxEvent): readonly string[] {
+    return this.#receivers.get(account) ?? [];
+  }
+
+  async #write(
+    possible: readonly (OutboxEvent | undefined)[],
+    manager: EntityManager,
+  ): Promise<void> {
+    const events = possible.filter((event) => event !== undefined);
+    const receivers = await this.outbox.write(events, manager);
+    for (const { account } of events) this.#receivers.set(account, receivers.get(account) ?? []);
+  }
+}
+
+/** Wakes the lanes of callbacks after the commit of their event. */
+@Injectable()
+export class WebhookWakes {
+  constructor(
+    private readonly outbox: WebhookOutboxListener,
+    private readonly events: WebhookEvents,
+    private readonly sender: WebhookSender,
+  ) {}
+
   @OnEvent(MESSAGE_STATUS_CHANGED)
   onStatusCommitted(change: MessageStatusChanged): void {
     this.#wake(this.events.ofStatus(change));
@@ -80,15 +102,6 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
   }
 
   #wake(event: OutboxEvent | undefined): void {
-    if (event) for (const id of this.#receivers.get(event.account) ?? []) this.sender.wake(id);
-  }
-
-  async #write(
-    possible: readonly (OutboxEvent | undefined)[],
-    manager: EntityManager,
-  ): Promise<void> {
-    const events = possible.filter((event) => event !== undefined);
-    const receivers = await this.outbox.write(events, manager);
-    for (const { account } of events) this.#receivers.set(account, receivers.get(account) ?? []);
+    if (event) for (const id of this.outbox.receiversOf(event)) this.sender.wake(id);
   }
 }

@@ -19,7 +19,7 @@ import { WebhookErasure } from './webhook-erasure.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, webhookOptions } from './webhook-options.js';
 import { WebhookOutbox } from './webhook-outbox.js';
-import { WebhookOutboxListener } from './webhook-outbox.listener.js';
+import { WebhookOutboxListener, WebhookWakes } from './webhook-outbox.listener.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 
@@ -35,8 +35,12 @@ const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService, WebhookOutbox];
     { provide: AccountEvents, useExisting: WebhookOutbox },
     WebhookErasure,
     { provide: MESSAGING_ERASURE_LISTENER, useExisting: WebhookErasure },
+    WebhookEvents,
+    WebhookOutboxListener,
+    { provide: MESSAGING_STATUS_LISTENER, useExisting: WebhookOutboxListener },
+    { provide: MESSAGING_INBOUND_LISTENER, useExisting: WebhookOutboxListener },
   ],
-  exports: [WEBHOOK_OPTIONS, AccountEvents, ...SERVICES],
+  exports: [WebhookEvents, WebhookOutboxListener, WEBHOOK_OPTIONS, AccountEvents, ...SERVICES],
 })
 export class WebhookEndpointsModule {}
 
@@ -44,14 +48,7 @@ export class WebhookEndpointsModule {}
 @Module({
   imports: [AccountsModule, WebhookEndpointsModule],
   controllers: [WebhooksController, EmailWebhooksController],
-  providers: [
-    WebhookEvents,
-    WebhookClient,
-    WebhookSender,
-    WebhookOutboxListener,
-    { provide: MESSAGING_STATUS_LISTENER, useExisting: WebhookOutboxListener },
-    { provide: MESSAGING_INBOUND_LISTENER, useExisting: WebhookOutboxListener },
-  ],
+  providers: [WebhookClient, WebhookSender, WebhookWakes],
   exports: [WebhookEndpointsModule, WebhookSender],
 })
 export class WebhooksModule {

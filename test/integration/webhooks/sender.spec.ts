@@ -33,7 +33,7 @@ describeWebhooks('webhook sender', (stage) => {
     for (const count of [1, 2]) {
       const change = statusChange(stage.account);
       await stage.gateway.commit([change]);
-      stage.gateway.outbox.onStatusCommitted(change);
+      stage.gateway.wakes.onStatusCommitted(change);
       await customer.first(count);
     }
     await stage.gateway.idle();

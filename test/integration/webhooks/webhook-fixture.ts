@@ -15,7 +15,10 @@ import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints
 import { WebhookEvents } from '../../../src/webhooks/webhook-event.js';
 import { type WebhookOptions, webhookOptions } from '../../../src/webhooks/webhook-options.js';
 import { WebhookOutbox } from '../../../src/webhooks/webhook-outbox.js';
-import { WebhookOutboxListener } from '../../../src/webhooks/webhook-outbox.listener.js';
+import {
+  WebhookOutboxListener,
+  WebhookWakes,
+} from '../../../src/webhooks/webhook-outbox.listener.js';
 import { WebhookSender } from '../../../src/webhooks/webhook-sender.js';
 import { WEBHOOK_TABLES } from '../../../src/webhooks/webhooks.tables.js';
 import type { TestDatabase } from '../../support/databases.js';
@@ -74,6 +77,7 @@ export class WebhookProcess {
   readonly deliveries: WebhookDeliveryStore;
   readonly endpoints: WebhookEndpointsService;
   readonly outbox: WebhookOutboxListener;
+  readonly wakes: WebhookWakes;
   readonly sender: WebhookSender;
   readonly #client: WebhookClient;
 
@@ -103,7 +107,8 @@ export class WebhookProcess {
     const outbox = new WebhookOutbox(this.queues, this.deliveries, clock);
     const voice = { facts: async () => new Map() };
     const vas = { findAll: async () => new Map() };
-    this.outbox = new WebhookOutboxListener(outbox, events, this.sender, voice, vas);
+    this.outbox = new WebhookOutboxListener(outbox, events, voice, vas);
+    this.wakes = new WebhookWakes(this.outbox, events, this.sender);
   }
 
   /** @param source of this process alone on SQLite, where TypeORM shares one connection */

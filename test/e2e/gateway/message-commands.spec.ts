@@ -1,0 +1,143 @@
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { HoldWatch } from '../../../libs/messaging/src/dispatch/hold-watch.js';
+import { CallersService } from '../../../src/voice/callers.service.js';
+import { Receiver } from '../../integration/webhooks/receiver.js';
+import { eventually } from '../../support/eventually.js';
+import { commandLine } from './command-line.js';
+import { TestGateway } from './test-gateway.js';
+
+const CALLER = '2348000000007';
+
+describe('dundun messages and lanes', () => {
+  const gateway = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+  let account: CreatedAccount;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    await gateway.start();
+    account = await gateway.account();
+    await gateway.running.app.get(CallersService, { strict: false }).add(account.accountId, CALLER);
+    receiver = await Receiver.start();
+    const body = { url: receiver.url };
+    await gateway.call('POST', '/ng/v1/webhooks', { token: account.apiToken, body });
+  });
+  afterAll(async () => {
+    await gateway.destroy();
+    await receiver.close();
+  });
+
+  const settings = () => ({ NODE_ENV: 'test', DATABASE_URL: gateway.databaseUrl });
+  async function dundun(...args: string[]): Promise<Record<string, unknown>> {
+    const ended = await commandLine([...args, '--json'], settings(), tmpdir());
+    return JSON.parse(ended.code === 0 ? ended.stdout : ended.stderr) as Record<string, unknown>;
+  }
+  const rowsOf = async (...filter: string[]) =>
+    (await dundun('messages', 'list', ...filter))['messages'] as Record<string, unknown>[];
+  async function post(path: string, body: object): Promise<string> {
+    const sent = await gateway.call('POST', path, { token: account.apiToken, body });
+    expect(sent.status).toBe(200);
+    return String(sent.body['reference_id']);
+  }
+  const send = (to: string) => post('/ng/v1/sendsms', { from: 'ACME', to: [to], body: 'Hello' });
+  const statusOf = async (id: string) =>
+    (await rowsOf('--account', account.accountId)).find(({ message }) => message === id)?.[
+      'status'
+    ];
+
+  it('list finds messages without numbers and texts, and resend sends one again, once', async () => {
+    const message = `${await send('2348012349901')}-0`;
+    await eventually(async () => expect(await statusOf(message)).toBe('undelivered'));
+    const listed = await rowsOf('--status', 'undelivered', '--younger', '1h', '--channel', 'sms');
+    expect(listed).toMatchObject([
+      { message, account: account.accountId, channel: 'sms', status: 'undelivered' },
+    ]);
+    expect(JSON.stringify(listed)).not.toMatch(/2348012349901|Hello/);
+    expect(await rowsOf('--older', '2020-01-01T00:00:00Z')).toEqual([]);
+    expect(await rowsOf('--account', 'acc_other')).toEqual([]);
+    const resent = await dundun('messages', 'resend', '--message', message, '--by', 'ada');
+    expect(resent).toMatchObject({ message, status: 'resent' });
+    expect(await dundun('messages', 'resend', '--message', message)).toEqual({
+      ...resent,
+      status: 'resent_before',
+    });
+    await eventually(async () =>
+      expect(await statusOf(String(resent['resent_as']))).toBe('undelivered'),
+    );
+    const [, table] = [listed, await commandLine(['messages', 'list'], settings(), tmpdir())];
+    expect(table.stdout).toMatch(/^message +account +channel +status/m);
+  });
+
+  it('settle records the decision, and the customer is called', async () => {
+    const id = await post('/ng/v1/voice/calls', {
+      from: CALLER,
+      to: ['2348012349908'],
+      text: 'Hello',
+      delivery_report: 'yes',
+    });
+    const message = `${id}-0`;
+    await eventually(async () => expect(await statusOf(message)).toBe('unknown'));
+    const decision = ['--message', message, '--as', 'failed', '--by', 'ada', '--note', 'asked'];
+    expect(await dundun('messages', 'settle', ...decision)).toMatchObject({
+      message,
+      status: 'failed',
+      error_code: 'settled_by_operator',
+      by: 'ada',
+    });
+    await eventually(async () => {
+      const calls = receiver.received.filter(({ data }) => data.message_id === message);
+      expect(calls.map(({ data }) => data.status)).toEqual(['failed']);
+      expect(JSON.stringify(calls)).not.toMatch(/ada|asked/);
+    });
+    expect(await dundun('messages', 'settle', ...decision)).toMatchObject({
+      error: { code: 'wrong_status', message: expect.stringContaining('is failed') },
+    });
+  });
+
+  it('a wrong use names the option or the status', async () => {
+    const none = '0190d0f0-0000-7000-8000-000000000000-0';
+    const [unknown, status, age] = [
+      await dundun('messages', 'resend', '--message', none),
+      await dundun('messages', 'list', '--status', 'gone'),
+      await dundun('messages', 'list', '--older', 'soon'),
+    ];
+    expect(unknown).toMatchObject({ error: { code: 'not_found' } });
+    expect(status).toMatchObject({ error: { message: expect.stringContaining('status') } });
+    expect(age).toMatchObject({ error: { message: expect.stringMatching(/^older:/) } });
+  });
+
+  it('a paused lane is held with its reason, and resume sends what waited', async () => {
+    const lane = `${account.accountId}:sms`;
+    const paused = ['--lane', lane, '--reason', 'Carrier works', '--for', '2h'];
+    expect(await dundun('lanes', 'pause', ...paused)).toMatchObject({ lane, status: 'paused' });
+    const watch = gateway.running.app.get(HoldWatch, { strict: false });
+    await eventually(async () => expect(watch.of(lane)).toBeDefined());
+    const message = `${await send('2348012345678')}-0`;
+    expect(await dundun('lanes')).toMatchObject({
+      lanes: [{ lane, state: 'held', reason: 'operator' }],
+      holds: [
+        {
+          lanes: lane,
+          reason: 'operator',
+          note: 'Carrier works',
+          until: expect.any(String),
+          detail: expect.stringContaining('dundun lanes resume'),
+        },
+      ],
+    });
+    expect(await statusOf(message)).toBe('queued');
+    expect(await dundun('lanes', 'resume', '--lane', lane)).toEqual({ lane, status: 'resumed' });
+    await eventually(async () => expect(await statusOf(message)).toBe('delivered'));
+  });
+
+  it('drain pauses every lane and answers once nothing is in flight', async () => {
+    expect(await dundun('lanes', 'drain', '--timeout', '1ms')).toMatchObject({
+      error: { code: 'drain_timeout' },
+    });
+    expect(await dundun('lanes', 'drain')).toEqual({ lane: '*', status: 'drained' });
+    expect(await dundun('lanes')).toMatchObject({ holds: [{ lanes: '*', note: 'drained' }] });
+    await dundun('lanes', 'resume', '--lane', '*');
+    expect(await dundun('lanes')).toMatchObject({ holds: [] });
+  });
+});
