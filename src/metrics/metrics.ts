@@ -101,9 +101,9 @@ export class Metrics {
 
   #count({ channel, previous, status, providerTime }: MessageStatusChanged): void {
     this.#outcomes.inc({ channel, status });
-    // The first change after `sending` is the submit's outcome; later changes are reports.
+    // The first change after `sending` is the submit's outcome; later ones but cancels are reports.
     if (previous === 'sending') this.#dispatched.inc({ channel });
-    else {
+    else if (status !== 'cancelled') {
       const lag = Math.max(0, Date.now() - providerTime.getTime());
       this.#reportLag.observe({ channel }, lag / 1_000);
     }

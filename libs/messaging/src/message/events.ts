@@ -63,7 +63,10 @@ export interface MessagingEvents {
   readonly [VAS_ORDER_OPEN]: VasOrderOpen;
 }
 
-/** A message's status rose, or an event came. Published once, after the commit that recorded it. */
+/**
+ * A message's status rose, or an event came. Published once, after the commit that recorded it. A
+ * cancel publishes one for each message that it stopped, also for those that had never started.
+ */
 export interface MessageStatusChanged {
   readonly tenant: string;
   readonly channel: Channel;
@@ -84,7 +87,10 @@ export interface MessageStatusChanged {
   readonly errorCode: string | null;
   /** Time of the provider's report; the time of arrival where the report has none. */
   readonly providerTime: Date;
-  /** 1 for the first change of this message from `sent` on, then 2, … */
+  /**
+   * 1 for the first change of this message from `sent` on, then 2, …; 0 for a change below `sent`,
+   * such as to `unknown`.
+   */
   readonly sequence: number;
   readonly deliveryReport: 'none' | 'yes';
   /** Tags of an email that has tags or metadata, as long as its content is kept. */

@@ -8,7 +8,8 @@ import type { InboundReceived, MessageStatusChanged, MessagingEvents } from '../
 
 /**
  * Called inside the transaction that changes statuses: writes through `manager` commit or roll back
- * with them. The listener must only use the database, through `manager`.
+ * with them. The listener must only use the database, through `manager`. It is not called for
+ * messages that are cancelled before they have started: `MESSAGE_STATUS_CHANGED` tells of them.
  */
 export interface StatusListener {
   onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void>;

@@ -165,6 +165,7 @@ export class MessageStore {
     await this.newBatches.idle();
     await this.outcomes.idle();
     await this.reports.idle();
+    await this.batches.idle();
     await this.#writer.idle();
     await this.traces.idle();
     await this.database.close();

@@ -51,7 +51,9 @@ export class TracedEvents implements EventPublisher {
   }
 
   async #recordFinal({ batchId, messageId, channel, status, errorCode }: MessageStatusChanged) {
-    const parent = this.channels.isTerminal(status) && (await this.contexts.add(batchId));
+    // No provider reports a cancel.
+    const isFinal = this.channels.isTerminal(status) && status !== 'cancelled';
+    const parent = isFinal && (await this.contexts.add(batchId));
     if (!parent) return;
     await this.tracing.step(
       {

@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import { AlreadySentError } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { BatchView } from '../../message/views.js';
@@ -6,12 +8,37 @@ import type { Clock } from '../../ports/clock.js';
 import { CANCELLED, stateOf } from '../rows/batch-state.js';
 import type { BatchScope } from '../rows/cursor.js';
 import type { Reads } from '../reads/reads.js';
-import { HELD_COLUMNS, type HeldMessage, isQueued, raise } from '../rows/status.js';
+import {
+  HELD_COLUMNS,
+  type HeldMessage,
+  isQueued,
+  raise,
+  type StatusChange,
+} from '../rows/status.js';
+import { CHUNK_SIZE } from '../schema/tables.js';
 import type { BatchCompletion } from '../upkeep/completion.js';
 import type { StatusWriter } from './status-writer.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
+/** Where the rows of a cancelled batch end: later messages were never started. */
+interface NotStarted extends BatchScope {
+  readonly id: string;
+  readonly sender: string;
+  readonly deliveryReport: number;
+  readonly from: number;
+  readonly recipients: number;
+  /** Epoch microseconds. */
+  readonly at: number;
+}
+
+/** Events of cancelled messages that are published in one turn of the event loop. */
+const EVENTS = 500;
+
 export class BatchChanges {
+  readonly #logger = new Logger('MessagingEvents');
+  /** Batches whose events are being published. */
+  readonly #announcing = new Set<Promise<void>>();
+
   constructor(
     private readonly database: StoreDatabase,
     private readonly writer: StatusWriter,
@@ -20,13 +47,20 @@ export class BatchChanges {
     private readonly completion: Pick<BatchCompletion, 'publish'>,
   ) {}
 
+  /** Resolves when the events of every cancelled batch are published. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#announcing);
+  }
+
   /**
-   * Repeated calls are safe. @throws BatchNotFoundError
+   * Each cancelled message has an event, also one without a row. Repeated calls are safe.
+   * @throws BatchNotFoundError
    * @throws AlreadySentError where no message can be cancelled any more
    */
   async cancel(id: string, scope: BatchScope, also?: AlsoOption['also']): Promise<BatchView> {
     const cancelled = await this.database.transaction(async (tx) => {
-      const state = stateOf(await this.reads.batchRow(tx, id, scope, true));
+      const batch = await this.reads.batchRow(tx, id, scope, true);
+      const state = stateOf(batch);
       if (state === 'cancelled') return undefined;
       if (state === 'completed' || state === 'draining') throw new AlreadySentError(id);
       const at = this.clock.now() * 1_000;
@@ -44,13 +78,50 @@ export class BatchChanges {
       );
       await this.writer.write(tx, raised);
       await also?.(tx.manager);
-      return raised;
+      const [rows] = await tx.all<{ last: number | null }>(
+        'SELECT max(m.position) AS last FROM messaging_message m WHERE m.batch = ?',
+        [id],
+      );
+      const { sender, deliveryReport, recipients } = batch;
+      const from = (rows?.last ?? -1) + 1;
+      return { raised, rest: { id, ...scope, sender, deliveryReport, recipients, from, at } };
     });
     if (cancelled) {
-      this.writer.publish(cancelled);
-      this.completion.publish([{ id, ...scope }]);
+      const { raised, rest } = cancelled;
+      this.writer.publish(raised);
+      const announced = this.#announce(rest).then(() => {
+        this.completion.publish([{ id, ...scope }]);
+        this.#announcing.delete(announced);
+      });
+      this.#announcing.add(announced);
     }
     return this.reads.batch(id, scope);
+  }
+
+  /** Publishes the events of messages without rows, in slices between which other work has turns. */
+  async #announce(batch: NotStarted): Promise<void> {
+    if (!this.writer.isHeard) return;
+    try {
+      for (let n = Math.floor(batch.from / CHUNK_SIZE); n * CHUNK_SIZE < batch.recipients; n++) {
+        const [chunk] = await this.database.all<{ recipients: string }>(
+          'SELECT c.recipients FROM messaging_batch_chunk c WHERE c.batch = ? AND c.n = ?',
+          [batch.id, n],
+        );
+        if (!chunk) return;
+        const changes = chunk.recipients
+          .split('\n')
+          .map((recipient, index) => cancellation(batch, n * CHUNK_SIZE + index, recipient))
+          .filter(({ message }) => message.position >= batch.from);
+        for (let from = 0; from < changes.length; from += EVENTS) {
+          this.writer.publish(changes.slice(from, from + EVENTS));
+          await this.writer.idle();
+          await turn();
+        }
+      }
+    } catch (error) {
+      const { name } = error as Error;
+      this.#logger.warn(`${batch.id}: not every event of its cancel was published: ${name}`);
+    }
   }
 
   /** @throws BatchNotFoundError, AlreadySentError where a message of the batch has started */
@@ -77,4 +148,26 @@ export class BatchChanges {
     });
     return { ...(await this.reads.batch(id, scope)), lane };
   }
+}
+
+/** The change of a message that was never started. */
+function cancellation(
+  { id, tenant, channel, sender, deliveryReport, at }: NotStarted,
+  position: number,
+  recipient: string,
+): StatusChange {
+  const message: HeldMessage = {
+    batch: id,
+    position,
+    recipient,
+    tenant,
+    channel,
+    sender,
+    delivery_report: deliveryReport,
+    status: STATUS_RANK.queued,
+    sequence: 0,
+    error_code: null,
+    reference: null,
+  };
+  return raise(message, STATUS_RANK.cancelled, at, null) as StatusChange;
 }

@@ -133,6 +133,11 @@ export class StatusWriter {
     this.#publishing = published;
   }
 
+  /** Whether the events of statuses have a listener. */
+  get isHeard(): boolean {
+    return this.events.wants(MESSAGE_STATUS_CHANGED);
+  }
+
   /** Resolves when all events have their labels. */
   async idle(): Promise<void> {
     await this.#publishing;
