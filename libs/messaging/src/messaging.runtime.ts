@@ -25,6 +25,7 @@ import {
   verificationJobs,
   wakeJob,
 } from './jobs/messaging.jobs.js';
+import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import type { EventPublisher } from './ports/listeners.js';
@@ -67,6 +68,7 @@ export class MessagingRuntime implements LifecycleHooks {
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
+    @Inject(DISPATCH_ENGINE) private readonly engine: DispatchEngine,
     @Inject(VasService) private readonly vas: VasService,
     @Inject(VerificationService) private readonly verification: VerificationService,
     @Inject(EventEmitterPublisher) private readonly events: EventPublisher,
@@ -88,6 +90,7 @@ export class MessagingRuntime implements LifecycleHooks {
         (messages) => this.inbound.record(messages, origin),
       );
     }
+    this.#logger.log(this.#summary());
     const jobs = [...this.queues.jobs];
     if (this.settings.dispatch.enabled) {
       jobs.push(
@@ -142,6 +145,17 @@ export class MessagingRuntime implements LifecycleHooks {
       giveBackDataSource(this.store.database.dataSource);
       await this.store.close();
     }
+  }
+
+  /** What the process sends with. Addresses and credentials are not in it. */
+  #summary(): string {
+    const { transports, store, settings, engine } = this;
+    const providers = [...transports].map(([name, transport]) =>
+      name === transport.name ? name : `${name} (${transport.name})`,
+    );
+    const database = store.database.dataSource.options.type;
+    const dispatch = settings.dispatch.enabled ? 'on' : 'off: this process only accepts';
+    return `Providers: ${providers.join(', ')}; database: ${database}; engine: ${engine.name ?? engine.constructor.name}; dispatch: ${dispatch}`;
   }
 
   async #eachTransport(

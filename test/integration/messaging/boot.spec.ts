@@ -1,5 +1,5 @@
-import { afterEach, expect, it } from '@jest/globals';
-import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
+import { afterEach, expect, it, jest } from '@jest/globals';
+import { Injectable, Logger, Module, type ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
@@ -57,12 +57,51 @@ describeEachDatabase(
       const transport = http({ baseUrl: 'http://127.0.0.1:9', ...credentials });
       return boot(MessagingModule.forRoot({ transport, callbacks: { insecure: true } }));
     };
+    const logged = () => jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
+    const summariesOf = ({ mock }: ReturnType<typeof logged>) =>
+      mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith('Providers'));
+
+    it('one log line names the providers, the database, the engine and the dispatch', async () => {
+      const log = logged();
+      await boot(
+        MessagingModule.forRoot({
+          providers: {
+            main: {
+              transport: http({ baseUrl: 'http://127.0.0.1:9', apiToken: 'hunter2' }),
+            },
+            simulator: { transport: simulator() },
+          },
+          routes: [{ use: 'main' }],
+          callbackPath: false,
+        }),
+      );
+      const type = database.options().type;
+      expect(summariesOf(log)).toEqual([
+        `Providers: main (http), simulator; database: ${type}; engine: database; dispatch: on`,
+      ]);
+    });
+
+    it('the log line says that a process only accepts', async () => {
+      const log = logged();
+      await boot(
+        MessagingModule.forRoot({
+          ...simulated,
+          callbackPath: false,
+          dispatch: { enabled: false },
+        }),
+      );
+      expect(summariesOf(log)).toEqual([
+        expect.stringMatching(/dispatch: off: this process only accepts$/),
+      ]);
+    });
+
     const send = () =>
       app!
         .get(SmsService, { strict: false })
         .send({ from: 'ACME', to: '2348012345678', body: 'Hi' });
 
     afterEach(async () => {
+      jest.restoreAllMocks();
       await app?.close();
       app = undefined;
     });

@@ -13,6 +13,7 @@ const MAX_EARLY_LANES = 10_000;
  * a drain, it requests one more. The wake job finds work of other processes and of a crash.
  */
 export class DatabaseEngine implements DispatchEngine {
+  readonly name = 'database';
   readonly #logger = new Logger(DatabaseEngine.name);
   readonly #running = new Map<string, Promise<void>>();
   readonly #pending = new Set<string>();

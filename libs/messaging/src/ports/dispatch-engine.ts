@@ -14,6 +14,8 @@ export interface LaneWaker {
  * repairs what an engine loses. Implementations run `dispatchEngineContract()`.
  */
 export interface DispatchEngine extends LaneWaker {
+  /** For the log. @default the name of the class */
+  readonly name?: string;
   start(drain: Drain): Promise<void>;
   /** Takes no new lane, and resolves when the running drains, which end early now, have ended. */
   stop(): Promise<void>;

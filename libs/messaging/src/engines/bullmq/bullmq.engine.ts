@@ -22,6 +22,7 @@ const FAILING_FOR = 15_000;
  * itself. From other processes, the wake job of another process finds the lane.
  */
 export class BullMqEngine implements DispatchEngine {
+  readonly name = 'bullmq';
   readonly #logger = new Logger('BullMQ');
   readonly #queue: KeptOpen<Queue<LaneJob>>;
   readonly #outbox: WakeOutbox;
