@@ -16,6 +16,7 @@ const project = {
     '^@dundun/messaging$': '<rootDir>/libs/messaging/src/index.ts',
     '^@dundun/messaging/bullmq$': '<rootDir>/libs/messaging/src/engines/bullmq/index.ts',
     '^@dundun/messaging/queue$': '<rootDir>/libs/messaging/src/queue.ts',
+    '^@dundun/messaging/terminus$': '<rootDir>/libs/messaging/src/terminus.ts',
     '^@dundun/messaging/smtp$': '<rootDir>/libs/messaging/src/providers/smtp/index.ts',
     '^@dundun/messaging/testing$': '<rootDir>/libs/messaging/src/testing/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',

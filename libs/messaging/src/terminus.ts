@@ -1,0 +1,106 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+import { HoldsService } from './holds.service.js';
+import { MessagingService } from './messaging.service.js';
+import { type Duration, milliseconds } from './ports/option-schema.js';
+
+/** Codes of a pause that an answer names; a provider may answer any other text as its code. */
+const PAUSE_REASONS: ReadonlySet<string> = new Set([
+  'unauthorized',
+  'forbidden',
+  'throttled',
+  'unreachable',
+  'unexpected_redirect',
+  'not_the_interface',
+  'not_sent',
+  'no_route',
+]);
+
+export interface LanesCheckOptions {
+  /**
+   * A lane that has had due work for longer, without a pause, a hold or a process that works on it,
+   * is stuck: the check is down. @default '5m'
+   */
+  readonly stuckAfter?: Duration;
+}
+
+/**
+ * Health checks for `@nestjs/terminus` 11 and 12. Reasons are fixed words, so that anybody may read
+ * the answer: it names no lane, no address and no message of a driver. Messages of a degraded check
+ * wait or leave later; none is lost. Terminus 11 has no `degraded`: the check is `up` there, with the
+ * same details.
+ * @example
+ * // @Module({ imports: [TerminusModule], providers: [MessagingHealthIndicator] })
+ * health.check([() => messaging.lanes('lanes'), () => messaging.engine('engine')]);
+ */
+@Injectable()
+export class MessagingHealthIndicator {
+  readonly #logger = new Logger('Health');
+
+  constructor(
+    @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
+    @Inject(MessagingService) private readonly messaging: MessagingService,
+    @Inject(HoldsService) private readonly holds: HoldsService,
+  ) {}
+
+  /**
+   * Down: a lane is stuck, or the store cannot be read. Degraded: a lane is paused after failures of
+   * its provider, or all lanes are held; the hold of some lanes is no fault.
+   * @throws MessagingConfigError where `stuckAfter` is no duration
+   */
+  async lanes<const Key extends string>(
+    key: Key,
+    { stuckAfter = '5m' }: LanesCheckOptions = {},
+  ): Promise<HealthIndicatorResult<Key>> {
+    const limit = milliseconds('stuckAfter', stuckAfter);
+    const session = this.indicators.check(key);
+    const read = Promise.all([this.messaging.lanes(), this.holds.list()]);
+    const [lanes, holds] =
+      (await read.catch((error: unknown) => {
+        this.#logger.warn({ message: 'the lanes cannot be read', err: error });
+      })) ?? [];
+    if (!lanes || !holds) return session.down({ reason: 'store_unreadable' });
+    const paused: Record<string, number> = {};
+    const held: Record<string, number> = {};
+    let waiting = 0;
+    let stuck = 0;
+    for (const lane of lanes) {
+      const { hold, pauseReason } = lane;
+      if (hold) held[hold.reason] = (held[hold.reason] ?? 0) + 1;
+      else if (pauseReason !== null) {
+        const word = PAUSE_REASONS.has(pauseReason) ? pauseReason : 'other';
+        paused[word] = (paused[word] ?? 0) + 1;
+      } else if (!lane.leased && lane.waiting > limit) stuck++;
+      waiting = Math.max(waiting, lane.waiting);
+    }
+    const all = holds.find((hold) => hold.lanes === '*')?.reason;
+    const details = {
+      busy: lanes.length,
+      paused,
+      held,
+      stuck,
+      longest_wait_ms: Math.round(waiting),
+      ...(all !== undefined && { all_held: all }),
+    };
+    if (stuck > 0) return session.down(details);
+    const isDegraded = all !== undefined || Object.keys(paused).length > 0;
+    return isDegraded ? degraded(session, details) : session.up(details);
+  }
+
+  /** Degraded: the engine's broker is unreachable, so that messages leave some seconds later. */
+  async engine<const Key extends string>(key: Key): Promise<HealthIndicatorResult<Key>> {
+    const session = this.indicators.check(key);
+    const { state } = await this.messaging.engineHealth();
+    // The engine logs the cause whenever it changes.
+    return state === 'up' ? session.up() : degraded(session, { reason: 'broker_unavailable' });
+  }
+}
+
+type Session<Key extends string> = ReturnType<typeof HealthIndicatorService.prototype.check<Key>>;
+
+function degraded<Key extends string>(
+  session: Session<Key>,
+  details: Record<string, unknown>,
+): HealthIndicatorResult<Key> {
+  return Reflect.has(session, 'degraded') ? session.degraded(details) : session.up(details);
+}
