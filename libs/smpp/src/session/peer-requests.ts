@@ -1,0 +1,49 @@
+import type { PduOf } from '../codec/pdu.js';
+import type { MessageRequest } from './session-options.js';
+
+/** The requests of the peer: `window` of them in work, the others parked, in order. */
+export class PeerRequests {
+  readonly #parked: PduOf<MessageRequest>[] = [];
+  #working = 0;
+
+  constructor(
+    public window: number,
+    private readonly work: (pdu: PduOf<MessageRequest>) => Promise<void>,
+  ) {}
+
+  get isWorking(): boolean {
+    return this.#working > 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.#working === 0 && this.#parked.length === 0;
+  }
+
+  /** Nothing more should be read. */
+  get isFull(): boolean {
+    return this.#parked.length >= this.window;
+  }
+
+  park(pdu: PduOf<MessageRequest>): void {
+    this.#parked.push(pdu);
+  }
+
+  /** @param mayStart asked before each request */
+  start(mayStart: () => boolean): void {
+    while (this.#working < this.window && mayStart()) {
+      const pdu = this.#parked.shift();
+      if (!pdu) return;
+      this.#working++;
+      void this.work(pdu);
+    }
+  }
+
+  /** A request was answered. */
+  finish(): void {
+    this.#working--;
+  }
+
+  clear(): void {
+    this.#parked.length = 0;
+  }
+}
