@@ -1,4 +1,4 @@
-import type { BatchView, EmailLabels } from '@dundun/messaging';
+import type { BatchView } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import type { BatchItem, ListAnswer } from './api.js';
 import type { ApiCall } from './api-call.js';
@@ -70,10 +70,6 @@ export class BatchesApi {
   }
 
   async #items({ access }: ApiCall, batches: readonly BatchView[]): Promise<BatchItem[]> {
-    const labels: ReadonlyMap<string, EmailLabels> =
-      batches.length === 0
-        ? new Map()
-        : await this.parts.history.labels(batches.map(({ id }) => id));
     return batches.map((batch) => {
       const { id, status, counts, recipients, content } = batch;
       const { queued = 0, sending = 0 } = counts;
@@ -90,7 +86,7 @@ export class BatchesApi {
         parts: batch.parts,
         counts,
         done: recipients - queued - sending,
-        tags: labels.get(id)?.tags ?? [],
+        tags: batch.tags,
         content: outlineOf(content),
         canCancel: access.act && queued > 0 && status !== 'cancelled',
         canReschedule: access.act && (status === 'scheduled' || status === 'queued'),

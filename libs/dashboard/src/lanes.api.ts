@@ -54,7 +54,7 @@ export class LanesApi {
 }
 
 function itemOf(health: LaneHealth, now: Date): LaneItem {
-  const { lane, pauseProvider, pauseReason, pausedUntil, hold, waiting, leased } = health;
+  const { lane, pauseProvider, pauseReason, pausedUntil, hold, doubt, waiting, leased } = health;
   const isPaused = pauseReason !== null && pausedUntil !== null && pausedUntil > now;
   const state = hold ? 'held' : isPaused ? 'paused' : leased ? 'working' : 'waiting';
   return {
@@ -71,5 +71,11 @@ function itemOf(health: LaneHealth, now: Date): LaneItem {
             until: iso(pausedUntil),
           },
     hold: hold && { reason: hold.reason, ...holdOf(hold.reason), since: iso(hold.since) },
+    doubt: doubt && {
+      submissions: doubt.submissions,
+      since: iso(doubt.since),
+      reason: doubt.errorCode,
+      title: reasonOf(doubt.errorCode, doubt.provider).title,
+    },
   };
 }

@@ -9,7 +9,8 @@ import {
   MessagingOperations,
   MessagingService,
   PolicyService,
-  SimulatorTransport,
+  type Simulator,
+  simulatorOf,
   VasService,
   VerificationService,
   VoiceService,
@@ -67,12 +68,13 @@ export class MessagingParts {
   }
 
   /** Providers that are simulators, by name. */
-  get simulators(): ReadonlyMap<string, SimulatorTransport> {
+  get simulators(): ReadonlyMap<string, Simulator> {
     const transports = this.modules.get(MESSAGE_TRANSPORTS, { strict: false });
     return new Map(
-      [...transports].flatMap(([name, transport]) =>
-        transport instanceof SimulatorTransport ? [[name, transport] as const] : [],
-      ),
+      [...transports].flatMap(([name, transport]) => {
+        const simulator = simulatorOf(transport);
+        return simulator ? [[name, simulator] as const] : [];
+      }),
     );
   }
 }

@@ -99,6 +99,10 @@ const REASONS: Readonly<Record<string, readonly [title: string, remedy: string |
   not_sent: ['The request was given up before it was sent', null],
   aborted: ['The request was given up before its answer came', null],
   answer_lost: [ANSWER_LOST, COMPARE],
+  transport_error: [
+    'The code of the transport failed, or gave no answer',
+    'See the log of the app, which has the error and its stack',
+  ],
   invalid_answer: [
     'The provider’s answer could not be read',
     'Check that the address is the provider’s',
@@ -116,6 +120,27 @@ const REASONS: Readonly<Record<string, readonly [title: string, remedy: string |
   not_routable: [
     'The provider has no route to this number',
     'Check the country code, or route it elsewhere',
+  ],
+  sender_unknown: [
+    'The provider does not let us send from this sender',
+    'Register the sender at the provider, or send from another one',
+  ],
+  payment_required: ['The balance at the provider is too low', 'Add funds at the provider'],
+  account_restricted: [
+    'The provider does not let the account send',
+    'Check the account at the provider',
+  ],
+  not_the_provider: [
+    'Another server answered in the provider’s place',
+    'Check the address of the provider, and proxies before it',
+  ],
+  unsupported_recipient: [
+    'The provider sends to phone numbers only',
+    'Send through a provider that takes this address',
+  ],
+  template_unknown: [
+    'The provider’s settings do not have this template',
+    'Add the template to the settings of the provider',
   ],
   number_denied: ['The provider denies this number', 'Check the number'],
   // Recipients

@@ -13,6 +13,8 @@ import type { EventPublisher } from './ports/listeners.js';
 export class EventEmitterPublisher implements EventPublisher, OnModuleInit {
   readonly #logger = new Logger(EventEmitterPublisher.name);
   #emitter: EventEmitter2;
+  /** Of the library itself; they never throw. */
+  readonly #listeners = new Map<keyof MessagingEvents, ((payload: never) => void)[]>();
 
   constructor(
     private readonly own: EventEmitter2,
@@ -30,10 +32,19 @@ export class EventEmitterPublisher implements EventPublisher, OnModuleInit {
   }
 
   wants(event: keyof MessagingEvents): boolean {
-    return Boolean(this.#emitter.hasListeners(event));
+    return this.#listeners.has(event) || Boolean(this.#emitter.hasListeners(event));
+  }
+
+  /** Calls the listener, which never throws, for each event. */
+  listen<E extends keyof MessagingEvents>(
+    event: E,
+    listener: (payload: MessagingEvents[E]) => void,
+  ): void {
+    this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), listener]);
   }
 
   publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void {
+    for (const listener of this.#listeners.get(event) ?? []) listener(payload as never);
     try {
       this.#emitter.emit(event, payload);
     } catch (error) {

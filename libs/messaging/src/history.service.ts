@@ -6,7 +6,6 @@ import { isBatchId } from './store/reads/reads.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
 import { checkTime } from './channels/send.js';
-import type { EmailLabels } from './message/email-content.js';
 import { readAddress, addressKey } from './message/address.js';
 import { BatchNotFoundError, MessageValidationError, validated } from './message/errors.js';
 import type {
@@ -39,6 +38,7 @@ const MOST_TENANTS = 100;
  */
 @Injectable()
 export class MessageHistory {
+  /** @internal */
   constructor(
     @Inject(ChannelContext) private readonly context: ChannelContext,
     @Inject(InboundTexts) private readonly texts: InboundTexts,
@@ -101,11 +101,6 @@ export class MessageHistory {
     const scope = found && (await records.scopeOf(found.batchId, tenants));
     if (!found || !scope) throw new BatchNotFoundError(id.slice(0, 36));
     return reads.batch(found.batchId, scope);
-  }
-
-  /** Tags and metadata of batches, where they have any and their content is kept. */
-  labels(batchIds: Iterable<string>): Promise<ReadonlyMap<string, EmailLabels>> {
-    return this.context.store.data.labels(batchIds);
   }
 
   /** Counts of messages by the hour or day of their acceptance, at most 2,300 of them. */

@@ -58,6 +58,7 @@ const PAGE = 500;
  */
 @Injectable()
 export class HoldsService {
+  /** @internal */
   constructor(
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,

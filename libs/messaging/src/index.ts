@@ -29,7 +29,14 @@ export {
   type RenderedEmail,
   type RenderEmail,
 } from './channels/email/email-templates.js';
-export { type SmsMessage, SmsService } from './channels/sms/sms.service.js';
+export type { SmsRecipient, SmsRecipients } from './channels/sms/sms-recipients.js';
+export {
+  type SmsEstimate,
+  type SmsMessage,
+  type SmsRecipientEstimate,
+  type SmsSendEstimate,
+  SmsService,
+} from './channels/sms/sms.service.js';
 export type { CallFacts } from './channels/voice/call.js';
 export {
   type CallAt,
@@ -61,10 +68,24 @@ export {
   type VerificationStatus,
   VerificationStoppedError,
 } from './channels/verification/verification.js';
+export {
+  type NewNotification,
+  NotificationEndedError,
+  type NotificationFallback,
+  type NotificationMessages,
+  NotificationNotFoundError,
+  type NotificationReceipt,
+  type NotificationRecipient,
+  type NotificationSendOptions,
+  type NotificationStep,
+  type NotificationView,
+} from './channels/notification/notification.js';
+export { NotificationService } from './channels/notification/notification.service.js';
 export { VerificationService } from './channels/verification/verification.service.js';
 export { VasService } from './channels/vas/vas.service.js';
 export {
   type WhatsAppKnownTemplate,
+  type WhatsAppMedia,
   type WhatsAppReceipt,
   WhatsAppService,
   type WhatsAppTemplate,
@@ -86,6 +107,7 @@ export {
   type DrainOptions,
   MessagingOperations,
   type OperationsFilter,
+  type UnmatchedFilter,
   type PauseOptions,
   type Resent,
   type ResendOptions,
@@ -114,13 +136,13 @@ export type {
   SimulatedFate,
 } from './message/channel-definition.js';
 export { ChannelRegistry } from './message/channel-registry.js';
-export { personalised } from './message/email-variables.js';
+export type { BatchLabels } from './message/labels.js';
+export { personalised } from './message/variables.js';
 export { type MailboxInput, parseMailbox } from './message/mailbox.js';
 export type {
   Attachment,
   AttachmentInfo,
   EmailContent,
-  EmailLabels,
   Mailbox,
   Personal,
 } from './message/email-content.js';
@@ -140,51 +162,79 @@ export {
   MessageValidationError,
   MessagingConfigError,
   MessagingError,
+  type MessagingErrorCode,
   NoRouteError,
   PausedFailure,
   LostAnswerFailure,
   PausedUncertainFailure,
   PermanentFailure,
+  type PolicyCode,
   RetryableFailure,
   SubmitFailure,
   TransactionRequiredError,
   UncertainFailure,
+  UnroutableFailure,
 } from './message/errors.js';
 export {
   BATCH_COMPLETED,
   type BatchCompleted,
   type DeliveryReport,
+  type EventLabels,
   INBOUND_RECEIVED,
   type InboundMessage,
   type InboundReceived,
+  type FallbackReason,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
+  NOTIFICATION_DOUBLED,
+  NOTIFICATION_ENDED,
+  NOTIFICATION_FELL_BACK,
+  type NotificationDoubled,
+  type NotificationEnded,
+  type NotificationFellBack,
+  type NotificationStatus,
   VAS_ORDER_OPEN,
   type VasOrderOpen,
 } from './message/events.js';
 export {
   type Channel,
+  type ConsentCategory,
   isMessageCategory,
   type MessageCategory,
   type MessageClass,
   type MessageContent,
 } from './message/message.js';
+export {
+  defineTemplates,
+  type PlatformTemplate,
+  type PlatformTemplateStatus,
+  type Template,
+  TemplateNotApprovedError,
+  type TemplateStatusUpdate,
+} from './message/templates.js';
+export type {
+  MediaContent,
+  MediaSource,
+  MediaType,
+  TemplateButton,
+  TemplateHeader,
+} from './message/whatsapp-content.js';
 export { smsParts } from './message/sms-parts.js';
 export type { VoiceContent } from './message/voice-content.js';
 export {
   type BatchStatus,
   type ChannelStatus,
-  FIRST_REPORTED_RANK,
+  MESSAGE_STATUSES,
   type MessageStatus,
+  REPORTED_STATUSES,
   type ReportedStatus,
-  STATUS_RANK,
   type StatusDefinition,
 } from './message/status.js';
 export type { VasOrderContent, VasProduct } from './message/vas.js';
-export { defineTemplates, type Template } from './message/templates.js';
 export type {
   BatchFilter,
   BatchView,
+  CancelledBatches,
   Changes,
   HistoryFilter,
   HistoryStats,
@@ -204,9 +254,11 @@ export type {
   StatsOptions,
   StatusCounts,
   SubmissionView,
+  UnmatchedReport,
   SubmittedMessage,
   Tenants,
 } from './message/views.js';
+export { type MessageStatusFilter, OnMessageStatus } from './message-status-handlers.js';
 export { MessagingModule } from './messaging.module.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 export { MessagingService } from './messaging.service.js';
@@ -240,19 +292,25 @@ export {
   MESSAGING_ERASURE_LISTENER,
   MESSAGING_INBOUND_LISTENER,
   MESSAGING_STATUS_LISTENER,
+  MESSAGING_TEMPLATE_LISTENER,
   type StatusListener,
+  type TemplateListener,
 } from './ports/listeners.js';
 export {
   type InboundSink,
+  type MediaUpload,
   MESSAGE_TRANSPORTS,
   type MessageTransport,
   type ReportSink,
+  type PartReport,
   type SentSubmission,
   type Submission,
   type SubmissionAccepted,
   type TransportCapabilities,
   type TransportContext,
+  type InjectedTransport,
   type TransportFactory,
+  type TransportSource,
 } from './ports/message-transport.js';
 export type {
   CallbackOptions,
@@ -275,7 +333,24 @@ export {
   type PolicySlice,
   type RecipientFacts,
 } from './ports/messaging-policy.js';
-export { type Duration, milliseconds, type RateLimit, rateOf } from './ports/option-schema.js';
+export { type Duration, type RateLimit, rateOf } from './ports/option-schema.js';
+export {
+  type Failover,
+  type Cheapest,
+  cheapest,
+  failover,
+  type Route,
+  type RouteUse,
+  type Weighted,
+  weighted,
+} from './ports/route-options.js';
+export {
+  type LaneReading,
+  MESSAGING_METRICS,
+  type MessagingMetrics,
+  type QueueReading,
+  type SubmitMeasurement,
+} from './ports/metrics.js';
 export {
   MESSAGING_RATE_CARD,
   type Price,
@@ -289,11 +364,17 @@ export {
   type TracedStep,
 } from './ports/tracing.js';
 export { africasTalkingParser } from './providers/africas-talking/africas-talking.js';
+export {
+  africasTalking,
+  type AfricasTalkingOptions,
+} from './providers/africas-talking/africas-talking.transport.js';
 export { clickatellParser } from './providers/clickatell/clickatell.js';
+export { clickatell, type ClickatellOptions } from './providers/clickatell/clickatell.transport.js';
 export type { HttpTransportOptions } from './providers/http/http.options.js';
 export { http } from './providers/http/http.transport.js';
 export { standardWebhooks } from './providers/http/interface-callbacks.js';
 export { infobipParser } from './providers/infobip/infobip.js';
+export { infobip, type InfobipOptions } from './providers/infobip/infobip.transport.js';
 export {
   kannelInboundParser,
   kannelParser,
@@ -301,18 +382,24 @@ export {
 } from './providers/kannel/kannel-callbacks.js';
 export { kannel, type KannelOptions } from './providers/kannel/kannel.transport.js';
 export { plivoParser, plivoSignature } from './providers/plivo/plivo.js';
+export { plivo, type PlivoOptions } from './providers/plivo/plivo.transport.js';
 export { reloadly, type ReloadlyOptions } from './providers/reloadly/reloadly.js';
 export {
+  type PlayedReport,
+  type Simulator,
   simulator,
+  simulatorOf,
   type SimulatorOptions,
-  SimulatorTransport,
 } from './providers/simulator/simulator.transport.js';
-export { termiiParser } from './providers/termii/termii.js';
+export { termiiParser, termiiSignature } from './providers/termii/termii.js';
+export { termii, type TermiiOptions } from './providers/termii/termii.transport.js';
 export { twilioParser, twilioSignature } from './providers/twilio/twilio.js';
+export { twilio, type TwilioOptions } from './providers/twilio/twilio.transport.js';
 export { twilioVoiceParser } from './providers/twilio/twilio-calls.js';
 export { twilioVoice, type TwilioVoiceOptions } from './providers/twilio/twilio-voice.transport.js';
 export { vonageParser, vonageSignature } from './providers/vonage/vonage.js';
-export type { LaneHealth } from './store/reads/lane-queues.js';
+export { vonage, type VonageOptions } from './providers/vonage/vonage.transport.js';
+export type { LaneDoubt, LaneHealth } from './store/reads/lane-queues.js';
 export type { Hold, NewHold } from './store/rows/hold.js';
 export {
   MigrationLockedError,
@@ -321,3 +408,4 @@ export {
   withMigrationLock,
 } from './store/schema/migrator.js';
 export { FREQUENCY_CAP_MIGRATIONS } from './store/schema/store.migration.js';
+export { checkRoutes } from './routing/router.js';

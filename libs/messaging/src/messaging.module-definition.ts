@@ -47,7 +47,7 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
         {
           provide: MESSAGING_DATA_SOURCE,
           // Nest's token of a named data source.
-          useExisting: dataSource === undefined ? DataSource : `${dataSource}DataSource`,
+          useExisting: dataSource === 'default' ? DataSource : `${dataSource}DataSource`,
         },
         // Where two providers have one token, Nest takes the later one.
         ...overrides,

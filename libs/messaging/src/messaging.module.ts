@@ -1,6 +1,6 @@
 import { HttpModule, HttpService } from '@nestjs/axios';
 import { type Abstract, Module, type Provider } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
+import { DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { CallbackCounts } from './callbacks/callbacks.service.js';
 import { registryOf } from './channels/built-in-channels.js';
@@ -10,29 +10,35 @@ import { EmailService } from './channels/email/email.service.js';
 import { SmsService } from './channels/sms/sms.service.js';
 import { VoiceService } from './channels/voice/voice.service.js';
 import { VerificationService } from './channels/verification/verification.service.js';
+import { NotificationService } from './channels/notification/notification.service.js';
 import { VasService } from './channels/vas/vas.service.js';
 import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
 import { ContactStore } from './contacts/contact-store.js';
 import { ContactsService } from './contacts/contacts.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
+import { MessageStatusHandlers } from './message-status-handlers.js';
 import { MessageHistory } from './history.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { HoldWatch } from './dispatch/hold-watch.js';
 import { messageLanes } from './dispatch/message-lane.js';
+import type { Waves } from './dispatch/in-flight.js';
 import { PrefetchBudget } from './dispatch/prefetch-size.js';
-import { ProviderRate, ProviderState } from './dispatch/provider-state.js';
+import type { PreparedSubmission } from './dispatch/submissions.js';
+import { ProviderBreaker, ProviderWatch } from './dispatch/provider-breaker.js';
+import { ProviderRate, ProviderState, ProviderStates } from './dispatch/provider-state.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import { HoldsService } from './holds.service.js';
 import { MessagingOperations } from './operations.service.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { ChannelRegistry } from './message/channel-registry.js';
-import { MessagingConfigError } from './message/errors.js';
 import { ConfigurableModuleClass, MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
 import { MessagingRuntime } from './messaging.runtime.js';
 import { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 import { MessagingService } from './messaging.service.js';
+import { MeasuredEvents, QueueMetrics } from './queue-metrics.js';
+import { openTelemetryMetrics } from './open-telemetry.metrics.js';
 import { openTelemetryTracing } from './open-telemetry.tracing.js';
 import { policiesInOrder } from './policy/policies-in-order.js';
 import { PolicyPipeline } from './policy/policy-pipeline.js';
@@ -44,23 +50,15 @@ import {
   InboundListeners,
   ProvidedPorts,
   StatusListeners,
+  TemplateListeners,
 } from './ports/listeners.js';
-import {
-  MESSAGE_TRANSPORTS,
-  type MessageTransport,
-  type TransportContext,
-  type Transports,
-} from './ports/message-transport.js';
-import {
-  MESSAGING_OPTIONS,
-  MESSAGING_SETTINGS,
-  type MessagingSettings,
-  settingsOf,
-} from './ports/messaging-options.js';
+import { MESSAGE_TRANSPORTS } from './ports/message-transport.js';
+import { MESSAGING_OPTIONS, MESSAGING_SETTINGS, settingsOf } from './ports/messaging-options.js';
 import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
-import { wholeNumber } from './ports/option-schema.js';
+import { pricesOf } from './ports/provider-prices.js';
 import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
 import type { Token } from './ports/token.js';
+import { MESSAGING_METRICS } from './ports/metrics.js';
 import { MESSAGING_TRACING } from './ports/tracing.js';
 import { Router } from './routing/router.js';
 import { useDataSource } from './store/data-source-use.js';
@@ -68,11 +66,13 @@ import { MessageStore } from './store/message-store.js';
 import { requireTables } from './store/schema/migrator.js';
 import { FREQUENCY_CAP_MIGRATIONS } from './store/schema/store.migration.js';
 import { ReportRecorder } from './store/verbs/report.js';
+import { transportsOf } from './transports.js';
 import { WorkQueues } from './work-queues.js';
 
 const PROVIDERS: Provider[] = [
   { provide: MESSAGING_CLOCK, useValue: systemClock },
   provide(MESSAGING_TRACING, [], () => openTelemetryTracing()),
+  provide(MESSAGING_METRICS, [], () => openTelemetryMetrics()),
   provide(MESSAGING_SETTINGS, [MESSAGING_OPTIONS], settingsOf),
   provide(ChannelRegistry, [MESSAGING_SETTINGS], registryOf),
   provide(
@@ -82,13 +82,19 @@ const PROVIDERS: Provider[] = [
   ),
   provide(
     MESSAGE_TRANSPORTS,
-    [MESSAGING_SETTINGS, ChannelRegistry, HttpService, MESSAGING_CLOCK],
-    (settings, channels, http, clock) => transportsOf(settings, { channels, http, clock }),
+    [MESSAGING_SETTINGS, ChannelRegistry, HttpService, MESSAGING_CLOCK, ModuleRef],
+    (settings, channels, http, clock, module) =>
+      transportsOf(
+        settings,
+        { channels, http, clock, dispatches: settings.dispatch.enabled },
+        module,
+      ),
   ),
   provide(
     Router,
-    [MESSAGING_SETTINGS, MESSAGE_TRANSPORTS],
-    ({ routes }, transports) => new Router(routes, transports),
+    [MESSAGING_SETTINGS, MESSAGE_TRANSPORTS, ChannelRegistry],
+    ({ routes, providers }, transports, channels) =>
+      new Router(routes, transports, channels, pricesOf(providers)),
   ),
   provide(MESSAGING_RATE_CARD, [MESSAGING_SETTINGS, ChannelRegistry], ({ rateCard }, channels) =>
     rateCardOf('rateCard', rateCard, channels),
@@ -104,6 +110,7 @@ const PROVIDERS: Provider[] = [
       StatusListeners,
       ErasureListeners,
       MESSAGING_TRACING,
+      MESSAGING_METRICS,
     ],
     async (
       source,
@@ -114,6 +121,7 @@ const PROVIDERS: Provider[] = [
       listeners,
       erasureListeners,
       tracing,
+      metrics,
     ) => {
       const migrate = store.migrate ?? process.env['NODE_ENV'] !== 'production';
       const known = [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS];
@@ -132,7 +140,14 @@ const PROVIDERS: Provider[] = [
           migrations: { wanted, known },
           digestKeys: erasure.keys,
         },
-        { channels, clock, events, listeners, erasureListeners, tracing },
+        {
+          channels,
+          clock,
+          events: metrics ? new MeasuredEvents(events, metrics) : events,
+          listeners,
+          erasureListeners,
+          tracing,
+        },
       );
     },
   ),
@@ -156,41 +171,58 @@ const PROVIDERS: Provider[] = [
     },
   ),
   provide(
+    ProviderStates,
+    [
+      MessageStore,
+      MESSAGE_TRANSPORTS,
+      MESSAGING_CLOCK,
+      MESSAGING_SETTINGS,
+      MESSAGING_TRACING,
+      MESSAGING_METRICS,
+    ],
+    (
+      { lanes, providerPauses },
+      transports,
+      clock,
+      { dispatch, providers: options },
+      tracing,
+      metrics,
+    ) => {
+      const states = new ProviderStates();
+      for (const [name, transport] of transports) {
+        const limit = options?.[name]?.rateLimit;
+        const rate =
+          limit && new ProviderRate(lanes, clock, `provider ${name}`, limit.max, limit.per);
+        const breaker = new ProviderBreaker(name, clock, dispatch.backoff, providerPauses);
+        states.set(name, new ProviderState(name, transport, rate, tracing, metrics, breaker));
+      }
+      return states;
+    },
+  ),
+  provide(
+    ProviderWatch,
+    [MessageStore, ProviderStates],
+    ({ providerPauses }, states) => new ProviderWatch(providerPauses, states),
+  ),
+  provide(
     Dispatcher,
     [
       DISPATCH_ENGINE,
       MessageStore,
       PolicyPipeline,
-      MESSAGE_TRANSPORTS,
+      ProviderStates,
       Router,
       MESSAGING_CLOCK,
       MESSAGING_SETTINGS,
-      MESSAGING_TRACING,
       HoldWatch,
     ],
-    (
-      engine,
-      store,
-      policy,
-      transports,
-      router,
-      clock,
-      { dispatch, providers: options },
-      tracing,
-      holds,
-    ) => {
-      const { lanes, work, intents, outcomes, data } = store;
-      const providers = new Map<string, ProviderState>();
-      for (const [name, transport] of transports) {
-        const limit = options?.[name]?.rateLimit;
-        const rate =
-          limit && new ProviderRate(lanes, clock, `provider ${name}`, limit.max, limit.per);
-        providers.set(name, new ProviderState(name, transport, rate, tracing));
-      }
+    (engine, store, policy, providers, router, clock, { dispatch }, holds) => {
+      const { lanes, work, intents, outcomes, doubts, reports, data } = store;
       const budget = new PrefetchBudget();
-      const stores = { lanes, work, intents, outcomes, data };
+      const waves: Waves<PreparedSubmission> = new Map();
+      const stores = { lanes, work, intents, outcomes, doubts, reports, data };
       const { channels } = store.database;
-      const parts = { ...stores, policy, router, channels, providers, budget, clock, holds };
+      const parts = { ...stores, policy, router, channels, providers, budget, waves, clock, holds };
       const context = { ...parts, ...dispatch, leaseTime: dispatch.lease };
       const dispatcher = new Dispatcher(engine, context, messageLanes(context));
       store.reports.wake = (lane) => dispatcher.wake(lane);
@@ -202,6 +234,12 @@ const PROVIDERS: Provider[] = [
     [MessageStore, MESSAGING_CLOCK, MESSAGING_SETTINGS],
     (store, clock, { dispatch }) =>
       new WorkQueues(store, clock, { ...dispatch, leaseTime: dispatch.lease }),
+  ),
+  provide(
+    NotificationService,
+    [ChannelContext, MESSAGING_SETTINGS, EventEmitterPublisher, ErasureListeners, HoldWatch],
+    (context, settings, events, erasures, holds) =>
+      new NotificationService(context, settings, events, erasures, holds),
   ),
   provide(
     InboundRecorder,
@@ -242,14 +280,17 @@ const PROVIDERS: Provider[] = [
     InboundListeners,
     InboundTexts,
     MessageHistory,
+    MessageStatusHandlers,
     MessagingOperations,
     MessagingRuntime,
     MessagingService,
     PolicyService,
     ProvidedPorts,
+    QueueMetrics,
     RecipientFactsReader,
     SmsService,
     StatusListeners,
+    TemplateListeners,
     VoiceService,
     VasService,
     VerificationService,
@@ -264,6 +305,7 @@ const PROVIDERS: Provider[] = [
     MessageHistory,
     MessagingOperations,
     MessagingService,
+    NotificationService,
     PolicyService,
     SmsService,
     VoiceService,
@@ -274,6 +316,7 @@ const PROVIDERS: Provider[] = [
     DISPATCH_ENGINE,
     MESSAGE_TRANSPORTS,
     MESSAGING_CLOCK,
+    MESSAGING_METRICS,
     MESSAGING_RATE_CARD,
     MESSAGING_TRACING,
   ],
@@ -291,31 +334,4 @@ function provide<const D extends Dependency, const I extends readonly Dependency
   ) => Provided<D> | Promise<Provided<D>>,
 ): Provider {
   return { provide: token, useFactory, inject: [...inject] };
-}
-
-/** @throws MessagingConfigError without a transport, or where a capability prevents all sending */
-function transportsOf(
-  { providers, transport }: MessagingSettings,
-  context: TransportContext,
-): Transports {
-  if (providers)
-    return new Map(
-      Object.entries(providers).map(([name, provider]) => [
-        name,
-        checked(`providers.${name}`, provider.transport(context)),
-      ]),
-    );
-  if (!transport)
-    throw new MessagingConfigError(
-      'transport: is missing; set it to http({ baseUrl, apiToken }), or to simulator() for development',
-    );
-  const only = checked('transport', transport(context));
-  return new Map([[only.name, only]]);
-}
-
-function checked(option: string, transport: MessageTransport): MessageTransport {
-  const { maxRecipients, connections = 1 } = transport.capabilities;
-  for (const [name, value] of Object.entries({ maxRecipients, connections }))
-    wholeNumber(`${option}.capabilities.${name}`, value);
-  return transport;
 }

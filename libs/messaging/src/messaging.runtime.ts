@@ -11,24 +11,31 @@ import {
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { VerificationService } from './channels/verification/verification.service.js';
+import { NotificationService } from './channels/notification/notification.service.js';
 import { VasService } from './channels/vas/vas.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { HoldWatch } from './dispatch/hold-watch.js';
+import { ProviderWatch } from './dispatch/provider-breaker.js';
 import {
   clockJob,
   erasureJob,
   inboundJob,
+  type MessagingJob,
   MessagingJobs,
+  notificationJobs,
   openOrdersJob,
   purgeJob,
+  templatesJob,
   verificationJobs,
   wakeJob,
 } from './jobs/messaging.jobs.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
-import type { EventPublisher } from './ports/listeners.js';
+import { MessagingConfigError } from './message/errors.js';
+import { SyncedTemplates } from './message/templates.js';
+import { type EventPublisher, TemplateListeners } from './ports/listeners.js';
 import { WorkQueues } from './work-queues.js';
 import { giveBackDataSource } from './store/data-source-use.js';
 import { MessageStore } from './store/message-store.js';
@@ -38,11 +45,12 @@ import {
   type Transports,
 } from './ports/message-transport.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-options.js';
+import { warnWithoutShutdownHooks } from './shutdown-hooks.js';
 
 /** Milliseconds after `shutdownTimeout` in which outcomes are recorded and lanes released. */
 const CLEANUP_TIMEOUT = 2_000;
 
-/** Milliseconds between two reads of the holds. */
+/** Milliseconds between two reads of the holds, and of the pauses of providers. */
 const HOLDS_EVERY = 1_000;
 
 type LifecycleHooks = OnModuleInit &
@@ -59,19 +67,23 @@ type LifecycleHooks = OnModuleInit &
 export class MessagingRuntime implements LifecycleHooks {
   readonly #logger = new Logger('Messaging');
   #jobs: MessagingJobs | undefined;
+  #stopWarning = (): void => undefined;
 
   constructor(
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
     @Inject(WorkQueues) private readonly queues: WorkQueues,
     @Inject(HoldWatch) private readonly holds: HoldWatch,
+    @Inject(ProviderWatch) private readonly providers: ProviderWatch,
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(DISPATCH_ENGINE) private readonly engine: DispatchEngine,
     @Inject(VasService) private readonly vas: VasService,
     @Inject(VerificationService) private readonly verification: VerificationService,
+    @Inject(NotificationService) private readonly notifications: NotificationService,
     @Inject(EventEmitterPublisher) private readonly events: EventPublisher,
+    @Inject(TemplateListeners) private readonly templateListeners: TemplateListeners,
     /** The app's registry if there is one, so that operators see all intervals in one place. */
     @Optional() @Inject(SchedulerRegistry) private readonly registry = new SchedulerRegistry(),
   ) {}
@@ -91,8 +103,9 @@ export class MessagingRuntime implements LifecycleHooks {
       );
     }
     this.#logger.log(this.#summary());
-    const jobs = [...this.queues.jobs];
+    const jobs = [...this.queues.jobs, ...this.#templateJobs()];
     if (this.settings.dispatch.enabled) {
+      this.#stopWarning = warnWithoutShutdownHooks(this.#logger, this.settings.dispatch.lease);
       jobs.push(
         clockJob(store),
         wakeJob(this.dispatcher, 'wake', async (horizon) => {
@@ -103,14 +116,17 @@ export class MessagingRuntime implements LifecycleHooks {
           return found.filter(({ lane }) => !this.holds.of(lane));
         }),
         { name: 'holds', every: HOLDS_EVERY, run: () => this.holds.refresh() },
+        { name: 'providers', every: HOLDS_EVERY, run: () => this.providers.refresh() },
         reconcileJob(store, transports),
         inboundJob(this.inbound, shortest(this.settings.store.retention)),
         erasureJob(store),
         ...verificationJobs(this.verification),
+        ...notificationJobs(this.notifications),
         openOrdersJob(() => this.vas.takeOpen(), this.events),
         ...(store.purge.enabled ? [purgeJob(store)] : []),
       );
       await this.holds.refresh();
+      await this.providers.refresh();
       await this.dispatcher.start();
     }
     // Where this fails, a process that dispatches notices it before it sends anything.
@@ -121,8 +137,14 @@ export class MessagingRuntime implements LifecycleHooks {
     await this.#jobs.start();
   }
 
+  /** Runs the periodic jobs once, for tests that advance the clock. */
+  async runJobs(): Promise<void> {
+    await this.#jobs?.runAll();
+  }
+
   async onModuleDestroy(): Promise<void> {
     const begun = performance.now();
+    this.#stopWarning();
     const { shutdownTimeout } = this.settings.dispatch;
     this.store.database.setShutdownDeadline(shutdownTimeout);
     const until = begun + shutdownTimeout + CLEANUP_TIMEOUT;
@@ -142,9 +164,25 @@ export class MessagingRuntime implements LifecycleHooks {
       await this.#eachTransport((transport) => transport.onApplicationShutdown?.(signal));
     } finally {
       await this.inbound.idle();
+      await this.notifications.idle();
       giveBackDataSource(this.store.database.dataSource);
       await this.store.close();
     }
+  }
+
+  /** Every process that accepts messages checks their templates. @throws MessagingConfigError */
+  #templateJobs(): readonly MessagingJob[] {
+    const { templates, syncTemplates } = this.settings.whatsapp;
+    if (!(templates instanceof SyncedTemplates)) return [];
+    const listing = [...this.transports.values()].filter(
+      (one) => typeof one.fetchTemplates === 'function',
+    );
+    if (listing.length === 0)
+      throw new MessagingConfigError(
+        "whatsapp.templates: is 'synced', and no provider lists templates; pass wabaId to whatsappCloud(), or the templates themselves",
+      );
+    this.templateListeners.add({ onTemplatesChanged: async (all) => templates.update(all) });
+    return [templatesJob(templates, syncTemplates, listing)];
   }
 
   /** What the process sends with. Addresses and credentials are not in it. */

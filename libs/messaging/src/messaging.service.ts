@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { AnyChannelService, ChannelContext } from './channels/channel.service.js';
 import type { LaneHealth } from './store/reads/lane-queues.js';
 import { MessageStore } from './store/message-store.js';
+import type { ProviderPause } from './store/verbs/provider-pauses.js';
 import type { Channel, MessageClass } from './message/message.js';
 import type { ProviderHealth } from './message/views.js';
 import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
@@ -16,6 +17,7 @@ import {
 
 @Injectable()
 export class MessagingService {
+  /** @internal */
   constructor(
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(DISPATCH_ENGINE) private readonly engine: DispatchEngine,
@@ -64,7 +66,11 @@ export class MessagingService {
 
   /** The configured providers with what they do now. */
   async providers(): Promise<ProviderHealth[]> {
-    const load = await this.store.changes.load();
+    const [load, list] = await Promise.all([
+      this.store.changes.load(),
+      this.store.providerPauses.list(),
+    ]);
+    const pauses = new Map(list.map((pause) => [pause.provider, pause]));
     return [...this.transports].map(([name, { capabilities }]) => {
       const { max, per } = this.settings.providers?.[name]?.rateLimit ?? {};
       return {
@@ -74,12 +80,39 @@ export class MessagingService {
         rate: load.get(name)?.rate ?? 0,
         inFlight: load.get(name)?.inFlight ?? 0,
         connections: capabilities.connections ?? null,
+        ...pauseOf(pauses.get(name), this.context.clock.now()),
       };
     });
+  }
+
+  /** The providers that accept nothing now, over all processes; one small read. */
+  async pausedProviders(): Promise<
+    Pick<ProviderHealth, 'name' | 'state' | 'pauseReason' | 'pauseDetail' | 'pausedUntil'>[]
+  > {
+    const now = this.context.clock.now();
+    const pauses = await this.store.providerPauses.list();
+    return pauses
+      .filter(({ provider }) => this.transports.has(provider))
+      .map((pause) => ({ name: pause.provider, ...pauseOf(pause, now) }));
   }
 
   /** Whether the engine's broker accepts wakes; messages leave without it, too. Never throws. */
   async engineHealth(): Promise<EngineHealth> {
     return (await this.engine.health?.()) ?? { state: 'up', reason: null };
   }
+}
+
+function pauseOf(
+  pause: ProviderPause | undefined,
+  now: number,
+): Pick<ProviderHealth, 'state' | 'pauseReason' | 'pauseDetail' | 'pausedUntil'> {
+  if (!pause) return { state: 'up', pauseReason: null, pauseDetail: null, pausedUntil: null };
+  const { reason, pausedFor } = pause;
+  const [, code, detail] = /^([^:]*): (.*)$/s.exec(reason) ?? [];
+  return {
+    state: pausedFor > 0 ? 'paused' : 'probing',
+    pauseReason: code ?? reason,
+    pauseDetail: detail ?? reason,
+    pausedUntil: new Date(now + pausedFor),
+  };
 }

@@ -1,12 +1,14 @@
 import type { Context, Tracer } from '@opentelemetry/api';
+import {
+  errorTypeOf,
+  type OpenTelemetryApi as Api,
+  openTelemetryApi,
+  SCOPE,
+} from './open-telemetry.js';
 import type { MessagingTracing, TraceContext, TracedStep } from './ports/tracing.js';
-
-type Api = typeof import('@opentelemetry/api');
 
 /** Context key of OpenTelemetry's SDK that disables instrumentations. */
 const SUPPRESSED = 'OpenTelemetry SDK Context Key SUPPRESS_TRACING';
-/** A provider's code may be any text; codes that may contain a phone number are left out. */
-const PLAIN_CODE = /^(?!.*\d{7})[\w.:-]{1,64}$/;
 
 /**
  * Tracing; `undefined` without `@opentelemetry/api` or an SDK registered before the module. The
@@ -14,12 +16,9 @@ const PLAIN_CODE = /^(?!.*\d{7})[\w.:-]{1,64}$/;
  * @see https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
  */
 export async function openTelemetryTracing(
-  load: () => Promise<Api> = () => import('@opentelemetry/api'),
+  load?: Parameters<typeof openTelemetryApi>[0],
 ): Promise<MessagingTracing | undefined> {
-  const api = await load().catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
+  const api = await openTelemetryApi(load);
   const tracer = api && registeredTracer(api);
   return tracer && new OpenTelemetryTracing(api, tracer);
 }
@@ -86,10 +85,8 @@ function registeredTracer({ trace }: Api): Tracer | undefined {
   const provider = trace.getTracerProvider();
   // Recognises the API's proxy provider by shape, because the app may use another copy of the API.
   return 'getDelegateTracer' in provider
-    ? (provider as { getDelegateTracer(name: string): Tracer | undefined }).getDelegateTracer(
-        '@dundun/messaging',
-      )
-    : provider.getTracer('@dundun/messaging');
+    ? (provider as { getDelegateTracer(name: string): Tracer | undefined }).getDelegateTracer(SCOPE)
+    : provider.getTracer(SCOPE);
 }
 
 function attributesOf(step: TracedStep) {
@@ -104,15 +101,4 @@ function attributesOf(step: TracedStep) {
     ...(messages > 1 && { 'messaging.batch.message_count': messages }),
     ...attributes,
   };
-}
-
-function errorTypeOf(error: unknown): string {
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
-  const found = [code, name].find((word) => typeof word === 'string' && PLAIN_CODE.test(word));
-  return typeof found === 'string' ? found : '_OTHER';
-}
-
-function isMissing(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
 }

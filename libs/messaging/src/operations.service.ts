@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { ChannelContext } from './channels/channel.service.js';
+import { ChannelContext, pageOf } from './channels/channel.service.js';
 import { checkTime, durationOf, given } from './channels/send.js';
 import { MessageHistory } from './history.service.js';
 import { HoldsService } from './holds.service.js';
@@ -23,6 +23,7 @@ import type {
   MessageRecord,
   Page,
   TenantsOption,
+  UnmatchedReport,
 } from './message/views.js';
 import type { Duration } from './ports/option-schema.js';
 import type { AlsoOption } from './store/database/sql.js';
@@ -38,6 +39,14 @@ export interface OperationsFilter extends Omit<HistoryFilter, 'since' | 'until'>
   readonly olderThan?: Duration | Date | undefined;
   /** Accepted since this time, or within this duration. @default any time */
   readonly youngerThan?: Duration | Date | undefined;
+}
+
+export interface UnmatchedFilter {
+  /** Name of the provider. @default every provider */
+  readonly provider?: string | undefined;
+  readonly cursor?: string | undefined;
+  /** @default 100, at most 1000 */
+  readonly limit?: number | undefined;
 }
 
 export interface ResendOptions extends TenantsOption, AlsoOption {
@@ -94,6 +103,7 @@ const WORD = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
  */
 @Injectable()
 export class MessagingOperations {
+  /** @internal */
   constructor(
     @Inject(ChannelContext) private readonly context: ChannelContext,
     @Inject(MessageHistory) private readonly history: MessageHistory,
@@ -217,10 +227,12 @@ export class MessagingOperations {
    */
   async resumeLane(lane: string, { also }: AlsoOption = {}): Promise<boolean> {
     checkLanes(lane);
-    const { database, holds, lanes } = this.context.store;
+    const { database, holds, lanes, providerPauses } = this.context.store;
     return database.transaction(async (tx) => {
       const lifted = await holds.lift(tx, { lanes: lane, reason: OPERATOR_HOLD });
+      const provider = await lanes.pausedProvider(tx, lane);
       const resumed = await lanes.resume(tx, lane);
+      if (provider !== undefined) await providerPauses.endWithin(tx, provider);
       if (lifted || resumed) await also?.(tx.manager);
       return lifted || resumed;
     });
@@ -253,6 +265,29 @@ export class MessagingOperations {
     }
   }
 
+  /**
+   * Reports that name no message, newest first: of messages that another system sent, or with a
+   * reference that no answer gave. A page looks at 10,000 reports, so that with a provider it may be
+   * empty before the last one.
+   * @throws MessageValidationError on `cursor`
+   * @example
+   * const { data } = await operations.unmatchedReports({ provider: 'main', limit: 20 });
+   */
+  async unmatchedReports({ provider, cursor, limit }: UnmatchedFilter = {}): Promise<
+    Page<UnmatchedReport>
+  > {
+    const page = pageOf({
+      ...(cursor !== undefined && { cursor }),
+      ...(limit !== undefined && { limit }),
+    });
+    return this.context.store.unmatched.page({ provider, cursor: page.cursor, limit: page.limit });
+  }
+
+  /** Number of reports that name no message, by provider; of more than 100,000 some are not counted. */
+  async unmatchedCounts(): Promise<ReadonlyMap<string, number>> {
+    return this.context.store.unmatched.counts();
+  }
+
   async #placeOf(id: string, tenants: TenantsOption['tenants'] = 'all'): Promise<MessagePosition> {
     const { records } = this.context.store;
     const found = typeof id === 'string' ? await records.find(id) : undefined;
@@ -277,7 +312,7 @@ export class MessagingOperations {
     const { status } = await store.reads.message(idOf(place), { tenant, channel });
     this.#requireFailed(place, batch, channels.rankOf(status));
     if (batch.content === null) throw new ContentErasedError(idOf(place));
-    const { content, hasPersonal } = readContent(batch.content);
+    const { content, labels, hasPersonal } = readContent(batch.content);
     refuseUnrepeatable(channels.get(channel), content as SecretContent);
     const { batchId, position } = place;
     const [own] = hasPersonal ? await store.data.personal([{ batch: batchId, position }]) : [];
@@ -288,6 +323,7 @@ export class MessagingOperations {
       class: batch.priority === PRIORITY.high ? 'high' : 'normal',
       sender: batch.sender,
       content,
+      labels,
       hasPersonal: own && true,
       personal: own && [own],
       deliveryReport: batch.deliveryReport === 1,

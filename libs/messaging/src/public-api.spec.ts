@@ -1,9 +1,10 @@
 import { expect, it } from '@jest/globals';
+import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
 
 it('the public types are these', () => {
-  const program = programOf(join(import.meta.dirname, 'index.ts'));
+  const program = programOf([join(import.meta.dirname, 'index.ts')]);
   const checker = program.getTypeChecker();
   const module = checker.getSymbolAtLocation(
     program.getSourceFile(program.getRootFileNames()[0]!)!,
@@ -15,8 +16,60 @@ it('the public types are these', () => {
   expect(exported.map(([name, text]) => `${name}\n  ${text}`).join('\n\n')).toMatchSnapshot();
 });
 
+it('MessagingErrorCode has exactly the codes of the errors and policies in the sources', () => {
+  const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /(?<!\.spec)\.ts$/.test(file),
+  );
+  const program = programOf(files.map((file) => join(import.meta.dirname, file)));
+  const checker = program.getTypeChecker();
+  const used = new Set<string>();
+  const wanted: string[] = [];
+  const add = (code: ts.Node) => wordsOf(checker.getTypeAtLocation(code), code, used);
+  const visit = (node: ts.Node): void => {
+    const made = codeOf(node);
+    if (made) add(made);
+    if (ts.isTypeAliasDeclaration(node) && node.name.text === 'MessagingErrorCode')
+      wanted.push(...wordsOf(checker.getTypeAtLocation(node.name), node, new Set()));
+    ts.forEachChild(node, visit);
+  };
+  for (const file of program.getSourceFiles()) visit(file);
+  expect([...used].toSorted()).toEqual(wanted.toSorted());
+});
+
+/** Their codes are a provider's, or those of the app's own policies too. */
+const OPEN = ['SubmitFailure', 'PolicyError'];
+
+/** The code in `new MessagingError(code)`, in the `super(code)` of its subclasses, and in a denial. */
+function codeOf(node: ts.Node): ts.Node | undefined {
+  if (ts.isNewExpression(node) && node.expression.getText() === 'MessagingError')
+    return node.arguments?.[0];
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.SuperKeyword) {
+    const owner = ts.findAncestor(node, ts.isClassDeclaration);
+    const base = owner?.heritageClauses?.[0]?.types[0]?.getText();
+    if (base === 'MessagingError' && !OPEN.includes(owner?.name?.text ?? ''))
+      return node.arguments[0];
+    if (base === 'MessageValidationError') return node.arguments[1];
+  }
+  if (!ts.isPropertyAssignment(node) || !ts.isStringLiteral(node.initializer)) return undefined;
+  const isDenial =
+    node.name.getText() === 'code' && node.getSourceFile().fileName.includes('/policy/');
+  const rules = node.parent.parent;
+  const isRule = ts.isPropertyAssignment(rules) && rules.name.getText() === 'suppressedAs';
+  return isDenial || isRule ? node.initializer : undefined;
+}
+
+/** Adds the literals of the type, which may be open for further texts. */
+function wordsOf(type: ts.Type, place: ts.Node, words: Set<string>): Set<string> {
+  const members = type.isUnion() ? type.types : [type];
+  const literals = members.filter((member) => member.isStringLiteral());
+  if (literals.length === 0)
+    throw new Error(`The code has a type without literals: ${place.getText().slice(0, 80)}`);
+  for (const { value } of literals) words.add(value);
+  return words;
+}
+
 /** Parses syntax only and follows relative imports, which takes a second; a full type check takes much longer. */
-function programOf(entry: string): ts.Program {
+function programOf(entries: readonly string[]): ts.Program {
   const options: ts.CompilerOptions = {
     target: ts.ScriptTarget.ESNext,
     module: ts.ModuleKind.NodeNext,
@@ -33,7 +86,7 @@ function programOf(entry: string): ts.Program {
           }
         : undefined,
     }));
-  return ts.createProgram([entry], options, host);
+  return ts.createProgram(entries, options, host);
 }
 
 /** The declaration of an exported name and of the option tables that its type comes from. */

@@ -12,8 +12,12 @@ const PAUSE_REASONS: ReadonlySet<string> = new Set([
   'unreachable',
   'unexpected_redirect',
   'not_the_interface',
+  'not_the_provider',
+  'account_restricted',
+  'payment_required',
   'not_sent',
   'no_route',
+  'bind_refused',
 ]);
 
 export interface LanesCheckOptions {
@@ -37,6 +41,7 @@ export interface LanesCheckOptions {
 export class MessagingHealthIndicator {
   readonly #logger = new Logger('Health');
 
+  /** @internal */
   constructor(
     @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
     @Inject(MessagingService) private readonly messaging: MessagingService,
@@ -85,6 +90,26 @@ export class MessagingHealthIndicator {
     if (stuck > 0) return session.down(details);
     const isDegraded = all !== undefined || Object.keys(paused).length > 0;
     return isDegraded ? degraded(session, details) : session.up(details);
+  }
+
+  /**
+   * Degraded: a provider accepts nothing, because it refused a bind or a credential, cannot be reached,
+   * or asked for a pause. Its messages wait, or leave by another one; `MessagingService.providers()` names
+   * it.
+   */
+  async providers<const Key extends string>(key: Key): Promise<HealthIndicatorResult<Key>> {
+    const session = this.indicators.check(key);
+    const providers = await this.messaging.pausedProviders().catch((error: unknown) => {
+      this.#logger.warn({ message: 'the providers cannot be read', err: error });
+    });
+    if (!providers) return session.down({ reason: 'store_unreadable' });
+    const paused: Record<string, number> = {};
+    for (const { pauseReason } of providers) {
+      const word = PAUSE_REASONS.has(pauseReason ?? '') ? (pauseReason as string) : 'other';
+      paused[word] = (paused[word] ?? 0) + 1;
+    }
+    const details = { paused };
+    return Object.keys(paused).length > 0 ? degraded(session, details) : session.up(details);
   }
 
   /** Degraded: the engine's broker is unreachable, so that messages leave some seconds later. */

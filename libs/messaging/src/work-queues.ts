@@ -8,12 +8,20 @@ import type { LaneWaker } from './ports/dispatch-engine.js';
 import { Lanes } from './store/verbs/lanes.js';
 import type { DueLane } from './store/reads/lane-queues.js';
 import type { MessageStore } from './store/message-store.js';
-import type { StoreDatabase } from './store/database/store-database.js';
+import type { EntityManager } from 'typeorm';
+import type { Dialect } from './store/database/dialect.js';
+import type { Transaction } from './store/database/sql.js';
 
 /** Access to the app's database for a queue's own tables. Statements use `?` placeholders. */
-export type QueueDatabase = Pick<StoreDatabase, 'all' | 'transaction' | 'join'> & {
-  readonly dialect: Pick<StoreDatabase['dialect'], 'rows' | 'updateFrom'>;
-};
+export interface QueueDatabase {
+  readonly dialect: Pick<Dialect, 'rows' | 'updateFrom'>;
+  /** Outside a transaction. */
+  all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
+  /** Repeated after deadlocks and serialisation failures. @param lockTimeout milliseconds of each lock wait */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T>;
+  /** @throws TransactionRequiredError where `manager` is in no transaction of this data source */
+  join(manager: EntityManager): Transaction;
+}
 
 /**
  * An app's own work, in lanes that are leased, woken, drained and released like those of messages.
@@ -45,6 +53,7 @@ export class WorkQueues {
   readonly jobs: MessagingJob[] = [];
   readonly #dispatchers = new Map<string, Dispatcher>();
 
+  /** @internal */
   constructor(
     private readonly store: Pick<MessageStore, 'database'>,
     private readonly clock: Clock,

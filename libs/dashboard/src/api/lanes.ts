@@ -2,7 +2,7 @@ import type { Timestamp } from './common.js';
 
 // GET api/lanes → LanesAnswer, POST api/lanes/:lane/resume → LanesAnswer (needs `operate` and `act`)
 
-/** Lanes that are paused, held, or have due work. */
+/** Lanes that are paused, held, or in doubt, or have due work. */
 export interface LanesAnswer {
   readonly data: readonly LaneItem[];
 }
@@ -25,6 +25,15 @@ export interface LaneItem {
     readonly title: string;
     readonly remedy: string;
     readonly since: Timestamp;
+  } | null;
+  /** Submissions without an answer, which their provider may have; `null`: there are none. */
+  readonly doubt: {
+    readonly submissions: number;
+    /** First start of the oldest of them. */
+    readonly since: Timestamp;
+    /** Error code of the newest of them, such as `answer_lost`, in words. */
+    readonly reason: string;
+    readonly title: string;
   } | null;
 }
 

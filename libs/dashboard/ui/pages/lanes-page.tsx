@@ -31,7 +31,7 @@ export function LanesPage(): JSX.Element {
     <>
       <PageHeader
         title="Lanes"
-        description="A lane is the unit of order and rate: one tenant’s channel. Lanes without due work are not listed."
+        description="A lane is the unit of order and rate: one tenant’s channel. Lanes with nothing to do are not listed."
       />
       <Card flush title="Lanes with work">
         {lanes.loading && <Skeleton />}
@@ -85,9 +85,36 @@ function LaneTable(props: {
 }
 
 function Why({ lane }: { lane: LaneItem }): JSX.Element {
-  const { hold, pause } = lane;
+  const { hold, pause, doubt } = lane;
+  if (!hold && !pause && !doubt) return <span class="muted">–</span>;
+  return (
+    <div>
+      <Cause lane={lane} />
+      {doubt && (
+        <div>
+          <Doubt doubt={doubt} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Doubt({ doubt }: { doubt: NonNullable<LaneItem['doubt']> }): JSX.Element {
+  const { submissions, since, title } = doubt;
+  return (
+    <div class="reason">
+      <strong>{plural(submissions, 'request')} without an outcome</strong>
+      <p class="small">{title}. The provider is asked, and the request is repeated.</p>
+      <p class="muted small">
+        since <Time at={since} />
+      </p>
+    </div>
+  );
+}
+
+function Cause({ lane: { hold, pause } }: { lane: LaneItem }): JSX.Element | null {
   const cause = hold ?? pause;
-  if (!cause) return <span class="muted">–</span>;
+  if (!cause) return null;
   return (
     <div class="reason">
       <strong>{cause.title}</strong>

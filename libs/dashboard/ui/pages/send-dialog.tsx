@@ -73,11 +73,15 @@ export function SendDialog(props: {
   const estimate = useEstimate(request);
 
   useEffect(() => {
+    const { channel: asked } = draft;
     let left = false;
-    void product.senders?.(draft.channel).then((names) => {
+    void product.senders?.(asked).then((names) => {
       if (left) return;
       setSenders(names);
-      setDraft((before) => ({ ...before, from: before.from || (names[0] ?? '') }));
+      // Another channel may be chosen already: effects end after the page is drawn.
+      setDraft((before) =>
+        before.channel === asked ? { ...before, from: before.from || (names[0] ?? '') } : before,
+      );
     });
     return () => {
       left = true;

@@ -46,7 +46,7 @@ export class CallbackEndpoints {
     @Inject(DEFAULT_CALLBACK_FORM) private readonly form: DefaultCallbackForm,
     @Inject(CALLBACK_PATH) path: string | false,
   ) {
-    if (path === false && callbacks === undefined) return;
+    if (callbacks === undefined && (path === false || this.#listensByItself)) return;
     if (!hasProvidersAlone(callbacks)) this.#add(DEFAULT, callbacks ?? {}, 'callbacks');
     for (const [name, options] of Object.entries(callbacks?.providers ?? {})) {
       const option = `callbacks.providers.${name}`;
@@ -60,6 +60,11 @@ export class CallbackEndpoints {
 
   find(provider: string | undefined): CallbackEndpoint | undefined {
     return provider === DEFAULT ? undefined : this.#endpoints.get(provider ?? DEFAULT);
+  }
+
+  /** Whether every provider brings its reports by itself, so that no endpoint needs a secret. */
+  get #listensByItself(): boolean {
+    return [...this.transports.values()].every((transport) => transport.listen !== undefined);
   }
 
   #add(name: string, options: CallbackEndpointOptions, option: string): void {

@@ -2,7 +2,7 @@ import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
-import { identifier, recipientNumber, word } from '../message/report-fields.js';
+import { identifier, own, recipientNumber, word } from '../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../message/status.js';
 import type { CallbackParser } from '../ports/callback-parser.js';
 import {
@@ -11,6 +11,7 @@ import {
   type TimeFormat,
   first,
   idOf,
+  isObject,
   readEntries,
   selects,
   timeOf,
@@ -22,6 +23,8 @@ type Words<Name extends string> = Readonly<Partial<Record<Name, string | readonl
 
 /** Names of the fields in a provider's delivery reports. */
 export interface ReportMap extends EntryFilter {
+  /** Our id of the submission, where the provider repeats it. */
+  readonly submissionId?: FieldName;
   /** The reference from the answer to the submit. */
   readonly reference?: FieldName;
   readonly messageId?: FieldName;
@@ -113,6 +116,40 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
   };
 }
 
+/** Reads an entry as a report, as the parser of `map` does; `undefined`: it is none. */
+export function reportReader(map: ReportMap): (entry: unknown) => DeliveryReport | undefined {
+  checkReportMap(map);
+  const statuses = byWord(map.statuses);
+  return (entry) => {
+    if (!isObject(entry)) return undefined;
+    const report = readReport(entry, map, statuses);
+    return typeof report === 'string' ? undefined : report;
+  };
+}
+
+/** Query parameter of our callback address with the id of the submission. */
+const SUBMISSION = 'submission';
+
+/** `callbackUrl` for the reports of one submission, as {@link namingSubmission} reads it. */
+export function submissionLink(callbackUrl: URL, submissionId: string): string {
+  const link = new URL(callbackUrl);
+  link.searchParams.set(SUBMISSION, submissionId);
+  return link.href;
+}
+
+/** A parser whose reports name the submission of their address, so that they settle lost answers. */
+export function namingSubmission(parser: CallbackParser): CallbackParser {
+  return {
+    parse: (request) => {
+      const parsed = parser.parse(request);
+      const submissionId = identifier(own(request.query, SUBMISSION));
+      if (submissionId === null) return parsed;
+      const reports = parsed.reports?.map((report) => ({ submissionId, ...report }));
+      return { ...parsed, ...(reports && { reports }) };
+    },
+  };
+}
+
 /** Names by the provider's words, in lower case. */
 function byWord(words: Words<string> = {}): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -136,6 +173,7 @@ function readReport(
   map: ReportMap,
   statuses: ReadonlyMap<string, ChannelStatus>,
 ): DeliveryReport | string {
+  const submissionId = first(entry, map.submissionId, identifier);
   const reference = first(entry, map.reference, idOf);
   const messageId = first(entry, map.messageId, idOf);
   if (reference === null && messageId === null) return 'names no message';
@@ -148,6 +186,7 @@ function readReport(
   if (rawStatus === undefined) return 'no status';
   const errorCode = first(entry, map.errorCode, word);
   return {
+    ...(submissionId !== null && { submissionId }),
     reference,
     messageId,
     recipient: first(entry, map.recipient, recipientNumber),

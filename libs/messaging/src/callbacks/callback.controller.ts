@@ -42,29 +42,36 @@ export function callbackController(
 
     @Post(ROUTES)
     @HttpCode(204)
-    async post(
+    post(
       @Req() request: IncomingCallback,
       @Res({ passthrough: true }) reply: CallbackReply,
     ): Promise<string | undefined> {
-      const answer = await this.#take(request, 'POST');
-      if (answer) reply.status(200).header('content-type', answer.contentType);
-      return answer?.body;
+      return this.#answer(request, reply, 'POST');
     }
 
     /** Answers 200, because Kannel, which calls back by GET, takes only 200 and 202 as success. */
     @Get(ROUTES)
     @HttpCode(200)
-    async get(@Req() request: IncomingCallback): Promise<void> {
-      await this.#take(request, 'GET');
+    get(
+      @Req() request: IncomingCallback,
+      @Res({ passthrough: true }) reply: CallbackReply,
+    ): Promise<string | undefined> {
+      return this.#answer(request, reply, 'GET');
     }
 
-    #take(request: IncomingCallback, method: CallbackRequest['method']) {
+    async #answer(
+      request: IncomingCallback,
+      reply: CallbackReply,
+      method: CallbackRequest['method'],
+    ): Promise<string | undefined> {
       // The platforms' requests have getters, which a spread would leave out.
       const { headers, originalUrl: url, params, query, body, rawBody, ip } = request;
-      return this.callbacks.take(
+      const answer = await this.callbacks.take(
         { method, url, pathSecret: params.secret, headers, query, body, rawBody, ip },
         params.provider,
       );
+      if (answer) reply.status(200).header('content-type', answer.contentType);
+      return answer?.body;
     }
   }
   return CallbackController;

@@ -16,6 +16,7 @@ import { ReportRecorder } from '../store/verbs/report.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { CallbackAnswer, CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
+import { TemplateListeners } from '../ports/listeners.js';
 import {
   ReceivedCallback,
   UnreadableCallbackError,
@@ -70,6 +71,7 @@ class RefusalLog {
   readonly #logger = new Logger('MessagingCallbacks');
   readonly #last = new Map<string, { readonly at: number; unlogged: number }>();
 
+  /** @internal */
   constructor(private readonly clock: Clock) {}
 
   /** @param reason one of few; it has nothing of the callback */
@@ -98,10 +100,12 @@ export class CallbacksService {
   readonly #logger = new Logger('MessagingCallbacks');
   readonly #refusals: RefusalLog;
 
+  /** @internal */
   constructor(
     private readonly endpoints: CallbackEndpoints,
     private readonly recorder: ReportRecorder,
     private readonly inbound: InboundRecorder,
+    @Inject(TemplateListeners) private readonly templates: TemplateListeners,
     private readonly counts: CallbackCounts,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
   ) {
@@ -136,12 +140,12 @@ export class CallbacksService {
     }
     await this.#verify(request, endpoint);
     const contents = this.#parse(request, endpoint);
-    const { reports, messages, errors } = contents;
+    const { reports, messages, templates, errors } = contents;
     if (errors.length > 0) {
       this.#logger.warn(
         `Callback at ${endpoint.name} with ${summaryOf(contents)} and ${errors.length} unreadable entries: ${errors.slice(0, MAX_NAMED).join('; ')}`,
       );
-      if (reports.length + messages.length === 0)
+      if (reports.length + messages.length + templates.length === 0)
         throw new BadRequestException('No entry could be read');
     }
     await this.#store(contents, endpoint);
@@ -167,8 +171,9 @@ export class CallbacksService {
 
   #parse(request: CallbackRequest, endpoint: CallbackEndpoint): Contents {
     try {
-      const { reports = [], messages = [], errors, answer } = endpoint.parser.parse(request);
-      return { reports, messages, errors, answer };
+      const parsed = endpoint.parser.parse(request);
+      const { reports = [], messages = [], templates = [], errors, answer } = parsed;
+      return { reports, messages, templates, errors, answer };
     } catch (error) {
       throw this.#unreadable(endpoint, error);
     }
@@ -184,10 +189,11 @@ export class CallbacksService {
   }
 
   async #store(contents: Contents, { name, provider }: CallbackEndpoint): Promise<void> {
-    const { reports, messages } = contents;
+    const { reports, messages, templates } = contents;
     try {
       if (reports.length > 0) await this.recorder.record(reports, { provider });
       if (messages.length > 0) await this.inbound.record(messages, { transport: provider });
+      if (templates.length > 0) await this.templates.notify(templates);
     } catch (error) {
       // The message of a database error may quote rows, so only its name is logged.
       this.#logger.error(
@@ -214,9 +220,11 @@ export class CallbacksService {
   }
 }
 
-function summaryOf({ reports, messages }: Contents): string {
-  const reported = `${reports.length} reports`;
-  return messages.length > 0 ? `${reported}, ${messages.length} inbound messages` : reported;
+function summaryOf({ reports, messages, templates }: Contents): string {
+  const summary = [`${reports.length} reports`];
+  if (messages.length > 0) summary.push(`${messages.length} inbound messages`);
+  if (templates.length > 0) summary.push(`${templates.length} changes of templates`);
+  return summary.join(', ');
 }
 
 function nameOf(error: unknown): string {

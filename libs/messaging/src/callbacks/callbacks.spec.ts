@@ -10,6 +10,7 @@ import { InboundRecorder } from '../contacts/inbound.js';
 import type { DeliveryReport } from '../message/events.js';
 import { ReportRecorder } from '../store/verbs/report.js';
 import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
+import { TemplateListeners } from '../ports/listeners.js';
 import { MESSAGE_TRANSPORTS } from '../ports/message-transport.js';
 import { type CallbackOptions, MESSAGING_SETTINGS } from '../ports/messaging-options.js';
 import { CALLBACK_PATH, CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callback-endpoints.js';
@@ -74,6 +75,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
         CallbacksService,
         { provide: ReportRecorder, useValue: recorder },
         { provide: InboundRecorder, useValue: recorder },
+        TemplateListeners,
         CallbackCounts,
         CallbackEndpoints,
         { provide: CALLBACK_PATH, useValue: 'callbacks' },

@@ -26,6 +26,16 @@ const one = (entry: object) => {
 };
 
 describe('callbackParser of a report map', () => {
+  it('a report map names the field with our id of the submission', () => {
+    const named = parserOf({ ...map, submissionId: 'ref' });
+    const body = { id: 'm1', dlr: 'ok', ref: 'b-s0' };
+    expect(named.parse(callbackRequest({ body })).reports).toMatchObject([
+      { submissionId: 'b-s0' },
+    ]);
+    const [without] = named.parse(callbackRequest({ body: { id: 'm1', dlr: 'ok' } })).reports ?? [];
+    expect(without).not.toHaveProperty('submissionId');
+  });
+
   it('a report map reads one entry, many, a nested list, and a query', () => {
     const entry = { id: 'm1', to: '+234 801 234 5678', dlr: 'OK', err: 0, at: 1_767_225_600 };
     const report = {

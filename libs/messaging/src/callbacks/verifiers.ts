@@ -35,7 +35,7 @@ export const readSecrets: OptionReader<readonly string[], Secrets> = (option, gi
 };
 
 /** Compares every candidate in constant time, so that the duration does not reveal the match. */
-function anySame(given: string, expected: readonly string[]): boolean {
+export function anySame(given: string, expected: readonly string[]): boolean {
   return expected.map((one) => timingSafeEqual(digestOf(given), digestOf(one))).includes(true);
 }
 

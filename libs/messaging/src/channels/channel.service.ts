@@ -6,6 +6,8 @@ import { MessageValidationError, validated } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
 import type {
   BatchView,
+  CancelledBatches,
+  ListedMessage,
   ListOptions,
   MessageFilter,
   MessageTimeline,
@@ -25,6 +27,7 @@ import type { AlsoOption } from '../store/database/sql.js';
 import { MessageStore } from '../store/message-store.js';
 import { isBatchId } from '../store/reads/reads.js';
 import { Enqueuer } from './enqueuer.js';
+import { checkTag } from './labels.js';
 import {
   type ChannelMessage,
   checkTime,
@@ -56,6 +59,7 @@ export interface CostEstimate {
 
 @Injectable()
 export class ChannelContext {
+  /** @internal */
   constructor(
     @Inject(ChannelRegistry) readonly channels: ChannelRegistry,
     @Inject(MessageStore) readonly store: MessageStore,
@@ -72,12 +76,14 @@ const LONGEST_POLL = 1_000;
 
 /** Sends on one channel, reads batches and messages, reschedules and cancels. */
 export abstract class ChannelService {
+  /** @internal */
   protected readonly definition: ChannelDefinition;
+  /** @internal */
+  protected readonly context: ChannelContext;
 
-  constructor(
-    channel: Channel,
-    protected readonly context: ChannelContext,
-  ) {
+  /** @internal */
+  constructor(channel: Channel, context: ChannelContext) {
+    this.context = context;
     this.definition = context.channels.get(channel);
   }
 
@@ -102,6 +108,16 @@ export abstract class ChannelService {
   /** The messages that have started, in the order of the batch. @throws BatchNotFoundError */
   async messages(id: string, options: ListOptions = {}): Promise<Page<MessageView>> {
     return this.store.reads.messages(id, this.scopeOf(options), pageOf(options));
+  }
+
+  /**
+   * Messages of all batches, one for each recipient, also before they start; the newest batch first.
+   * A page looks at 1,000 batches, and with `to` or `status` at 10,000 recipients.
+   * @throws MessageValidationError naming each wrong field of the filter
+   */
+  async list(filter: MessageFilter = {}): Promise<Page<ListedMessage>> {
+    const scope = await this.checkedFilter(filter);
+    return this.store.messages.page(scope, { ...filter, ...pageOf(filter) });
   }
 
   /**
@@ -174,15 +190,28 @@ export abstract class ChannelService {
   }
 
   /**
-   * Cancels the messages that have not started; the others still get their outcomes and reports.
+   * Cancels the messages of a batch that have not started; the others still get their outcomes and
+   * reports. With a tag, those of all batches of the tenant and channel with this tag that were
+   * accepted before the call: some batches at a time, so that a call that fails has cancelled some,
+   * and the next one cancels the rest.
+   * @throws MessageValidationError where the tag has not the form of a tag
    * @throws BatchNotFoundError
-   * @throws AlreadySentError where no message can be cancelled any more
+   * @throws AlreadySentError where no message of the batch can be cancelled any more
+   * @example
+   * await sms.cancel(id);
+   * const { batches, messages } = await sms.cancel({ tag: 'summer-sale' }, { tenant });
    */
+  cancel(id: string, options?: TenantOption & AlsoOption): Promise<BatchView>;
+  cancel(of: { readonly tag: string }, options?: TenantOption): Promise<CancelledBatches>;
   async cancel(
-    id: string,
+    of: string | { readonly tag: string },
     { also, ...options }: TenantOption & AlsoOption = {},
-  ): Promise<BatchView> {
-    return this.store.batches.cancel(id, this.scopeOf(options), also);
+  ): Promise<BatchView | CancelledBatches> {
+    const scope = this.scopeOf(options);
+    if (typeof of !== 'object' || of === null) return this.store.batches.cancel(of, scope, also);
+    const { tag } = of;
+    validated((errors) => checkTag(tag, errors));
+    return this.store.batches.cancelTagged(tag, scope);
   }
 
   /**
@@ -203,15 +232,17 @@ export abstract class ChannelService {
     await this.store.reports.record([report], { provider });
   }
 
+  /** @internal */
   protected enqueue(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
     return this.context.enqueuer.enqueue(this.definition, message, options);
   }
 
+  /** @internal */
   protected replay(message: ChannelMessage, options: SendOptions): Promise<Receipt | undefined> {
     return this.context.enqueuer.replayOf(this.definition, message, options);
   }
 
-  /** Price of `parts` parts, or of one message of a category; `null`: no known price. */
+  /** @internal Price of `parts` parts, or of one message of a category; `null`: no known price. */
   protected async costOf(
     { parts, category }: { readonly parts: number; readonly category: string | null },
     { tenant = '', to }: EstimateOptions,
@@ -224,15 +255,18 @@ export abstract class ChannelService {
     return { cost: price?.amount ?? null, currency: price?.currency ?? null };
   }
 
+  /** @internal */
   protected get store(): MessageStore {
     return this.context.store;
   }
 
+  /** @internal */
   protected scopeOf({ tenant = '' }: TenantOption): BatchScope {
     validated((errors) => checkWords({ tenant }, errors));
     return { tenant, channel: this.definition.name };
   }
 
+  /** @internal */
   protected listScopeOf(options: TenantOption): ListScope {
     const { tenant, channel } = this.scopeOf(options);
     return { tenants: [tenant], channel };
@@ -241,6 +275,7 @@ export abstract class ChannelService {
   /**
    * The scope of a list. @throws MessageValidationError naming each wrong field of its filter
    * @throws BatchNotFoundError
+   * @internal
    */
   protected async checkedFilter(filter: MessageFilter): Promise<ListScope> {
     const { batchId, status } = filter;

@@ -3,10 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { ContactsService } from '../contacts/contacts.service.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
-import type { ReadRecipients } from '../message/address.js';
+import { readRecipients, type ReadRecipients } from '../message/address.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
-import { MessageValidationError, validated } from '../message/errors.js';
+import { MessageValidationError, NoRouteError, validated } from '../message/errors.js';
 import type { Personal } from '../message/email-content.js';
 import type { InboundReceived } from '../message/events.js';
 import { denialsOf, PolicyError } from '../policy/policy.service.js';
@@ -14,6 +14,7 @@ import { type AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-options.js';
+import { MESSAGING_METRICS, type MessagingMetrics } from '../ports/metrics.js';
 import { MESSAGING_TRACING, type MessagingTracing } from '../ports/tracing.js';
 import { Router } from '../routing/router.js';
 import { MessageStore } from '../store/message-store.js';
@@ -22,6 +23,7 @@ import type { Sql, Transaction } from '../store/database/store-database.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 import {
   checkCount,
+  type CheckedSend,
   checkedSend,
   isLarge,
   type LibraryMessage,
@@ -30,6 +32,11 @@ import {
   type Receipt,
   type SendOptions,
 } from './send.js';
+
+interface JoinedSend extends CheckedSend {
+  /** The caller's transaction. */
+  readonly tx: Transaction | undefined;
+}
 
 /**
  * Enqueues the sends of every channel:
@@ -50,6 +57,7 @@ export class Enqueuer {
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(MESSAGING_TRACING) private readonly tracing: MessagingTracing | undefined,
+    @Inject(MESSAGING_METRICS) private readonly metrics: MessagingMetrics | undefined,
   ) {}
 
   /** Resolves once durable or in the caller's transaction; throws as `SmsService.send()`. */
@@ -58,26 +66,23 @@ export class Enqueuer {
     message: LibraryMessage,
     options: SendOptions,
   ): Promise<Receipt> {
-    this.router.providerOf({ channel: channel.name });
-    const read = await readInSlices(channel, message);
-    const { tx, batch, groups, replays } = this.#checked(channel, message, options, read);
-    for (const replay of replays) {
-      const first = await this.#replayOf(replay, tx);
+    const reading = readInSlices(channel, message);
+    const send = this.#checked(channel, message, options, reading && (await reading));
+    const { tx, batch, replays } = send;
+    if (replays.length > 0) {
+      const first = await this.#firstOf(replays, tx);
       if (first) return first;
     }
     if (isLarge(batch.recipients)) await turn();
     try {
-      const expanded =
-        groups.size > 0 && channel.groups === 'expand'
-          ? await this.#expanded(channel, batch, groups, tx)
-          : batch;
-      return await (this.tracing
-        ? this.#traced(this.tracing, expanded, tx)
-        : this.#accept(expanded, tx));
+      const isExpanded = send.groups.size > 0 && channel.groups === 'expand';
+      const whole = isExpanded ? await this.#expanded(channel, send) : batch;
+      this.#checkRoutes(whole, (recipients) => pathsOf(channel, message, recipients));
+      return await this.#accept(whole, tx);
     } catch (error) {
       // The first send under this key stands where groups or policies have changed since.
       const isRefused = error instanceof MessageValidationError || error instanceof PolicyError;
-      const first = isRefused && (await this.#replayOf(batch, tx));
+      const first = isRefused && (await this.#firstOf([batch], tx));
       if (!first) throw error;
       return first;
     }
@@ -89,15 +94,16 @@ export class Enqueuer {
    * @throws PolicyError where policy denies its recipient
    */
   async repeat(batch: NewBatch, manager: EntityManager): Promise<Receipt> {
-    this.router.providerOf({ channel: batch.channel });
-    const tx = this.store.database.join(manager);
-    return this.tracing ? this.#traced(this.tracing, batch, tx) : this.#accept(batch, tx);
+    this.router.sendersOf(batch);
+    this.#checkRoutes(batch);
+    return this.#accept(batch, this.store.database.join(manager));
   }
 
   /** A checked send to one recipient, for {@link storeWith}. @throws as {@link enqueue} */
   prepare(channel: ChannelDefinition, message: LibraryMessage, options: SendOptions): NewBatch {
-    this.router.providerOf({ channel: channel.name });
-    return this.#checked(channel, message, options, undefined).batch;
+    const { batch } = this.#checked(channel, message, options, undefined);
+    this.#checkRoutes(batch);
+    return batch;
   }
 
   /** Has the batch accepted in a child span of the caller's. */
@@ -110,26 +116,48 @@ export class Enqueuer {
   }
 
   /** Policy's denial of the recipient of a batch of {@link prepare}. */
-  async denialOf({
-    tenant,
-    channel,
-    sender,
-    content,
-    recipients,
-  }: NewBatch): Promise<PolicyError | undefined> {
-    const message = { tenant, channel, sender, content };
-    const decisions = await this.policy.review([{ message, recipients }], 'send');
-    const [first, ...others] = denialsOf(recipients, decisions);
-    return first && new PolicyError([first, ...others]);
+  async denialOf(batch: NewBatch): Promise<PolicyError | undefined> {
+    return (await this.denialsOf([batch]))[0];
+  }
+
+  /** As {@link denialOf}, of several batches at once, in the caller's transaction if there is one. */
+  async denialsOf(
+    batches: readonly NewBatch[],
+    manager?: EntityManager,
+  ): Promise<(PolicyError | undefined)[]> {
+    const tx = manager && this.store.database.join(manager);
+    const asked = batches.map(({ tenant, channel, sender, content, recipients }) => ({
+      message: { tenant, channel, sender, content },
+      recipients,
+    }));
+    const decisions = await this.policy.review(asked, 'send', tx);
+    return batches.map(({ recipients: [recipient = ''] }, place) => {
+      const own = decisions.get(place);
+      const [denial] = own ? denialsOf([recipient], new Map([[0, own]])) : [];
+      return denial && new PolicyError([denial]);
+    });
   }
 
   /** Stores batches of {@link prepare}. Call {@link wake} afterwards. @throws ConcurrentChangeError */
   async storeWith(batches: readonly NewBatch[], own: OwnRows): Promise<void> {
     await this.store.newBatches.storeWith(batches, own);
+    for (const { channel, recipients } of batches)
+      this.metrics?.accepted(channel, recipients.length);
   }
 
-  wake({ lane }: NewBatch): void {
-    this.waker.wake(lane);
+  /** As {@link storeWith}, in a transaction. Call {@link begin} after its commit. */
+  async storeWithin(tx: Transaction, batches: readonly NewBatch[]): Promise<void> {
+    await this.store.newBatches.enqueueAllWithin(tx, batches);
+  }
+
+  /** Counts and wakes a batch of {@link storeWithin}. */
+  begin(batch: NewBatch): void {
+    this.metrics?.accepted(batch.channel, batch.recipients.length);
+    this.wake(batch);
+  }
+
+  wake({ lane, sendAt, createdAt }: NewBatch): void {
+    this.waker.wake(lane, sendAt !== null && sendAt > createdAt ? sendAt : undefined);
   }
 
   /** The first receipt under this idempotency key, also where policy would now deny the send. */
@@ -138,13 +166,9 @@ export class Enqueuer {
     message: LibraryMessage,
     options: SendOptions,
   ): Promise<Receipt | undefined> {
-    const read = await readInSlices(channel, message);
-    const { tx, batch, replays } = this.#checked(channel, message, options, read);
-    for (const one of [batch, ...replays]) {
-      const first = await this.#replayOf(one, tx);
-      if (first) return first;
-    }
-    return undefined;
+    const reading = readInSlices(channel, message);
+    const send = this.#checked(channel, message, options, reading && (await reading));
+    return this.#firstOf([send.batch, ...send.replays], send.tx);
   }
 
   /**
@@ -152,12 +176,13 @@ export class Enqueuer {
    * it. The reply to a STOP bypasses the opt-out that it confirms, but no other policy.
    */
   async replyTo(received: InboundReceived): Promise<void> {
-    const { tenant, channel, from, to, consent } = received;
-    if (consent === null || from === null) return;
+    const { tenant, channel, from, bsuid, to, consent } = received;
+    const recipient = from ?? (bsuid === null ? null : `platform:${bsuid}`);
+    if (consent === null || recipient === null) return;
     const text = await this.settings.inbound.reply?.(received);
     if (text === undefined) return;
     const confirms = consent === 'opted_out' ? consent : undefined;
-    const reply = { from: to, to: from, content: { kind: 'text', text }, confirms } as const;
+    const reply = { from: to, to: recipient, content: { kind: 'text', text }, confirms } as const;
     await this.enqueue(this.channels.get(channel), reply, { tenant, class: 'high' }).catch(
       (error: unknown) => {
         if (!(error instanceof PolicyError)) throw error;
@@ -170,24 +195,33 @@ export class Enqueuer {
     message: LibraryMessage,
     options: SendOptions,
     read: ReadRecipients | undefined,
-  ) {
-    const { manager } = options;
+  ): JoinedSend {
+    const { manager, tenant = '' } = options;
     const { lane } = this.settings.dispatch;
     const tx = manager && this.store.database.join(manager);
     const { digests } = this.store;
-    const { senders } = this.router.capabilitiesOf({ channel: channel.name });
+    const senders = this.router.sendersOf({ channel: channel.name, tenant });
     return {
       tx,
       ...checkedSend(channel, message, options, this.clock, lane, digests, senders, read),
     };
   }
 
+  /** @throws NoRouteError naming the recipients without a route, by the paths that `pathsOf` gives */
+  #checkRoutes(
+    batch: NewBatch,
+    pathsOf: (recipients: readonly string[]) => readonly string[] = () => ['to'],
+  ): void {
+    const unrouted = this.router.unrouted(batch, batch.recipients);
+    if (!unrouted) return;
+    const { recipients, provider } = unrouted;
+    throw new NoRouteError(batch.channel, provider, [...new Set(pathsOf(recipients))]);
+  }
+
   /** The batch with the members of its groups, looked up in one query. */
   async #expanded(
     { maxRecipients = MAX_RECIPIENTS, addressKinds }: ChannelDefinition,
-    batch: NewBatch,
-    groups: ReadonlyMap<string, string>,
-    tx: Transaction | undefined,
+    { batch, groups, tx }: JoinedSend,
   ): Promise<NewBatch> {
     const read = (sql: Pick<Sql, 'all'>) =>
       this.contacts.groups.expand(sql, batch.tenant, groups, maxRecipients, addressKinds);
@@ -205,7 +239,12 @@ export class Enqueuer {
     return { ...batch, recipients, personal: batch.personal && [...unique.values()] };
   }
 
-  /** Enqueues in a child span of the caller's; the batch stores the span's context. */
+  /** @throws PolicyError where policy denies all recipients */
+  #accept(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
+    return this.tracing ? this.#traced(this.tracing, batch, tx) : this.#decide(batch, tx);
+  }
+
+  /** In a child span of the caller's; the batch stores the span's context. */
   #traced(
     tracing: MessagingTracing,
     batch: NewBatch,
@@ -214,38 +253,55 @@ export class Enqueuer {
     const { id, channel, recipients } = batch;
     const step = { operation: 'send', type: 'send', kind: 'producer', channel, id } as const;
     return tracing.step({ ...step, messages: recipients.length }, (trace) =>
-      this.#accept({ ...batch, trace }, tx),
+      this.#decide({ ...batch, trace }, tx),
     );
   }
 
-  /** @throws PolicyError where policy denies all recipients */
-  async #accept(given: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
-    const { tenant, channel, sender, content, recipients, lane, sendAt, createdAt } = given;
+  #decide(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
+    return this.policy.concernsSends(batch.channel)
+      ? this.#review(batch, tx)
+      : this.#store(batch, tx);
+  }
+
+  async #review(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
+    const { tenant, channel, sender, content, recipients } = batch;
     const message = { tenant, channel, sender, content };
     const decisions = await this.policy.review([{ message, recipients }], 'send', tx);
-    const batch = decisions.size === 0 ? given : withDenials(given, decisions);
+    return this.#store(decisions.size === 0 ? batch : withDenials(batch, decisions), tx);
+  }
+
+  async #store(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
     const { afterCommit, newBatches } = this.store;
-    const due = sendAt !== null && sendAt > createdAt ? sendAt : undefined;
-    const wake = () => this.waker.wake(lane, due);
     if (!tx) {
       const accepted = await newBatches.enqueue(batch);
-      if (!accepted.replayed) wake();
+      if (!accepted.replayed) {
+        this.wake(batch);
+        this.metrics?.accepted(batch.channel, accepted.recipients);
+      }
       return receiptOf(accepted);
     }
     const accepted = await newBatches.enqueueWithin(tx, batch);
     afterCommit.on(tx.manager.queryRunner!, () => {
-      wake();
+      this.wake(batch);
       newBatches.publish(accepted);
+      if (!accepted.replayed) this.metrics?.accepted(batch.channel, accepted.recipients);
     });
     return receiptOf(accepted);
   }
 
-  async #replayOf(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt | undefined> {
+  /** The receipt of the first batch that was accepted under one of the keys. */
+  async #firstOf(
+    batches: readonly NewBatch[],
+    tx: Transaction | undefined,
+  ): Promise<Receipt | undefined> {
     const { newBatches, database } = this.store;
-    const first = await (tx
-      ? newBatches.replayOf(batch, tx)
-      : retryWhileUnavailable(() => newBatches.replayOf(batch, database)));
-    return first && receiptOf(first);
+    for (const batch of batches) {
+      const first = await (tx
+        ? newBatches.replayOf(batch, tx)
+        : retryWhileUnavailable(() => newBatches.replayOf(batch, database)));
+      if (first) return receiptOf(first);
+    }
+    return undefined;
   }
 }
 
@@ -266,6 +322,25 @@ function withDenials(batch: NewBatch, decisions: ReadonlyMap<number, AppliedDeci
     personal: personal && [...denials.map(() => undefined), ...personal.filter(isAllowed)],
     denied: denials.map(({ code }) => code),
   };
+}
+
+/** The field of each of these recipients of a send, such as `to[3]`; of a group's member `to`. */
+function pathsOf(
+  { addressKinds, maxRecipients }: ChannelDefinition,
+  { to }: LibraryMessage,
+  recipients: readonly string[],
+): string[] {
+  if (!Array.isArray(to) || maxRecipients === 1) return ['to'];
+  const missing = new Set(recipients);
+  const paths: string[] = [];
+  for (const [place, entry] of (to as readonly unknown[]).entries()) {
+    if (missing.size === 0) return paths;
+    const own: unknown =
+      Object(entry) === entry ? ((entry as { to?: unknown }).to ?? entry) : entry;
+    const [key = ''] = readRecipients([own], addressKinds).recipients;
+    if (missing.delete(key)) paths.push(`to[${place}]${own === entry ? '' : '.to'}`);
+  }
+  return missing.size > 0 ? [...paths, 'to'] : paths;
 }
 
 function receiptOf({ id, recipients, createdAt, replayed }: EnqueuedBatch): Receipt {

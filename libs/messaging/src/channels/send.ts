@@ -20,6 +20,7 @@ import {
   type Recipients,
   ruleOf,
 } from '../message/address.js';
+import { checkLabels, type LabelledMessage } from './labels.js';
 import type { Clock } from '../ports/clock.js';
 import { type Duration, readDuration } from '../ports/option-schema.js';
 import type { MessagingSettings } from '../ports/messaging-options.js';
@@ -50,7 +51,7 @@ export interface Receipt {
   readonly replayed: boolean;
 }
 
-export interface ChannelMessage {
+export interface ChannelMessage extends LabelledMessage {
   /** Sender; the channel's definition checks it. */
   readonly from?: string | undefined;
   /** Addresses, and group ids where the channel has groups; a phone number in any usual form. */
@@ -93,7 +94,7 @@ export interface LibraryMessage extends ChannelMessage {
    * Reads the recipients from fields of the channel's own; yields between slices of many.
    * @default they are in `to`
    */
-  readonly recipientsOf?: () => Generator<void, ReadRecipients>;
+  readonly recipientsOf?: (() => Generator<void, ReadRecipients>) | undefined;
 }
 
 export interface CheckedSend {
@@ -122,14 +123,15 @@ export function checkedSend(
 ): CheckedSend {
   const { deliveryReport, confirms, secret } = message;
   const { tenant = '', idempotencyKey } = options;
-  const { read, sender, checked, validFor } = validated((errors) => {
+  const { read, sender, checked, labels, validFor } = validated((errors) => {
     const read = recipientsOf(channel, message, errors, known);
     const sender = (channel.sender ?? anySender)(message.from, errors, kinds);
     const checked = contentOf(channel, message.content, errors);
+    const labels = checkLabels(message, errors);
     checkTime('sendAt', message.sendAt, errors);
     const validFor = durationOf('validFor', options.validFor, errors);
     checkWords({ deliveryReport, class: options.class, tenant, idempotencyKey }, errors);
-    return { read, sender, checked, validFor };
+    return { read, sender, checked, labels, validFor };
   });
   const { recipients, groups, personal } = read;
   const content: MessageContent =
@@ -145,8 +147,9 @@ export function checkedSend(
     class: options.class ?? 'normal',
     sender,
     content,
+    labels,
     deliveryReport: (deliveryReport ?? channel.deliveryReport ?? 'yes') === 'yes',
-    parts: checked.parts ?? 0,
+    parts: read.parts ?? checked.parts ?? 0,
     recipients,
     personal,
     hasPersonal: personal && true,
@@ -161,14 +164,17 @@ export function checkedSend(
   if (idempotencyKey === undefined) return { batch, groups, replays: [] };
   const fingerprints = digests.fingerprints([
     sender,
-    // The platform may change a template's category between a send and its retry.
-    content.kind === 'template' ? { ...content, category: undefined } : content,
+    // The platform may change a template between a send and its retry.
+    content.kind === 'template'
+      ? { ...content, category: undefined, paramNames: undefined }
+      : content,
     deliveryReport ?? null,
     sendAt,
     options.class ?? null,
     options.validFor ?? null,
     recipients,
     ...(personal ? [personal] : []),
+    ...(labels ? [labels] : []),
     ...(message.part ? [message.part.count] : []),
   ]);
   const [current = batch, ...replays] = digests
@@ -248,12 +254,18 @@ export function isLarge(to: unknown): to is readonly unknown[] {
  * Reads the recipients of a large send, and those in fields of the channel's own, in slices; too
  * large a list not to its end. @returns `undefined` where {@link checkedSend} reads them
  */
-export async function readInSlices(
-  { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
+export function readInSlices(
+  channel: ChannelDefinition,
   { to, recipientsOf }: LibraryMessage,
-): Promise<ReadRecipients | undefined> {
+): Promise<ReadRecipients> | undefined {
   if (recipientsOf) return inTurns(recipientsOf());
-  if (!isLarge(to)) return undefined;
+  return isLarge(to) ? readLarge(channel, to) : undefined;
+}
+
+async function readLarge(
+  { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
+  to: readonly unknown[],
+): Promise<ReadRecipients> {
   const list = [...to];
   const reader = new RecipientReader(addressKinds, groups !== undefined);
   for (let from = 0; from < list.length && reader.size <= maxRecipients; from += SLICE) {
@@ -264,7 +276,7 @@ export async function readInSlices(
 }
 
 /** Other work gets a turn at each `yield`. */
-async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

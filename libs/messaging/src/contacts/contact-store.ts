@@ -13,11 +13,14 @@ import { EVERY, type Identity, pageRequest, tenantOf } from './contact-input.js'
 import { contactOf, ContactTables, groupedBy, type Row } from './contact-tables.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 import { Suppressions } from './suppressions.js';
+import type { ClosedWindow } from '../store/verbs/status-writer.js';
 
 /** Before the id of every contact. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** For messages whose number the provider chooses: inbound messages to any number count. */
 const ANY_SENDER = '';
+/** A day in microseconds. */
+const WINDOW = 86_400_000_000;
 
 /** Tables with rows of a contact, in the order of deletion. */
 const OWN_TABLES = [
@@ -64,6 +67,7 @@ export class ContactStore {
       await this.suppressions.add(tx, rows);
       facts.wrote();
     });
+    store.closeWindowsWith((tx, closed) => this.#closeWindows(tx, closed));
   }
 
   reader({ manager }: ContactOptions): Pick<Sql, 'all'> {
@@ -148,6 +152,17 @@ export class ContactStore {
     const last = dialect.greatest('messaging_last_inbound.last_at', 'new.last_at');
     const conflict = dialect.onConflict('contact, sender', `last_at = ${last}`);
     await this.tables.insert(tx, 'last_inbound', [...latest.values()], conflict);
+  }
+
+  /** Dates the last inbound message before the window; one that came after the refusal stays. */
+  async #closeWindows(tx: Sql, closed: readonly ClosedWindow[]): Promise<void> {
+    for (const { tenant, address, sender, at } of closed)
+      await tx.run(
+        `UPDATE messaging_last_inbound SET last_at = ?
+         WHERE sender = ? AND last_at > ? AND last_at <= ? AND contact IN (
+           SELECT contact FROM messaging_contact_address WHERE tenant = ? AND address = ?)`,
+        [at - WINDOW, sender, at - WINDOW, at, tenant, address],
+      );
   }
 
   async join(tx: Sql, members: readonly Row<'group_member'>[]): Promise<void> {

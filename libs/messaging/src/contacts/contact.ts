@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Address } from '../message/address.js';
-import type { Channel } from '../message/message.js';
+import type { Channel, ConsentCategory } from '../message/message.js';
 
 /** One or several addresses. A text is a phone number, an e-mail address or `platform:{id}`. */
 export type Person = string | Address | NewContact;
@@ -51,7 +51,7 @@ export interface Consent {
 /** A channel and a category; `*` is every channel, or every category. */
 export interface ConsentScope {
   readonly channel: Channel | '*';
-  readonly category: string;
+  readonly category: ConsentCategory | '*';
 }
 
 /** One line of the append-only history. */
@@ -60,10 +60,10 @@ export interface ConsentEntry extends Consent, ConsentScope {}
 export interface ConsentOptions extends ContactOptions {
   readonly channel: Channel;
   /**
-   * `transactional`, `marketing`, or a category of the channel. A refusal leaves other categories
-   * unchanged; consent for the whole channel covers all. @default '*', the whole channel
+   * A refusal leaves other categories unchanged; consent for the whole channel covers all.
+   * @default '*', the whole channel
    */
-  readonly category?: string;
+  readonly category?: ConsentCategory | '*';
   /** Origin of the consent; at most 255 characters. */
   readonly source: string;
   readonly evidence?: string;
@@ -88,7 +88,7 @@ export interface SuppressOptions extends ContactOptions {
   /** @default '*', every channel */
   readonly channel?: Channel | '*';
   /** @default '*', every category */
-  readonly category?: string;
+  readonly category?: ConsentCategory | '*';
 }
 
 export interface SuppressionListOptions extends ContactListOptions {

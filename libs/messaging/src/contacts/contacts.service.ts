@@ -53,6 +53,7 @@ export class ContactsService {
   readonly groups: ContactGroups;
   readonly #csv: ContactCsv;
 
+  /** @internal */
   constructor(
     @Inject(ContactStore) private readonly store: ContactStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,

@@ -45,6 +45,7 @@ type GroupRow = Record<'id' | 'name' | 'created_at', string>;
 
 /** Named contact lists. `send({ to: [group.id] })` uses each member's first suitable address. */
 export class ContactGroups {
+  /** @internal */
   constructor(
     private readonly store: ContactStore,
     private readonly clock: Clock,

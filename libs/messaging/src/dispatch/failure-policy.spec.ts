@@ -1,73 +1,181 @@
 import { expect, it } from '@jest/globals';
-import { FailurePolicy } from './failure-policy.js';
+import { type FailureContext, FailurePolicy } from './failure-policy.js';
 
-const NO_EVIDENCE = { servedAt: -Infinity, overdue: false };
-const OVERDUE = { servedAt: -Infinity, overdue: true };
+const APART = { apart: true };
+const AGAIN = { apart: true, again: true };
+const OVERDUE = { overdue: true };
+
+const messageOf = (batch: string, firstPosition = 0) => ({ batch, firstPosition });
 
 /** A policy whose `batches` failed three times each, from `now` on. */
 function failed(now: number, ...batches: string[]): FailurePolicy {
   const failures = new FailurePolicy(1);
   for (const batch of batches)
-    for (let strike = 0; strike < 3; strike++) failures.failed(batch, now);
+    for (let strike = 0; strike < 3; strike++) failures.failed(messageOf(batch), now);
   return failures;
 }
 
-it('a batch that fails alone costs no attempts: it cannot be told from an outage', () => {
+/** How many failures count with one more of the batch. */
+function countsOf(failures: FailurePolicy, batch: string, context?: FailureContext): number {
+  return failures.failed(messageOf(batch), 1_000, context).counts;
+}
+
+it('failures of a message that fails alone do not count: it cannot be told from an outage', () => {
   const failures = failed(1_000, 'a');
   failures.alone();
-  expect(failures.costsAttempt('a', NO_EVIDENCE)).toBe(false);
+  expect(countsOf(failures, 'a')).toBe(0);
 });
 
-it('a request of another lane that is served after the first failure shows that the batch is at fault', () => {
-  const failures = failed(1_000, 'a');
+it('a request of another lane that is served after the first failure shows that the message is at fault', () => {
+  const failures = new FailurePolicy(1);
+  failures.failed(messageOf('a'), 100_000);
   failures.alone();
-  expect(failures.costsAttempt('a', { servedAt: 999, overdue: false })).toBe(false);
-  expect(failures.costsAttempt('a', { servedAt: 1_001, overdue: false })).toBe(true);
+  const now = 200_000;
+  expect(failures.failed(messageOf('a'), now, { servedAt: 99_999 }).counts).toBe(0);
+  expect(failures.failed(messageOf('a'), now, { servedAt: 100_001 }).counts).toBeGreaterThan(0);
 });
 
-it('an overdue batch costs attempts, but not while other batches fail, too', () => {
+it('with one attempt a failure counts at once beside a success just before it, else at the next one', () => {
+  const now = 50_000;
+  const known = new FailurePolicy(1, 1);
+  expect(known.failed(messageOf('a'), now, { servedAt: now - 1_000 }).counts).toBe(1);
+  const shownLater = new FailurePolicy(1, 1);
+  expect(shownLater.failed(messageOf('a'), now).counts).toBe(0);
+  shownLater.passed(messageOf('b'));
+  expect(shownLater.failed(messageOf('a'), now).counts).toBe(2);
+});
+
+it('the failures of the only failing message count while the provider has just served others', () => {
+  const failures = new FailurePolicy(1, 3);
+  const now = 50_000;
+  const fail = (batch: string, servedAt: number) =>
+    failures.failed(messageOf(batch), now, { servedAt }).counts;
+  expect(fail('a', now - 100)).toBe(1);
+  expect(fail('a', now - 9_000)).toBe(1);
+  expect(fail('a', now - 11_000)).toBe(0);
+  expect(fail('b', now - 100)).toBe(0);
+});
+
+it('a message that is throttled three times waits longer than the provider rests, until it passes', () => {
+  const failures = new FailurePolicy(1);
+  const throttled = (batch: string) => failures.throttled(messageOf(batch), 1_000, 2_000);
+  expect([throttled('a'), throttled('b'), throttled('a'), throttled('a')]).toEqual([
+    0, 0, 0, 4_000,
+  ]);
+  expect(throttled('b')).toBe(0);
+  expect(throttled('a')).toBe(4_000);
+  failures.passed(messageOf('a'));
+  expect(throttled('a')).toBe(0);
+});
+
+it('failures of an overdue batch count, but not while other batches fail, too', () => {
   const failures = failed(1_000, 'a');
-  expect(failures.costsAttempt('a', OVERDUE)).toBe(false);
+  expect(countsOf(failures, 'a', OVERDUE)).toBe(0);
   failures.alone();
-  expect(failures.costsAttempt('a', OVERDUE)).toBe(true);
+  expect(countsOf(failures, 'a', OVERDUE)).toBe(1);
   const both = failed(1_000, 'a', 'b');
   both.alone();
-  expect(both.costsAttempt('a', OVERDUE)).toBe(false);
+  expect(countsOf(both, 'a', OVERDUE)).toBe(0);
+  const oneBatch = failed(1_000, 'a');
+  oneBatch.failed(messageOf('a', 1), 1_000);
+  oneBatch.alone();
+  expect(countsOf(oneBatch, 'a', OVERDUE)).toBeGreaterThan(0);
 });
 
-it('a batch that passes proves all failing batches at fault, and is forgotten itself', () => {
+it('a message that passes proves all failing ones at fault, also of its own batch, and is forgotten itself', () => {
   const failures = failed(1_000, 'a', 'b');
-  failures.passed('b');
-  expect(failures.costsAttempt('a', NO_EVIDENCE)).toBe(true);
-  expect(failures.costsAttempt('b', NO_EVIDENCE)).toBe(false);
+  failures.passed(messageOf('b'));
+  expect(failures.probing).toBe(false);
+  expect(countsOf(failures, 'a')).toBeGreaterThan(0);
+  const sameBatch = failed(1_000, 'a');
+  sameBatch.passed(messageOf('a', 1));
+  expect(countsOf(sameBatch, 'a')).toBeGreaterThan(0);
+});
+
+it.each([1, 2, 3, 8])(
+  'a message that always fails while another one passes has exactly %i tries that count',
+  (maxAttempts) => {
+    const failures = new FailurePolicy(1, maxAttempts);
+    let tries = 0;
+    let strikes = 0;
+    const fail = () => {
+      tries++;
+      strikes += failures.failed(messageOf('bad'), 1_000).counts;
+    };
+    // The next message is tried only once the bad one waits by itself.
+    do fail();
+    while (!failures.isAside(messageOf('bad')));
+    failures.passed(messageOf('good'));
+    // Evidence that comes after the only try asks for one more.
+    while (strikes < maxAttempts) fail();
+    expect(tries).toBe(Math.max(2, maxAttempts));
+  },
+);
+
+it('the tries of an outage do not count once it is over', () => {
+  const failures = new FailurePolicy(1, 8);
+  for (let strike = 0; strike < 50; strike++) failures.failed(messageOf('a'), 1_000);
+  failures.passed(messageOf('b'));
+  expect(countsOf(failures, 'a')).toBe(1);
+  expect(countsOf(failures, 'a')).toBe(1);
+});
+
+it('a message with three failures is not the probe until another passes, and the lane rests 30 s at most', () => {
+  const batches = Array.from({ length: 20 }, (_, n) => `batch ${n}`);
+  const failures = failed(1_000, ...batches);
+  failures.failed(messageOf('next'), 1_000);
+  expect(batches.every((batch) => failures.isAside(messageOf(batch)))).toBe(true);
+  expect(failures.isAside(messageOf('next'))).toBe(false);
+  for (const batch of batches)
+    expect(failures.failed(messageOf(batch), 1_000).rest).toBeLessThanOrEqual(30_000);
+  failures.passed(messageOf('next'));
+  expect(batches.some((batch) => failures.isAside(messageOf(batch)))).toBe(false);
+});
+
+it('one uncertain submission costs the lane no rest, and a few cost a second at most', () => {
+  const failures = new FailurePolicy(10_000);
+  const first = failures.failed(messageOf('a'), 0, APART);
+  expect(first.rest).toBe(0);
+  expect(first.aside).toBeGreaterThan(0);
+  for (let n = 1; n < 10; n++) {
+    const { rest } = failures.failed(messageOf('a', n), 0, APART);
+    expect(rest).toBeGreaterThan(0);
+    expect(rest).toBeLessThanOrEqual(1_000);
+  }
+  expect(failures.outage).toBe(false);
+  // A resend that is uncertain again tells nothing new of the provider.
+  expect(failures.failed(messageOf('a'), 0, AGAIN).rest).toBe(0);
+  failures.passed(messageOf('b'));
+  expect(failures.failed(messageOf('a'), 0, AGAIN).rest).toBe(0);
   expect(failures.probing).toBe(false);
 });
 
-it('a batch with three failures is not the probe until another batch passes, and the lane rests 30 s at most', () => {
-  const batches = Array.from({ length: 20 }, (_, n) => `batch ${n}`);
-  const failures = failed(1_000, ...batches);
-  failures.failed('next', 1_000);
-  expect(batches.every((batch) => failures.isAside(batch))).toBe(true);
-  expect(failures.isAside('next')).toBe(false);
-  for (const batch of batches)
-    expect(failures.failed(batch, 1_000).rest).toBeLessThanOrEqual(30_000);
-  failures.passed('next');
-  expect(batches.some((batch) => failures.isAside(batch))).toBe(false);
+it('more than ten uncertain submissions without a success are an outage with growing rests', () => {
+  const failures = new FailurePolicy(10_000);
+  let longest = 0;
+  for (let n = 0; n < 30; n++)
+    longest = Math.max(longest, failures.failed(messageOf('a', n), 0, APART).rest);
+  expect(failures.outage).toBe(true);
+  expect(longest).toBeGreaterThan(1_000);
+  expect(longest).toBeLessThanOrEqual(30_000);
 });
 
-it('one uncertain submission costs the lane no rest, but failures of two batches do', () => {
+it('a provider that does not know an uncertain submission makes its failure count, but not in an outage', () => {
   const failures = new FailurePolicy(1_000);
-  const first = failures.failed('a', 0, { apart: true });
-  expect(first.rest).toBe(0);
-  expect(first.aside).toBeGreaterThan(0);
-  expect(failures.failed('b', 0, { apart: true }).rest).toBeGreaterThan(0);
-  failures.passed('b');
-  // The batch is at fault and not the provider, so the others go on.
-  expect(failures.failed('a', 0, { apart: true }).rest).toBe(0);
+  failures.failed(messageOf('a'), 0, APART);
+  expect(failures.denied(messageOf('a'))).toBe(1);
+  expect(failures.denied(messageOf('a'))).toBe(0);
+  for (let n = 1; n <= 11; n++) failures.failed(messageOf('a', n), 0, APART);
+  expect(failures.denied(messageOf('a', 1))).toBe(0);
 });
 
-it('a batch whose new messages fail, too, costs the lane a rest', () => {
-  const failures = new FailurePolicy(1_000);
-  failures.failed('a', 0, { apart: true });
-  expect(failures.failed('a', 0, { apart: true }).rest).toBeGreaterThan(0);
+it('a submission that can be asked after waits 15 s at most, but not in an outage', () => {
+  const failures = new FailurePolicy(100_000);
+  const asked = { ...APART, asked: true };
+  const fail = (n: number) => failures.failed(messageOf('a', n), 0, asked).aside;
+  expect(fail(0)).toBeLessThanOrEqual(15_000);
+  expect(failures.asideFor(messageOf('a'), 5_000)).toBeLessThanOrEqual(10_000);
+  for (let n = 1; n <= 11; n++) fail(n);
+  for (let strike = 0; strike < 10; strike++) fail(12);
+  expect(failures.asideFor(messageOf('a', 12), 0)).toBeGreaterThan(15_000);
 });

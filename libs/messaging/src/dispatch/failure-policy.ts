@@ -1,49 +1,127 @@
 import { backoff } from './backoff.js';
 
+/** Failures of one message after which it waits by itself and the next message is the probe. */
 const STRIKES_BEFORE_PROBE = 3;
 
-/** Longest rest while every batch fails, in milliseconds. */
-export const LONGEST_REST = 30_000;
+/** Messages of one batch that fail with no success between them, after which another is the probe. */
+const MOST_OF_BATCH = 2;
 
-/** The limit drops cancelled batches, which never succeed. */
+/** Longest rest while every message fails, in milliseconds. */
+const LONGEST_REST = 30_000;
+
+/** Longest rest while few submissions are uncertain, in milliseconds: others leave soon. */
+const SHORT_REST = 1_000;
+
+/** Longest wait before a provider that can be asked is asked, in milliseconds. */
+const LONGEST_DOUBT = 15_000;
+
+/** Refusals for the provider's rate after which a message waits by itself. */
+const THROTTLES_BEFORE_ASIDE = 3;
+
+/** Shortest time that a throttled message waits beyond the rest, so that another one is the probe. */
+const LEAST_ASIDE = 1_000;
+
+/** More submissions than this that are uncertain with no success between them are an outage. */
+const MOST_DOUBTS = 10;
+
+/** Age in milliseconds up to which a success shows that the provider works. */
+const RECENT = 10_000;
+
+/** The limit drops cancelled messages, which never succeed. */
 const MAX_SUSPECTS = 10_000;
 
-/** A batch that failed. Times are monotonic milliseconds. */
+/** The messages of a submission: those of a refused one are submitted again with the same first one. */
+interface Tried {
+  readonly batch: string;
+  readonly firstPosition: number;
+}
+
+/** Messages that failed. Times are monotonic milliseconds. */
 interface Suspect {
+  readonly batch: string;
   readonly since: number;
   strikes: number;
-  /** Other batches go first until then. */
+  /** Refusals for the provider's rate. */
+  throttles: number;
+  /** Strikes for which no evidence has been found yet. */
+  uncounted: number;
+  /** Other messages go first until then. */
   asideUntil: number;
-  /** Another batch succeeded meanwhile: the failures are this batch's, not the provider's. */
+  /** Another message succeeded meanwhile: the failures are this one's, not the provider's. */
   proven: boolean;
   alone: boolean;
+  apart: boolean;
+}
+
+export interface FailureContext {
+  /** The provider's own wait. */
+  readonly retryAfter?: number | undefined;
+  /** Only this submission waits and is resent by itself, so that others are the probe at once. */
+  readonly apart?: boolean;
+  /** A resend of a submission that is uncertain: its failure says little about the provider. */
+  readonly again?: boolean;
+  /** The provider can be asked after the submission: it is asked soon, but for an outage. */
+  readonly asked?: boolean;
+  /** The provider accepts nothing now: the failure does not count. */
+  readonly paused?: boolean;
+  /** When the provider last served a request of any lane. */
+  readonly servedAt?: number;
+  /** The message was tried for longer than an outage explains. */
+  readonly overdue?: boolean;
+}
+
+/** Waits in milliseconds. */
+export interface Failed {
+  /** Rest of the lane. */
+  readonly rest: number;
+  /** Wait of the messages of the submission; 0: they go first. */
+  readonly aside: number;
+  /** Number of failures, this and earlier ones, that count against `maxAttempts` from now on. */
+  readonly counts: number;
 }
 
 /**
- * Decides what a provider's failure costs a lane and a batch. It may be an outage, or a batch that
- * the provider never accepts: strikes count as attempts only after another batch passes. Without
- * another batch, a success in another lane decides, and finally the age of the batch:
+ * Decides what a provider's failure costs a lane and a message. It may be an outage, or a message
+ * that the provider never accepts: its failures count only with evidence that the provider works:
+ * another message passes, or has passed lately while nothing else fails. Without another message, a
+ * success in another lane decides, and finally the age of the message:
  *
  * ```
  * open ──failure──▶ probing: one request at a time, growing rests ──success──▶ open
- *                     │ three strikes of one batch: it is parked and the next batch is the probe
- *                     ├─ the probe passes: the parked batch is proven, its strikes cost attempts
- *                     ├─ the probe fails: an outage, which costs no attempts; the next batch is the probe,
- *                     │    and parked batches come again when no other batch is left
- *                     └─ no other batch: an outage, until another lane is served or the batch is overdue
+ *                     │ three strikes of one message, or one uncertain answer: it waits by itself and
+ *                     │ the next message is the probe
+ *                     ├─ the probe passes: the waiting message is proven, its strikes count
+ *                     ├─ the probe fails: an outage, in which nothing counts; the next message is the
+ *                     │    probe, and waiting ones come again when no other is left
+ *                     └─ no other message: an outage, until another lane is served or the message is
+ *                          overdue
  * ```
  */
 export class FailurePolicy {
   #streak = 0;
   readonly #failing = new Set<string>();
+  /** Batches of the failing messages. */
+  readonly #batches = new Map<string, { messages: number; asideUntil: number }>();
   readonly #suspects = new Map<string, Suspect>();
+  readonly #parkAfter: number;
 
   /** @param base first rest, in milliseconds */
-  constructor(private readonly base: number) {}
+  constructor(
+    private readonly base: number,
+    maxAttempts = Infinity,
+  ) {
+    // The proof must come before the last try.
+    this.#parkAfter = Math.max(1, Math.min(STRIKES_BEFORE_PROBE, maxAttempts - 1));
+  }
 
   /** After a failure until the next success: the lane sends one request at a time. */
   get probing(): boolean {
     return this.#streak > 0;
+  }
+
+  /** More messages fail, with no success between them, than a few bad ones explain. */
+  get outage(): boolean {
+    return this.#failing.size > MOST_DOUBTS;
   }
 
   /** The provider refuses every request. Returns the lane's rest in milliseconds. */
@@ -52,77 +130,143 @@ export class FailurePolicy {
     return Math.min(LONGEST_REST, backoff(this.base, this.#streak));
   }
 
-  /**
-   * Returns the lane's rest and how long the batch is set aside (0: it goes first), in ms.
-   * @param options `retryAfter`: the provider's own wait; `apart`: only one submission of the batch
-   * failed and is resent by itself, so that other messages are the probe at once
-   */
-  failed(
-    batch: string,
-    now: number,
-    options: { readonly retryAfter?: number | undefined; readonly apart?: boolean } = {},
-  ): { rest: number; aside: number } {
-    const { retryAfter, apart = false } = options;
-    this.#streak++;
-    this.#failing.add(batch);
-    const suspect = this.#suspects.get(batch) ?? this.#suspect(batch, now);
+  /** @param now monotonic milliseconds */
+  failed(tried: Tried, now: number, context: FailureContext = {}): Failed {
+    const { retryAfter, apart = false, again = false, asked = false, paused = false } = context;
+    const key = keyOf(tried);
+    const suspect = this.#suspects.get(key) ?? this.#suspect(key, tried, now);
     suspect.strikes++;
-    const wait = retryAfter ?? backoff(this.base, suspect.strikes);
-    const isOnly = this.#failing.size === 1 && (suspect.strikes === 1 || suspect.proven);
-    if (suspect.strikes < STRIKES_BEFORE_PROBE && !(apart && isOnly))
-      return { rest: wait, aside: 0 };
+    if (!paused) suspect.uncounted++;
+    suspect.apart = apart;
+    const isResend = apart && again;
+    if (!isResend) this.#addFailing(key, tried, now);
+    if (!isResend || !suspect.proven) this.#streak++;
+    const isProven = !paused && this.#isProven(key, suspect, now, context);
+    const counts = isProven ? this.#count(suspect) : 0;
+    const most = asked && !this.outage ? LONGEST_DOUBT : Infinity;
+    const wait = retryAfter ?? Math.min(most, backoff(this.base, suspect.strikes));
+    if (!apart && suspect.strikes < this.#parkAfter) return { rest: wait, aside: 0, counts };
     suspect.asideUntil = now + wait;
-    // A single failing batch may be the cause, so other batches do not wait for it.
-    const rest =
-      this.#failing.size > 1 ? Math.min(LONGEST_REST, backoff(this.base, this.#streak)) : 0;
-    return { rest, aside: wait };
-  }
-
-  /** Milliseconds for which `batch` is still set aside. */
-  asideFor(batch: string, now: number): number {
-    return Math.max(0, (this.#suspects.get(batch)?.asideUntil ?? 0) - now);
-  }
-
-  /** Whether the batch is parked while another batch is the probe. */
-  isAside(batch: string): boolean {
-    return this.probing && (this.#suspects.get(batch)?.strikes ?? 0) >= STRIKES_BEFORE_PROBE;
+    return { rest: isResend ? 0 : this.#restOf(apart), aside: wait, counts };
   }
 
   /**
-   * @param evidence `servedAt`: when the provider last served a request of any lane, in monotonic
-   * milliseconds; `overdue`: the batch was tried for longer than an outage explains
+   * The provider takes no more now. It may mean this message alone, such as its recipient: after three
+   * times others go first.
+   * @param rest of the provider, in milliseconds
+   * @returns the wait of the message; 0: it goes first
    */
-  costsAttempt(batch: string, evidence: { servedAt: number; overdue: boolean }): boolean {
-    const { servedAt, overdue } = evidence;
-    const suspect = this.#suspects.get(batch);
-    if (!suspect) return false;
-    return suspect.proven || (suspect.alone && (overdue || servedAt > suspect.since));
+  throttled(tried: Tried, now: number, rest: number): number {
+    const key = keyOf(tried);
+    const suspect = this.#suspects.get(key) ?? this.#suspect(key, tried, now);
+    if (++suspect.throttles < THROTTLES_BEFORE_ASIDE) return 0;
+    return rest + Math.min(LONGEST_REST, Math.max(LEAST_ASIDE, rest));
   }
 
-  forget(batch: string): void {
-    this.#suspects.delete(batch);
-    this.#failing.delete(batch);
+  /** The provider was asked after the submission, and does not know it. @returns as `counts` */
+  denied(tried: Tried): number {
+    const suspect = this.#suspects.get(keyOf(tried));
+    return suspect && !this.outage ? this.#count(suspect) : 0;
   }
 
-  passed(batch: string): void {
+  /** Milliseconds for which the messages still wait. */
+  asideFor(tried: Tried, now: number): number {
+    return Math.max(0, (this.#suspects.get(keyOf(tried))?.asideUntil ?? 0) - now);
+  }
+
+  /** Whether the messages wait while another one is the probe. */
+  isAside(tried: Tried): boolean {
+    const suspect = this.#suspects.get(keyOf(tried));
+    if (!this.probing || !suspect) return false;
+    return suspect.apart || suspect.strikes >= this.#parkAfter;
+  }
+
+  /** Milliseconds for which new messages of the batch wait, while another batch is the probe. */
+  batchAsideFor(batch: string, now: number): number {
+    const { messages = 0, asideUntil = 0 } = this.#batches.get(batch) ?? {};
+    return messages < MOST_OF_BATCH ? 0 : Math.max(0, Math.min(LONGEST_REST, asideUntil - now));
+  }
+
+  forget(tried: Tried): void {
+    this.#suspects.delete(keyOf(tried));
+  }
+
+  passed(tried: Tried): void {
     this.#streak = 0;
     this.#failing.clear();
-    this.#suspects.delete(batch);
-    for (const suspect of this.#suspects.values()) suspect.proven = true;
+    this.#batches.clear();
+    this.#suspects.delete(keyOf(tried));
+    for (const suspect of this.#suspects.values()) {
+      // So many strikes before the first success were an outage.
+      if (!suspect.proven && suspect.uncounted > this.#parkAfter) suspect.uncounted = 0;
+      suspect.proven = true;
+    }
   }
 
-  /** The lane has no batch to try beside the failing ones. */
+  /** The lane has no batch to try beside the failing one. */
   alone(): void {
     // With several failing batches, each one is the probe for the others.
-    if (this.#suspects.size > 1) return;
+    if (new Set([...this.#suspects.values()].map(({ batch }) => batch)).size > 1) return;
     for (const suspect of this.#suspects.values()) suspect.alone = true;
   }
 
-  #suspect(batch: string, since: number): Suspect {
-    const suspect = { since, strikes: 0, asideUntil: 0, proven: false, alone: false };
-    this.#suspects.set(batch, suspect);
+  #addFailing(key: string, { batch }: Tried, now: number): void {
+    if (this.#failing.has(key) || this.#failing.size >= MAX_SUSPECTS) return;
+    this.#failing.add(key);
+    const messages = (this.#batches.get(batch)?.messages ?? 0) + 1;
+    this.#batches.set(batch, { messages, asideUntil: now + backoff(this.base, messages) });
+  }
+
+  /** A single failing message may be the cause, so others do not wait for it. */
+  #restOf(apart: boolean): number {
+    const failing = this.#failing.size;
+    if (failing <= 1) return 0;
+    if (!apart) return Math.min(LONGEST_REST, backoff(this.base, this.#streak));
+    return this.outage
+      ? Math.min(LONGEST_REST, backoff(this.base, failing - MOST_DOUBTS))
+      : Math.min(SHORT_REST, backoff(this.base, 1));
+  }
+
+  #isProven(
+    key: string,
+    { proven, alone, since }: Suspect,
+    now: number,
+    { servedAt = -Infinity, overdue = false }: FailureContext,
+  ): boolean {
+    if (proven || (alone && (overdue || servedAt > since))) return true;
+    const others = this.#failing.size - (this.#failing.has(key) ? 1 : 0);
+    return others === 0 && servedAt > now - RECENT;
+  }
+
+  /** Strikes of an outage before this one do not count. */
+  #count(suspect: Suspect): number {
+    const { uncounted } = suspect;
+    suspect.uncounted = 0;
+    return uncounted - 1 > this.#parkAfter ? 1 : uncounted;
+  }
+
+  #suspect(key: string, { batch }: Tried, since: number): Suspect {
+    const suspect: Suspect = {
+      batch,
+      since,
+      strikes: 0,
+      throttles: 0,
+      uncounted: 0,
+      asideUntil: 0,
+      proven: false,
+      alone: false,
+      apart: false,
+    };
+    this.#suspects.set(key, suspect);
     const [oldest] = this.#suspects.keys();
-    if (this.#suspects.size > MAX_SUSPECTS) this.forget(oldest as string);
+    if (this.#suspects.size > MAX_SUSPECTS) {
+      this.#suspects.delete(oldest as string);
+      this.#failing.delete(oldest as string);
+    }
     return suspect;
   }
+}
+
+function keyOf({ batch, firstPosition }: Tried): string {
+  return `${batch}-${firstPosition}`;
 }

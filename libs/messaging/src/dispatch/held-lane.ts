@@ -9,24 +9,26 @@ import type { Outcome } from '../store/rows/outcome.js';
 import { recordAgain } from './backoff.js';
 import { FailurePolicy } from './failure-policy.js';
 import type { HoldWatch } from './hold-watch.js';
+import type { Waves } from './in-flight.js';
 import { LanePause } from './lane-pause.js';
 import type { LeaseContext, LeasedLane } from './leased-lane.js';
 import type { PrefetchBudget } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
 import { RateLimiter } from './rate-limiter.js';
-import type { PreparedSubmission } from './submissions.js';
+import type { PreparedSubmission, SubmissionDoubt } from './submissions.js';
 
 /** Durations in milliseconds. */
 export interface DispatchContext
   extends
     LeaseContext,
-    Pick<MessageStore, 'work' | 'intents' | 'outcomes' | 'data'>,
-    Omit<MessagingSettings['dispatch'], 'enabled' | 'engine' | 'lane' | 'lease'> {
+    Pick<MessageStore, 'work' | 'intents' | 'outcomes' | 'doubts' | 'reports' | 'data'>,
+    Omit<MessagingSettings['dispatch'], 'enabled' | 'engine' | 'lease'> {
   readonly policy: PolicyPipeline;
   readonly router: Router;
   readonly channels: ChannelRegistry;
   readonly providers: ReadonlyMap<string, ProviderState>;
   readonly budget: PrefetchBudget;
+  readonly waves: Waves<PreparedSubmission>;
   readonly holds: Pick<HoldWatch, 'of'>;
 }
 
@@ -37,6 +39,8 @@ const RATE_REFRESH_INTERVAL = 250;
 export class LaneMemory {
   limiter: RateLimiter | undefined;
   readonly #failures = new Map<string, FailurePolicy>();
+  /** Times before which no plan gives a provider further messages, on the monotonic clock. */
+  readonly #waits = new Map<string, number>();
   /** Fence up to which the limiter has recorded every start; -1: none. */
   #fence = -1;
   #readAt = -Infinity;
@@ -44,7 +48,10 @@ export class LaneMemory {
   /** @throws MessagingConfigError where the `rateLimit` option gives no valid limit for the lane */
   constructor(
     private readonly lane: string,
-    private readonly context: Pick<DispatchContext, 'rateLimit' | 'backoff' | 'clock'>,
+    private readonly context: Pick<
+      DispatchContext,
+      'rateLimit' | 'backoff' | 'maxAttempts' | 'clock'
+    >,
   ) {
     this.refresh();
   }
@@ -78,10 +85,20 @@ export class LaneMemory {
   failuresOf(provider: string): FailurePolicy {
     let failures = this.#failures.get(provider);
     if (!failures) {
-      failures = new FailurePolicy(this.context.backoff);
+      failures = new FailurePolicy(this.context.backoff, this.context.maxAttempts);
       this.#failures.set(provider, failures);
     }
     return failures;
+  }
+
+  /** Messages of the provider wait until then, so that no later one of it may go first. */
+  waitUntil(provider: string, until: number): void {
+    this.#waits.set(provider, Math.max(until, this.#waits.get(provider) ?? -Infinity));
+  }
+
+  /** Milliseconds. */
+  waitFor(provider: string): number {
+    return Math.max(0, (this.#waits.get(provider) ?? -Infinity) - this.context.clock.monotonic());
   }
 
   /** The lane has no batch to try beside the failing ones. */
@@ -94,6 +111,8 @@ export class LaneMemory {
 export class HeldLane {
   readonly pause: LanePause;
   nudges = 0;
+  /** Requests in flight, by provider. */
+  readonly inFlight = new Map<string, number>();
   /** Outcomes not yet committed. */
   recording = 0;
   /** Uncommitted outcomes that set messages back to `queued`; until then plans are out of order. */
@@ -107,7 +126,8 @@ export class HeldLane {
     readonly context: DispatchContext,
     readonly memory: LaneMemory,
   ) {
-    this.pause = new LanePause(context, leased.lease);
+    this.pause = new LanePause(context, leased.lease, context.providers);
+    this.pause.isPart = context.router.only === undefined;
   }
 
   /** Monotonic milliseconds. */
@@ -131,24 +151,18 @@ export class HeldLane {
     this.leased.changed.wake();
   }
 
-  /** Whether there is evidence that the batch, and not the provider, is at fault. */
-  costsAttempt({ batch, provider, dueSince }: PreparedSubmission): boolean {
-    const { servedAt } = this.provider(provider);
-    const overdue = this.now - dueSince > this.context.retryFor;
-    return this.memory.failuresOf(provider).costsAttempt(batch, { servedAt, overdue });
-  }
-
-  /** Retries until the database takes the outcome. */
+  /** Retries until the database takes the outcome. Resolves after the commit, or the end of the tries. */
   record(
     { batch, n, firstPosition, lastPosition, provider }: PreparedSubmission,
     result: Pick<Outcome, 'result'> & Partial<Outcome>,
-  ): void {
+  ): Promise<void> {
     const { fence } = this.leased.lease;
     const outcome = { batch, n, firstPosition, lastPosition, provider, fence, ...result };
-    const returns = outcome.result === 'refused' || outcome.result === 'withdrawn';
+    const returns =
+      outcome.result === 'refused' || outcome.result === 'withdrawn' || !!outcome.returned?.size;
     this.recording++;
     if (returns) this.returning++;
-    void this.#record(outcome).then(() => {
+    return this.#record(outcome).then(() => {
       this.recording--;
       if (!returns) return this.leased.changed.wake();
       this.returning--;
@@ -157,10 +171,38 @@ export class HeldLane {
   }
 
   /** Records a submission without an answer, under the reference that its provider knows it by. */
-  recordUnknown(item: PreparedSubmission, errorCode: string): void {
+  recordUnknown(item: PreparedSubmission, facts: Pick<Outcome, 'errorCode' | 'errorText'>): void {
     const { channel, content } = item.submission;
     const reference = this.context.channels.find(channel)?.irrevocable?.referenceOf(content);
-    this.record(item, { result: 'unknown', errorCode, ...(reference && { reference }) });
+    void this.record(item, { result: 'unknown', ...facts, ...(reference && { reference }) });
+  }
+
+  /** Records why the submission has no outcome yet. A failed write is made up for by the next one. */
+  doubt(
+    { batch, n, firstPosition, lastPosition, strikes }: PreparedSubmission,
+    facts: SubmissionDoubt,
+  ): void {
+    this.recording++;
+    void this.context.doubts
+      .record({ batch, n, firstPosition, lastPosition, strikes, ...facts })
+      .catch((error: unknown) =>
+        this.#logger.warn(`${this.leased.lane}: doubt not recorded: ${(error as Error).name}`),
+      )
+      .then(() => {
+        this.recording--;
+        this.leased.changed.wake();
+      });
+  }
+
+  /**
+   * Whether the provider is asked for the submission by our key before it is sent again. Messages
+   * behind it leave during the question, so a lane with `concurrency: 1`, which keeps its order, sends
+   * it again at once.
+   */
+  finds({ provider, submission }: PreparedSubmission): boolean {
+    if (this.context.concurrency === 1) return false;
+    const { capabilities, canBeAsked } = this.provider(provider);
+    return canBeAsked && (capabilities.reportsByKey?.includes(submission.channel) ?? false);
   }
 
   /** Whether the provider is asked for an outcome that is not known, and nothing is repeated. */

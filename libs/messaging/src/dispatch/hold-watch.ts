@@ -2,15 +2,17 @@ import { Logger } from '@nestjs/common';
 import { type Hold, HoldIndex } from '../store/rows/hold.js';
 import type { Holds } from '../store/verbs/holds.js';
 
-/** Until the first read, which an unreachable database delays, every lane is held. */
-const NOT_READ = new HoldIndex([
-  { lanes: '*', reason: 'not_read', since: new Date(0), until: null, note: null },
+/** Reason of the hold until the first read, which an unreachable database delays. */
+export const NOT_READ = 'not_read';
+
+const ALL_HELD = new HoldIndex([
+  { lanes: '*', reason: NOT_READ, since: new Date(0), until: null, note: null },
 ]);
 
 /** The holds on lanes, read before the dispatch starts and every second afterwards. */
 export class HoldWatch {
   readonly #logger = new Logger('Holds');
-  #index = NOT_READ;
+  #index = ALL_HELD;
   #fails = false;
 
   constructor(private readonly holds: Pick<Holds, 'noticeRestore' | 'index'>) {}
@@ -22,7 +24,7 @@ export class HoldWatch {
   /** After a failed read, which is logged once, the holds stay as they were. */
   async refresh(): Promise<void> {
     try {
-      if (this.#index === NOT_READ) await this.holds.noticeRestore();
+      if (this.#index === ALL_HELD) await this.holds.noticeRestore();
       const index = await this.holds.index();
       this.#announce(index.holds);
       this.#index = index;
@@ -35,7 +37,7 @@ export class HoldWatch {
 
   #announce(holds: readonly Hold[]): void {
     const isAll = ({ lanes }: Hold) => lanes === '*';
-    const before = this.#index === NOT_READ ? undefined : this.#index.holds.find(isAll);
+    const before = this.#index === ALL_HELD ? undefined : this.#index.holds.find(isAll);
     const now = holds.find(isAll);
     if (now && !before)
       this.#logger.warn(`every lane is held (${now.reason}): no message starts until its release`);

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Lease } from '../store/rows/lease.js';
 import type { LeaseContext } from './leased-lane.js';
+import { type ProviderBreaker, storable } from './provider-breaker.js';
 
 /** Its reason is `provider code: text`. A former holder's has no `provider`. */
 type ShownPause = { readonly provider?: string; readonly reason: string } | undefined;
@@ -12,7 +13,12 @@ type ShownPause = { readonly provider?: string; readonly reason: string } | unde
 export class LanePause {
   readonly #logger = new Logger('Lane');
   readonly #until = new Map<string, number>();
-  /** Rest that the lane's row showed at the start; it applies to every provider. */
+  /**
+   * Whether the lane goes on with other providers. Its row then shows a pause, and does not hold the
+   * lane.
+   */
+  isPart = true;
+  /** Rest of the whole lane that its row showed at the start. */
   readonly #inheritedUntil: number;
   /** End of the rest in the lane's row. */
   #recordedUntil: number;
@@ -22,16 +28,23 @@ export class LanePause {
   constructor(
     private readonly context: Pick<LeaseContext, 'lanes' | 'clock'>,
     private readonly lease: Lease,
+    /** Their pauses over all lanes apply, too. */
+    private readonly providers: ReadonlyMap<string, { readonly breaker: ProviderBreaker }>,
   ) {
-    const { pausedFor, pauseReason } = lease;
-    this.#inheritedUntil = pausedFor > 0 ? context.clock.monotonic() + pausedFor : -Infinity;
-    this.#recordedUntil = this.#inheritedUntil;
-    if (pauseReason !== null) this.#shown = { reason: pauseReason };
+    const { pausedFor, pauseReason, pausePart } = lease;
+    const until = pausedFor > 0 ? context.clock.monotonic() + pausedFor : -Infinity;
+    const [provider = ''] = pauseReason?.split(' ') ?? [];
+    this.#inheritedUntil = pausePart ? -Infinity : until;
+    if (pausePart) this.#until.set(provider, until);
+    this.#recordedUntil = until;
+    if (pauseReason !== null) this.#shown = { reason: pauseReason, ...(pausePart && { provider }) };
   }
 
   /** Milliseconds until a request of `provider` may start; without an argument, of any provider. */
   restFor(provider?: string): number {
-    return Math.max(0, this.#untilOf(provider) - this.context.clock.monotonic());
+    const own = Math.max(0, this.#untilOf(provider) - this.context.clock.monotonic());
+    const breaker = provider === undefined ? undefined : this.providers.get(provider)?.breaker;
+    return breaker?.isOpen ? Math.max(own, breaker.restFor(this.lease.lane)) : own;
   }
 
   /** @param reason `code: text` with the remedy, for a pause that operators must see */
@@ -56,7 +69,8 @@ export class LanePause {
   /** So that the next holder keeps the rest of the next message's provider, too. */
   async leave(provider: string | undefined): Promise<void> {
     const until = this.#untilOf(provider);
-    if (this.restFor(provider) > 0 && until > this.#recordedUntil) this.#show(this.#shown, until);
+    const isResting = until > this.context.clock.monotonic();
+    if (isResting && until > this.#recordedUntil) this.#show(this.#shown, until);
     await this.#writes;
   }
 
@@ -67,21 +81,14 @@ export class LanePause {
   #show(shown: ShownPause, until: number): void {
     const { lane, fence } = this.lease;
     const { lanes, clock } = this.context;
+    const { isPart } = this;
     this.#shown = shown;
     this.#recordedUntil = until;
     this.#writes = this.#writes
       .then(() => {
         const wait = Math.max(0, until - clock.monotonic());
-        return lanes.pause(lane, fence, wait, shown?.reason ?? null);
+        return lanes.pause(lane, fence, wait, shown?.reason ?? null, isPart);
       })
       .catch(() => undefined);
   }
-}
-
-/** Fits the lane's row, beside a provider's name. */
-function storable(reason: string): string {
-  return reason
-    .slice(0, 440)
-    .replace(/[\p{Cc}\p{Cs}]/gu, ' ')
-    .slice(0, 220);
 }

@@ -7,7 +7,8 @@ import {
   SubmitFailure,
   UncertainFailure,
 } from '../message/errors.js';
-import { failureOf, InFlight } from './lane-requests.js';
+import { InFlight } from './in-flight.js';
+import { failureOf } from './submit-answers.js';
 
 const TIMEOUT = 10_000;
 const GRACE = 5_000;
@@ -43,6 +44,19 @@ it('each request is aborted within its time limit, and not before 99 hundredths 
   }
   // 1,850 ms in waves of 100.
   expect(new Set([...started.values()].map(({ signal }) => signal)).size).toBeLessThan(20);
+});
+
+it('lanes share a signal, and each gives up its own requests', () => {
+  const waves = new Map();
+  const gaveUp: string[] = [];
+  const lanes = ['one', 'other'].map(
+    (lane) => new InFlight<string>(TIMEOUT, (item) => gaveUp.push(`${lane}: ${item}`), waves),
+  );
+  const signals = lanes.map((lane, n) => lane.begin(`deaf ${n}`));
+  expect(signals[0]).toBe(signals[1]);
+  expect(lanes.map(({ size }) => size)).toEqual([1, 1]);
+  jest.advanceTimersByTime(TIMEOUT + GRACE);
+  expect(gaveUp).toEqual(['one: deaf 0', 'other: deaf 1']);
 });
 
 it('requests that ignore the signal are given up after the grace, each once, and no other request', () => {

@@ -1,32 +1,17 @@
-import { setMaxListeners } from 'node:events';
-import {
-  BouncedFailure,
-  DeferredFailure,
-  LostAnswerFailure,
-  PausedFailure,
-  PausedUncertainFailure,
-  PermanentFailure,
-  RetryableFailure,
-  SubmitFailure,
-} from '../message/errors.js';
-import { identifier, word } from '../message/report-fields.js';
-import type { SubmissionAccepted } from '../ports/message-transport.js';
+import { SubmitFailure } from '../message/errors.js';
 import { checkedAnswer } from '../ports/submission-answer.js';
-import type { Outcome } from '../store/rows/outcome.js';
+import type { Failed } from './failure-policy.js';
 import type { HeldLane } from './held-lane.js';
+import { InFlight } from './in-flight.js';
 import type { Prefetch } from './prefetch.js';
+import { storable } from './provider-breaker.js';
+import { Refusals } from './refusals.js';
 import type { Resends } from './resends.js';
-import { ageOf, lateOutcomeOf, type PreparedSubmission } from './submissions.js';
+import { ageOf, lateOutcomeOf, nextAttempt, type PreparedSubmission } from './submissions.js';
+import { acceptanceOf, factsOf, type Failure, failureOf } from './submit-answers.js';
 
-/** Time between the abort signal and giving up a request, in milliseconds. */
-const GRACE = 5_000;
 /** Time after which a probe without an answer no longer holds other requests back, in ms. */
 const PROBE_LASTS = 1_000;
-/**
- * Requests that start within this share of their time limit use one abort signal. One signal for
- * each request cost more than all other work per request.
- */
-const SIGNAL_SHARE = 0.01;
 
 /** The requests of a lane: their start, and what their answers mean for message, batch and lane. */
 export class LaneRequests {
@@ -39,7 +24,11 @@ export class LaneRequests {
     private readonly prefetch: Prefetch,
     private readonly resends: Resends,
   ) {
-    this.#inFlight = new InFlight(held.context.timeout, (item) => this.#failed(item, undefined));
+    this.#inFlight = new InFlight(
+      held.context.timeout,
+      (item) => this.#failed(item, undefined),
+      held.context.waves,
+    );
   }
 
   get inFlight(): number {
@@ -57,17 +46,25 @@ export class LaneRequests {
     const skipped =
       item.skipOutcome ??
       lateOutcomeOf(item, context.clock, provider.capabilities.idempotencyWindow);
-    if (skipped) return held.record(item, skipped);
+    if (skipped) {
+      // No request was made.
+      void held.record(item, { ...skipped, attempts: item.submission.attempt - 1 });
+      return;
+    }
     provider.slots.take(leased.changed);
+    provider.breaker.started(leased.lane);
     // Without idempotency keys, an outcome is recorded at once: a submission without an outcome
     // becomes `unknown` if the process dies.
     if (provider.honoursKeys) context.outcomes.expect(1);
     const signal = this.#inFlight.begin(item, provider.capabilities.timeout);
+    held.inFlight.set(item.provider, (held.inFlight.get(item.provider) ?? 0) + 1);
     this.#startedAt = held.now;
     // A transport that throws synchronously or returns an invalid answer fails only this request.
     const answered = (async () => {
       const answer = await provider.submit(item.submission, signal);
-      return acceptanceOf(item, checkedAnswer(provider.name, item.submission, answer));
+      const checked = checkedAnswer(provider.name, item.submission, answer);
+      const others = checked.unroutable?.size ? this.#othersAfter(item, true) : undefined;
+      return acceptanceOf(item, checked, others?.next ? others.written : undefined);
     })();
     // Counted after the call, so that a pause between the two does not date the start too early.
     memory.limiter?.start(item.positions.length, held.now);
@@ -76,7 +73,7 @@ export class LaneRequests {
       (outcome) => {
         if (this.#ended(item)) this.#passed(item);
         // An acceptance is recorded even where the request was given up.
-        held.record(item, Object.assign(outcome, { intended: item }));
+        void held.record(item, Object.assign(outcome, { intended: item }));
       },
       (error: unknown) => this.#failed(item, error),
     );
@@ -101,33 +98,42 @@ export class LaneRequests {
     const { context, leased } = this.held;
     leased.changed.wake();
     if (!this.#inFlight.end(item)) return false;
+    this.held.inFlight.set(item.provider, (this.held.inFlight.get(item.provider) ?? 1) - 1);
     const provider = this.held.provider(item.provider);
     provider.slots.giveBack();
     if (provider.honoursKeys) context.outcomes.expect(-1);
     return true;
   }
 
-  #passed({ batch, provider }: PreparedSubmission): void {
+  #passed(item: PreparedSubmission): void {
     const { held } = this;
-    held.memory.failuresOf(provider).passed(batch);
+    const { batch, provider } = item;
+    held.memory.failuresOf(provider).passed(item);
     const state = held.provider(provider);
     state.servedAt = held.now;
     state.failures.passed(batch);
+    state.breaker.passed();
     held.pause.end(provider);
   }
 
   #failed(item: PreparedSubmission, error: unknown): void {
     if (!this.#ended(item)) return;
     const { held } = this;
-    const { clock, maxAttempts } = held.context;
+    const { maxAttempts } = held.context;
     const failure = failureOf(error);
-    const { kind, uncertain, code: errorCode } = failure;
+    const { kind, uncertain } = failure;
+    const facts = factsOf(failure);
     if (kind === 'permanent') {
       this.#passed(item);
+      const others = failure.unroutable ? this.#othersAfter(item, true) : undefined;
+      if (others && !others.over) {
+        void held.record(item, { result: 'refused', ...facts, refusedBy: others.written });
+        return;
+      }
       const { status, details } = failure;
-      held.record(item, {
+      void held.record(item, {
         result: 'rejected',
-        errorCode,
+        ...facts,
         ...(status !== undefined && { status }),
         ...(details && { details }),
       });
@@ -139,233 +145,130 @@ export class LaneRequests {
       held
         .provider(item.provider)
         .failures.failed(item, failure, error instanceof SubmitFailure ? undefined : error);
-    const { batch, submission } = item;
-    const counts = kind !== 'paused' && held.costsAttempt(item);
-    const exhausted = counts && submission.attempt >= maxAttempts;
-    const aside = this.#rest(item, failure);
-    const { idempotencyWindow } = held.provider(item.provider).capabilities;
-    // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
-    if (!uncertain && item.resendAt === undefined)
-      held.record(item, {
+    const { aside, counts } = this.#rest(item, failure);
+    const strikes = item.strikes + counts;
+    const others = uncertain ? undefined : this.#othersAfter(item, false);
+    if (others?.next) {
+      // At once, and without a wait: by the next provider of the route.
+      void held.record(item, {
         result: 'refused',
-        errorCode,
-        exhausted,
-        ...(counts && { attempts: submission.attempt }),
-        ...(aside > 0 && { parkFor: aside }),
+        ...facts,
+        strikes,
+        refusedBy: others.written,
       });
-    else if (
-      kind === 'lost' ||
-      exhausted ||
-      held.asks(item) ||
-      ageOf(item, clock) >= idempotencyWindow
-    )
-      held.recordUnknown(item, errorCode);
-    else {
-      const attempt = submission.attempt + (counts ? 1 : 0);
-      this.resends.add({ ...item, submission: { ...submission, attempt } }, held.now + aside);
+      return;
     }
-    if (exhausted) held.memory.failuresOf(item.provider).forget(batch);
+    const exhausted = (counts > 0 || others !== undefined) && strikes >= maxAttempts;
+    // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
+    if (uncertain || item.resendAt !== undefined)
+      this.#doubted({ ...item, strikes }, failure, { aside, exhausted });
+    else {
+      void held.record(item, {
+        result: 'refused',
+        ...facts,
+        exhausted,
+        strikes,
+        ...(others && { refusedBy: others.written }),
+        ...(aside > 0 && { waitFor: aside }),
+      });
+      if (exhausted) held.memory.failuresOf(item.provider).forget(item);
+    }
+  }
+
+  /**
+   * After a definite refusal of a submission, the providers of its route; `undefined`: it has one alone,
+   * or the provider may have it from an earlier request, and keeps it.
+   */
+  #othersAfter(
+    { provider, resendAt, refusedBy, submission }: PreparedSubmission,
+    isFinal: boolean,
+  ) {
+    if (resendAt !== undefined) return undefined;
+    const { router } = this.held.context;
+    const [recipient = ''] = submission.recipients;
+    const route = router.routesOf(submission)(recipient);
+    const names = route ? router.candidates(route, submission.id) : [];
+    return names.length > 1 ? new Refusals(refusedBy).with(provider, isFinal, names) : undefined;
+  }
+
+  /** The provider may have the submission: it is asked, where it can be, and gets it again. */
+  #doubted(
+    item: PreparedSubmission,
+    failure: Failure,
+    { aside, exhausted }: { readonly aside: number; readonly exhausted: boolean },
+  ): void {
+    const { held } = this;
+    const facts = factsOf(failure);
+    const { idempotencyWindow } = held.provider(item.provider).capabilities;
+    const failures = held.memory.failuresOf(item.provider);
+    const isOver =
+      failure.kind === 'lost' ||
+      held.asks(item) ||
+      ageOf(item, held.context.clock) >= idempotencyWindow;
+    if (isOver || (exhausted && !held.finds(item))) {
+      failures.forget(item);
+      return held.recordUnknown(item, facts);
+    }
+    held.doubt(item, facts);
+    this.resends.add({ ...again(item), doubt: facts }, held.now + aside);
   }
 
   /** The provider answers, so that the lane goes on; only this submission waits. */
   #deferred(item: PreparedSubmission, failure: Failure): void {
     const { held } = this;
-    const { code: errorCode, details, retryAfter = 0, giveUpAfter = Infinity } = failure;
+    const { details, retryAfter = 0, giveUpAfter = Infinity } = failure;
     this.#passed(item);
-    const { attempt } = item.submission;
-    const facts = { errorCode, ...(details && { details }) };
-    if (held.now - item.dueSince >= giveUpAfter) held.record(item, { result: 'expired', ...facts });
+    const facts = { ...factsOf(failure), ...(details && { details }) };
+    if (held.now - item.dueSince >= giveUpAfter)
+      void held.record(item, { result: 'expired', ...facts });
     // An earlier try without an answer may have been accepted: it is repeated unchanged.
-    else if (item.resendAt !== undefined) {
-      const submission = { ...item.submission, attempt: attempt + 1 };
-      this.resends.add({ ...item, submission }, held.now + retryAfter);
-    } else
-      held.record(item, { result: 'refused', ...facts, attempts: attempt, deferFor: retryAfter });
+    else if (item.resendAt !== undefined) this.resends.add(again(item), held.now + retryAfter);
+    else
+      void held.record(item, { result: 'refused', ...facts, waitFor: retryAfter, deferred: true });
   }
 
-  /** Also withdraws what is prepared, for new policy decisions. Returns the batch's wait in ms. */
-  #rest({ batch, provider }: PreparedSubmission, failure: Failure): number {
+  /** Also withdraws what is prepared, for new policy decisions. */
+  #rest(item: PreparedSubmission, failure: Failure): Pick<Failed, 'aside' | 'counts'> {
+    const { provider, resendAt, dueSince } = item;
     const { context, memory, pause, now } = this.held;
+    const state = this.held.provider(provider);
     const failures = memory.failuresOf(provider);
     const restFor = pause.restFor(provider);
     const { kind, uncertain, code, message, retryAfter } = failure;
     const reason = kind === 'paused' ? `${code}: ${message}` : null;
     // The submission is resent by itself, so that others need not wait for it, unless all have to.
     const apart =
-      uncertain &&
-      retryAfter === undefined &&
-      context.concurrency > 1 &&
-      this.held.provider(provider).honoursKeys;
-    let aside = 0;
+      uncertain && retryAfter === undefined && context.concurrency > 1 && state.honoursKeys;
     // Requests in flight together fail together, so they count as one failure.
     if (kind === 'paused' && !apart) {
       const wait = restFor > 0 ? restFor : failures.refused();
       pause.rest(provider, retryAfter ?? wait, reason);
-    } else if (restFor > 0) return failures.asideFor(batch, now);
-    else {
-      const failed = failures.failed(batch, now, { retryAfter, apart });
-      pause.rest(provider, failed.rest, reason);
-      ({ aside } = failed);
+      state.breaker.open(wait, retryAfter, storable(`${code}: ${message}`));
+      this.prefetch.withdraw();
+      // With a concurrency of 1 a lane keeps its order.
+      const mayStep = code === 'throttled' && context.concurrency > 1;
+      const aside = mayStep ? failures.throttled(item, now, pause.restFor(provider)) : 0;
+      return { aside, counts: 0 };
     }
-    this.prefetch.withdraw();
-    return aside;
+    if (restFor > 0 && !(apart && resendAt !== undefined))
+      return { aside: failures.asideFor(item, now), counts: 0 };
+    const failed = failures.failed(item, now, {
+      retryAfter,
+      apart,
+      again: resendAt !== undefined,
+      asked: uncertain && this.held.finds(item),
+      paused: kind === 'paused',
+      servedAt: state.servedAt,
+      overdue: now - dueSince > context.retryFor,
+    });
+    if (failed.rest > 0 || reason !== null) pause.rest(provider, failed.rest, reason);
+    if (failures.probing) this.prefetch.withdraw();
+    return failed;
   }
 }
 
-interface Wave<T> {
-  readonly controller: AbortController;
-  readonly items: Set<T>;
-  readonly timeout: number;
-  /** End of the interval in which requests join, on the `performance` clock. */
-  readonly closing: number;
-  readonly deadline: number;
-  timer?: NodeJS.Timeout | undefined;
-}
-
-/** The requests in flight, in waves that share an abort signal and its timer. */
-export class InFlight<T> {
-  readonly #waves = new Map<T, Wave<T>>();
-  /** The wave that requests join, by time limit. */
-  readonly #latest = new Map<number, Wave<T>>();
-
-  constructor(
-    /** Time limit in milliseconds; the signal may abort up to 1% earlier. */
-    private readonly timeout: number,
-    /** Called for a request that ignores its signal. */
-    private readonly giveUp: (item: T) => void,
-  ) {}
-
-  get size(): number {
-    return this.#waves.size;
-  }
-
-  /** @param timeout time limit of this request, where it has its own */
-  begin(item: T, timeout = this.timeout): AbortSignal {
-    const now = performance.now();
-    let wave = this.#latest.get(timeout);
-    if (!wave || now >= wave.closing) this.#latest.set(timeout, (wave = this.#open(now, timeout)));
-    this.#waves.set(item, wave);
-    wave.items.add(item);
-    wave.timer ??= setTimeout(() => this.#abort(wave), wave.deadline - now);
-    return wave.controller.signal;
-  }
-
-  /** @returns false where the request had already ended */
-  end(item: T): boolean {
-    const wave = this.#waves.get(item);
-    if (!wave) return false;
-    this.#waves.delete(item);
-    wave.items.delete(item);
-    if (wave.items.size === 0) {
-      clearTimeout(wave.timer);
-      wave.timer = undefined;
-    }
-    return true;
-  }
-
-  abort(): void {
-    for (const wave of new Set(this.#waves.values())) this.#abort(wave);
-  }
-
-  #open(now: number, timeout: number): Wave<T> {
-    const controller = new AbortController();
-    // Each request adds one listener, so the warning about a listener leak does not apply.
-    setMaxListeners(0, controller.signal);
-    const closing = now + timeout * SIGNAL_SHARE;
-    return { controller, items: new Set(), timeout, closing, deadline: now + timeout };
-  }
-
-  #abort(wave: Wave<T>): void {
-    if (wave.controller.signal.aborted) return;
-    if (wave === this.#latest.get(wave.timeout)) this.#latest.delete(wave.timeout);
-    clearTimeout(wave.timer);
-    wave.controller.abort();
-    wave.timer = setTimeout(() => wave.items.forEach((item) => this.giveUp(item)), GRACE);
-    wave.timer.unref();
-  }
-}
-
-const UNCERTAIN = { kind: 'retryable', uncertain: true } as const;
-
-const MEANINGS = [
-  [DeferredFailure, { kind: 'deferred', uncertain: false }],
-  [PermanentFailure, { kind: 'permanent', uncertain: false }],
-  [PausedFailure, { kind: 'paused', uncertain: false }],
-  [LostAnswerFailure, { kind: 'lost', uncertain: true }],
-  [PausedUncertainFailure, { kind: 'paused', uncertain: true }],
-  [RetryableFailure, { kind: 'retryable', uncertain: false }],
-] as const;
-
-interface Failure extends Pick<SubmitFailure, 'code' | 'message'> {
-  readonly kind: (typeof MEANINGS)[number][1]['kind'];
-  /** The provider may have accepted the submission. */
-  readonly uncertain: boolean;
-  /** Wait that the provider asked for, in milliseconds. */
-  readonly retryAfter?: number;
-  /** Of a deferred message. */
-  readonly giveUpAfter?: number;
-  /** Status of a message that ends. */
-  readonly status?: string;
-  readonly details?: Readonly<Record<string, string | number | null>>;
-}
-
-/** Reads an error of `submit()`. An error that is none of the known failures is uncertain. */
-export function failureOf(error: unknown): Failure {
-  if (!(error instanceof SubmitFailure)) {
-    const message =
-      error === undefined
-        ? 'The transport did not answer in time, not even to its abort signal'
-        : `The transport threw ${error instanceof Error ? `${error.name}: ${error.message}` : typeof error}, which tells nothing of the request`;
-    return { ...UNCERTAIN, code: 'transport_error', message };
-  }
-  const [, meaning = UNCERTAIN] = MEANINGS.find(([failure]) => error instanceof failure) ?? [];
-  const { message, retryAfter = 0 } = error;
-  // Where the wait is zero or no number, the backoff of the library applies.
-  const isWait = Number.isFinite(retryAfter) && retryAfter > 0;
-  const code = word(error.code) ?? 'transport_error';
-  return {
-    ...meaning,
-    code,
-    message,
-    ...(isWait && { retryAfter }),
-    ...(error instanceof DeferredFailure && { giveUpAfter: error.giveUpAfter }),
-    ...(error instanceof BouncedFailure && { status: error.status }),
-    ...((error instanceof BouncedFailure || error instanceof DeferredFailure) &&
-      error.details && { details: detailsOf(error.details) }),
-  };
-}
-
-/** Leaves out details that the store cannot keep, so that the acceptance is still recorded. */
-function acceptanceOf(
-  { positions, submission }: PreparedSubmission,
-  accepted: SubmissionAccepted,
-): Pick<Outcome, 'result' | 'reference' | 'messageIds' | 'rejected' | 'details'> {
-  const result = { result: 'accepted' as const, reference: accepted.reference };
-  if (!accepted.messageIds && !accepted.rejected && !accepted.details) return result;
-  const details = detailsOf(accepted.details);
-  const messageIds = new Map<number, string>();
-  const rejected = new Map<number, string>();
-  positions.forEach((position, member) => {
-    const id = identifier(accepted.messageIds?.[member]);
-    if (id !== null) messageIds.set(position, id);
-    const recipient = submission.recipients[member] as string;
-    if (accepted.rejected?.has(recipient))
-      rejected.set(position, word(accepted.rejected.get(recipient)) ?? 'rejected');
-  });
-  return {
-    ...result,
-    ...(messageIds.size > 0 && { messageIds }),
-    ...(rejected.size > 0 && { rejected }),
-    ...(details && { details }),
-  };
-}
-
-/** The details that the store can keep; `undefined` where none is left. */
-function detailsOf(given: SubmissionAccepted['details']): SubmissionAccepted['details'] {
-  const isDetail = (value: unknown) =>
-    value === null || Number.isFinite(value) || identifier(value) !== null;
-  const entries = Object.entries(typeof given === 'object' ? given : {}).filter(
-    ([name, value]) => identifier(name) !== null && isDetail(value),
-  );
-  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+/** The next request with the submission. */
+function again(item: PreparedSubmission): PreparedSubmission {
+  const attempt = nextAttempt(item.submission.attempt);
+  return { ...item, submission: { ...item.submission, attempt } };
 }

@@ -48,8 +48,9 @@ class MessageLane implements LaneTask {
   readonly #resends: Resends;
   readonly #prefetch: Prefetch;
   readonly #requests: LaneRequests;
-  /** Connections at which the lane has or awaits its turn. */
-  #turn: RequestSlots | undefined;
+  /** Connections at which the lane has or awaits its turn, with the step that last needed it. */
+  readonly #turns = new Map<RequestSlots, number>();
+  #steps = 0;
   /** Whether the open submissions of former holders are queued as resends. */
   #recovered: boolean;
 
@@ -81,13 +82,14 @@ class MessageLane implements LaneTask {
         if (step) await step;
       }
     } finally {
-      this.#leaveTurn();
+      this.#leaveTurns();
     }
   }
 
   async settle(): Promise<void> {
     const { held } = this;
     const { changed, lane } = held.leased;
+    this.#resends.stop();
     while (this.#prefetch.filling) await changed.sleep();
     this.#prefetch.withdraw();
     while (!this.#requests.settled) await changed.sleep();
@@ -125,9 +127,17 @@ class MessageLane implements LaneTask {
   }
 
   #step(): Promise<unknown> | 'done' | undefined {
-    const { next, nextProvider } = this.#prefetch;
+    this.#resends.ask();
+    this.#steps++;
+    const next = this.#prefetch.next(this.#waitOf);
+    if (this.#prefetch.isShared) this.#leaveTurns(this.#steps);
     const { dueIn } = this.#resends;
-    const restFor = this.held.pause.restFor(nextProvider);
+    const restFor = this.held.pause.restFor(next?.provider ?? this.#prefetch.nextProvider);
+    if (restFor > 0 && next && this.#prefetch.isShared) {
+      // The next plan gives the messages to others, or lets them wait.
+      this.#prefetch.withdraw();
+      return undefined;
+    }
     if (restFor > 0 && (next || dueIn > 0)) {
       // A due resend to another provider does not wait for this provider.
       const wait = next ? restFor : Math.min(restFor, dueIn);
@@ -153,11 +163,13 @@ class MessageLane implements LaneTask {
     const { slots } = this.held.provider(next.provider);
     const prefetch = this.#prefetch;
     if (next.resendAt === undefined && prefetch.resendsFirst) return this.#sleep(LONGEST_SLEEP);
-    if (this.#turn !== slots) this.#leaveTurn();
     const { probing } = memory.failuresOf(next.provider);
     // Every request has a time limit, so the end of one wakes the lane.
     if (this.#requests.inFlight >= context.concurrency) return this.#sleep();
     const probeLasts = probing ? this.#requests.probeLasts(next.provider) : 0;
+    const isProbed = this.held.provider(next.provider).breaker.isProbedBy(leased.lane);
+    if (isProbed && (this.held.inFlight.get(next.provider) ?? 0) > 0)
+      return this.#sleep(LONGEST_SLEEP);
     if (probeLasts > 0) return this.#sleep(Number.isFinite(probeLasts) ? probeLasts : undefined);
     if (!leased.valid) return this.#sleep(Math.min(50, context.leaseTime / 10));
     if (!next.skipOutcome) {
@@ -170,21 +182,37 @@ class MessageLane implements LaneTask {
       if (wait > MAX_WAIT_WITH_TURN) return this.#sleep(wait);
       if (wait > 0) return leased.changed.sleep(wait);
       if (prefetch.isStale(next)) return this.#decideAgain();
-      this.#turn = slots;
-      if (!slots.free(leased.changed)) return leased.changed.sleep(LONGEST_SLEEP);
+      if (!this.#hasTurn(slots)) return leased.changed.sleep(LONGEST_SLEEP);
     }
-    this.#requests.start(prefetch.take());
+    this.#requests.start(prefetch.take(next));
     return undefined;
   }
 
   #sleep(ms?: number): Promise<boolean> {
-    this.#leaveTurn();
+    this.#leaveTurns();
     return this.held.leased.changed.sleep(ms);
   }
 
-  #leaveTurn(): void {
-    this.#turn?.leave(this.held.leased.changed);
-    this.#turn = undefined;
+  /** @param but step whose turns the lane keeps */
+  #leaveTurns(but?: number): void {
+    for (const [slots, step] of this.#turns) {
+      if (step === but) continue;
+      slots.leave(this.held.leased.changed);
+      this.#turns.delete(slots);
+    }
+  }
+
+  /** Milliseconds until the provider takes the submission; `Infinity`: the lane is woken on its turn. */
+  readonly #waitOf = ({ skipOutcome, positions, provider }: PreparedSubmission): number => {
+    if (skipOutcome) return 0;
+    const { slots, rate } = this.held.provider(provider);
+    const wait = rate?.delay(positions.length, this.held.now) ?? 0;
+    return wait > 0 || this.#hasTurn(slots) ? wait : Infinity;
+  };
+
+  #hasTurn(slots: RequestSlots): boolean {
+    this.#turns.set(slots, this.#steps);
+    return slots.free(this.held.leased.changed);
   }
 
   /** Just before the start, so that prefetched submissions hold no attachments in memory. */
@@ -203,7 +231,7 @@ class MessageLane implements LaneTask {
 
   /** The lane keeps its turn for a connection while policies decide, unless a policy hangs. */
   async #decideAgain(): Promise<void> {
-    const timer = setTimeout(() => this.#leaveTurn(), LONGEST_SLEEP);
+    const timer = setTimeout(() => this.#leaveTurns(), LONGEST_SLEEP);
     await this.#prefetch.decideAgain().finally(() => clearTimeout(timer));
   }
 

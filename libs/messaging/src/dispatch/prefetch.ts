@@ -1,20 +1,15 @@
-import { isShared } from '../message/email-content.js';
 import { NoRouteError } from '../message/errors.js';
+import { isShared } from '../message/email-content.js';
 import type { AppliedDecision } from '../policy/policy-pipeline.js';
 import type { PlannedBatch } from '../store/rows/planned-batch.js';
 import { LaneLostError } from '../store/verbs/intents.js';
 import type { HeldLane } from './held-lane.js';
-import { LONGEST_REST } from './failure-policy.js';
 import { LARGEST_SLICE, SliceSize } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
+import { NO_ROUTE_REST, PlanRoutes } from './plan-routes.js';
 import type { Resends } from './resends.js';
-import {
-  decidePlanned,
-  decidePrepared,
-  type PreparedSubmission,
-  slice,
-  type Slice,
-} from './submissions.js';
+import { slice, type Slice } from './slice.js';
+import { decidePlanned, decidePrepared, type PreparedSubmission } from './submissions.js';
 
 /** Age in milliseconds up to which a policy decision holds for a request that starts. */
 const DECISION_LASTS = 1_000;
@@ -22,24 +17,19 @@ const DECISION_LASTS = 1_000;
 /** Share of the `concurrency` that is free before more is prepared, without idempotency keys. */
 const LEAST_FREE = 0.25;
 
+/** Fewest messages of a plan for several providers: some of them may wait. */
+const LEAST_PLAN = 16;
+
 /** A plan of at most this many submissions may be the lane's last one. */
 const SMALL_PLAN = 10;
 
-/** Interval between two searches for a missing route, in milliseconds. */
-const NO_ROUTE_REST = 30_000;
-
+/** In the place of a provider's name, where a message has no route. */
 const NO_PROVIDER = '-';
 
-interface Plan {
-  readonly provider: ProviderState;
-  readonly batches: readonly PlannedBatch[];
-  /** Whether batches of another provider follow. */
-  readonly cut: boolean;
-}
-
 /**
- * The lane's prepared work, in order: submissions whose intent is committed, and resends. Each
- * refill has the messages of one provider; while the next one's provider rests, the lane waits.
+ * The lane's prepared work, in order: submissions whose intent is committed, and resends. Where all
+ * messages of the lane have one provider, the lane rests with it; where they have several, each plan
+ * gives every message to a provider that does not rest, and lets the others wait.
  */
 export class Prefetch {
   filling = false;
@@ -47,8 +37,10 @@ export class Prefetch {
   #queue: PreparedSubmission[] = [];
   /** Messages of the queue; they count against the budget of the process. */
   #messages = 0;
-  /** Provider of the lane's next new message, according to the last plan. */
-  #head: string | undefined;
+  /** The provider of all messages of the lane; `undefined`: they have several, or none was planned. */
+  #only: string | undefined;
+  /** The last plan prepared less than was due: no more requests may start. */
+  #isFull = false;
   #withdrawals = 0;
   /** Number of nudges before the last plan, if it found that nothing more is due. */
   #dryAt = -1;
@@ -59,15 +51,38 @@ export class Prefetch {
   ) {
     const { context, memory } = held;
     this.#size = new SliceSize(() => memory.limiter, context.concurrency);
-    this.#head = context.router.only;
+    this.#only = context.router.only;
   }
 
-  get next(): PreparedSubmission | undefined {
-    return this.#queue[0];
+  /**
+   * The next submission. Where its provider takes no more now, it is the first one of another provider:
+   * each provider gets its own in order.
+   * @param waitOf milliseconds until the provider takes it
+   */
+  next(waitOf: (item: PreparedSubmission) => number): PreparedSubmission | undefined {
+    let [next] = this.#queue;
+    if (!next || !this.isShared) return next;
+    let shortest = Infinity;
+    const seen = new Set<string>();
+    for (const item of this.#queue) {
+      if (seen.has(item.provider)) continue;
+      const wait = waitOf(item);
+      if (wait <= 0) return item;
+      seen.add(item.provider);
+      if (wait < shortest) [next, shortest] = [item, wait];
+      if (seen.size === this.held.context.providers.size) break;
+    }
+    return next;
   }
 
+  /** Provider of the first submission, or of all messages of the lane. */
   get nextProvider(): string | undefined {
-    return this.next?.provider ?? this.#head ?? this.resends.provider;
+    return this.#queue[0]?.provider ?? this.#only;
+  }
+
+  /** While the provider of the next submission rests, messages of other providers go on. */
+  get isShared(): boolean {
+    return this.#only === undefined;
   }
 
   /** Whether the last plan found that nothing more is due, and no new work was announced since. */
@@ -106,8 +121,8 @@ export class Prefetch {
     });
   }
 
-  take(): PreparedSubmission {
-    const item = this.#queue.shift() as PreparedSubmission;
+  take(item: PreparedSubmission): PreparedSubmission {
+    this.#queue.splice(this.#queue.indexOf(item), 1);
     this.#count([item], -1);
     this.#size.started(item.positions.length);
     return item;
@@ -127,12 +142,11 @@ export class Prefetch {
     const { budget, providers, concurrency } = context;
     const unsettled = inFlight + recording;
     const capacity = concurrency - unsettled - this.#queue.length;
-    if (this.#head !== undefined) {
-      if (pause.restFor(this.#head) > 0) return;
-      // Each refill is a plan and a commit, so that it waits for several free places.
-      const least = this.#queue.length > 0 ? concurrency * LEAST_FREE : 1;
-      if (capacity < least && providers.get(this.#head)?.honoursKeys === false) return;
-    }
+    // Each refill is a plan and a commit, so that it waits for several free places.
+    const least = this.#queue.length > 0 ? concurrency * LEAST_FREE : 1;
+    const only = this.#only === undefined ? undefined : providers.get(this.#only);
+    if (only && pause.restFor(only.name) > 0) return;
+    if (capacity < least && (this.#isFull || !this.#honoursKeys)) return;
     const size = budget.share(this.#sizeFor(capacity), this.#messages);
     if (size === 0) return;
     budget.hold(size);
@@ -144,9 +158,22 @@ export class Prefetch {
   /** Messages to plan; without idempotency keys no more than the requests that can start take. */
   #sizeFor(capacity: number): number {
     const { messages } = this.#size;
-    const head = this.#head === undefined ? undefined : this.held.context.providers.get(this.#head);
-    if (head === undefined || head.honoursKeys) return messages;
-    return Math.min(messages, capacity * head.capabilities.maxRecipients);
+    if (this.#honoursKeys) return messages;
+    const most = this.#providers.map(({ capabilities }) => capabilities.maxRecipients);
+    const least = this.#only === undefined ? LEAST_PLAN : 0;
+    return Math.min(messages, Math.max(least, capacity * Math.max(...most)));
+  }
+
+  /** Whether a provider of the lane gets a submission again under its key. */
+  get #honoursKeys(): boolean {
+    return this.#providers.some(({ honoursKeys }) => honoursKeys);
+  }
+
+  /** Those that the lane's messages may have. */
+  get #providers(): readonly ProviderState[] {
+    const { providers } = this.held.context;
+    const only = this.#only === undefined ? undefined : providers.get(this.#only);
+    return only ? [only] : [...providers.values()];
   }
 
   async #fill(work: () => Promise<void>): Promise<void> {
@@ -169,66 +196,96 @@ export class Prefetch {
    * @param isIdle whether no submission is prepared, in flight or unrecorded
    */
   async #fillNew(size: number, capacity: number, isIdle: boolean): Promise<void> {
-    const { context, memory, pause, nudges, now } = this.held;
+    const { nudges, now } = this.held;
     const withdrawals = this.#withdrawals;
     this.#size.adapt(now);
-    const plan = await this.#plan(size);
-    if (plan === undefined || plan instanceof NoRouteError) {
+    const batches = await this.#plan(size);
+    if (batches.length === 0) {
       this.#dryAt = nudges;
       // A message before this one may still come back.
-      if (!isIdle) return;
-      if (this.resends.batches <= 1) memory.alone();
-      if (plan) pause.rest(NO_PROVIDER, NO_ROUTE_REST, `${plan.code}: ${plan.message}`);
+      if (isIdle) this.#foundAlone();
       return;
     }
-    const { provider, batches } = plan;
+    const cut = await (this.#only === undefined
+      ? this.#sliceByRoutes(batches, capacity)
+      : this.#sliceFor(this.held.provider(this.#only), batches, capacity));
+    if (!cut || cut.batches.length === 0) return;
+    const live = await this.#intend(cut, withdrawals);
+    // All that was due waits by now.
+    const isOver = cut.submissions.length === 0 && !this.#isFull && !batches.at(-1)?.followed;
+    if (isOver && isIdle) this.#foundAlone();
+    if (isOver || isLast(batches, cut, live)) this.#dryAt = nudges;
+  }
+
+  /** `undefined`: nothing may start. */
+  async #sliceFor(
+    provider: ProviderState,
+    batches: readonly PlannedBatch[],
+    capacity: number,
+  ): Promise<Slice | undefined> {
+    const { context, pause, now } = this.held;
     const most = provider.honoursKeys ? Infinity : capacity;
-    if (most <= 0 || pause.restFor(provider.name) > 0) return;
-    const cut = slice(batches, await decidePlanned(context.policy, batches), {
-      provider: provider.name,
-      share: (wanted, { content }) => this.#share(provider, wanted, content),
+    if (most <= 0 || pause.restFor(provider.name) > 0) return undefined;
+    const way = { provider: provider.name };
+    return slice(batches, await decidePlanned(context.policy, batches), {
+      routeOf: () => undefined,
+      wayOf: () => way,
+      share: (_, wanted, { content }) => this.#share(provider, wanted, content),
+      anyProvider: provider.name,
       now,
       wallNow: context.clock.now(),
       most,
     });
-    const live = await this.#intend(cut, withdrawals);
-    // Nothing is due, or the next plan would be the same.
-    if (cut.submissions.length === 0 || isLast(plan, cut, live)) this.#dryAt = nudges;
   }
 
-  /** While the provider is probed, plans one message. `undefined`: nothing is due. */
-  async #plan(size: number): Promise<Plan | NoRouteError | undefined> {
-    const { context, leased, memory } = this.held;
-    const plan = this.#routed(await context.work.plan(leased.lane, size));
-    if (plan === undefined || plan instanceof NoRouteError) return plan;
-    const { probing } = memory.failuresOf(plan.provider.name);
-    return probing ? this.#routed(await context.work.probe(leased.lane)) : plan;
-  }
-
-  /** The first batches that one provider carries. An expired batch goes with any provider. */
-  #routed(planned: readonly PlannedBatch[]): Plan | NoRouteError | undefined {
-    if (planned.length === 0) return undefined;
-    const [anyProvider] = this.held.context.providers.keys();
-    const first = planned.find(({ expired }) => !expired);
-    const route = first ? this.#routeOf(first) : anyProvider;
-    if (route instanceof NoRouteError && first === planned[0]) {
-      this.#head = NO_PROVIDER;
-      return route;
+  /** Messages whose providers all rest wait; while a provider is probed, it gets one message. */
+  async #sliceByRoutes(batches: readonly PlannedBatch[], capacity: number): Promise<Slice> {
+    const { held } = this;
+    const { context, pause, now } = held;
+    const [anyProvider = NO_PROVIDER] = context.providers.keys();
+    const isOpen = (provider: string) =>
+      (held.inFlight.get(provider) ?? 0) > 0 ||
+      this.#queue.some((item) => item.provider === provider);
+    const decisionOf = await decidePlanned(context.policy, batches);
+    const routes = new PlanRoutes(held, capacity, isOpen);
+    const cut = slice(batches, decisionOf, {
+      routeOf: routes.routeOf,
+      wayOf: routes.wayOf,
+      share: (name, wanted, { content }) => {
+        const provider = held.provider(name);
+        const probing = held.memory.failuresOf(name).probing || provider.breaker.isOpen;
+        return this.#share(provider, probing ? 1 : wanted, content);
+      },
+      anyProvider,
+      now,
+      wallNow: context.clock.now(),
+      most: Infinity,
+    });
+    this.#isFull = routes.isFull;
+    if (routes.withoutRoute !== undefined) {
+      const { code, message } = new NoRouteError(routes.withoutRoute);
+      pause.rest(NO_PROVIDER, NO_ROUTE_REST, `${code}: ${message}`);
     }
-    const goes = (batch: PlannedBatch) => batch.expired || this.#routeOf(batch) === route;
-    const end = planned.findIndex((batch) => !goes(batch));
-    const batches = end < 0 ? planned : planned.slice(0, end);
-    this.#head = route instanceof NoRouteError ? (anyProvider as string) : (route as string);
-    return { provider: this.held.provider(this.#head), batches, cut: end >= 0 };
+    return cut;
   }
 
-  #routeOf(batch: PlannedBatch): string | NoRouteError {
-    try {
-      return this.held.context.router.providerOf(batch);
-    } catch (error) {
-      if (error instanceof NoRouteError) return error;
-      throw error;
-    }
+  /** Nothing else is due beside what fails. */
+  #foundAlone(): void {
+    if (this.resends.batches <= 1) this.held.memory.alone();
+  }
+
+  /** While the only provider of the lane is probed, plans one message. */
+  async #plan(size: number): Promise<readonly PlannedBatch[]> {
+    const { context, leased, memory, pause } = this.held;
+    const { work, router } = context;
+    const batches = await work.plan(leased.lane, size);
+    const [first] = batches;
+    if (!first) return batches;
+    // With the option `lane`, a lane may have several tenants and channels.
+    this.#only = router.only ?? (context.lane ? undefined : router.onlyOf(first));
+    pause.isPart = this.#only === undefined;
+    const probing = this.#only !== undefined && memory.failuresOf(this.#only).probing;
+    return probing ? work.probe(leased.lane) : batches;
   }
 
   /**
@@ -248,7 +305,7 @@ export class Prefetch {
       });
     const started = intent.submissions.filter(({ batch }) => live.has(batch));
     const [first] = started;
-    const parkFor = first ? this.#asideFor(first) : 0;
+    const parkFor = first && !first.skipOutcome && !this.isShared ? this.#asideFor(first) : 0;
     if (withdrawals !== this.#withdrawals || parkFor > 0) this.#withdraw(started, parkFor);
     else {
       this.#queue.push(...started);
@@ -257,14 +314,10 @@ export class Prefetch {
     return live;
   }
 
-  /**
-   * Milliseconds for which another batch is the probe. The new messages of a batch whose submissions
-   * stay uncertain are parked like the batch of a refused one.
-   */
-  #asideFor({ provider, batch, skipOutcome }: PreparedSubmission): number {
+  /** Milliseconds for which another batch is the probe. */
+  #asideFor({ provider, batch }: PreparedSubmission): number {
     const failures = this.held.memory.failuresOf(provider);
-    if (skipOutcome || !failures.isAside(batch)) return 0;
-    return Math.min(LONGEST_REST, failures.asideFor(batch, this.held.now));
+    return failures.probing ? failures.batchAsideFor(batch, this.held.now) : 0;
   }
 
   /** Recipients who see each other are one request, which waits until the rate has room for it. */
@@ -309,9 +362,14 @@ export class Prefetch {
 
   #withdraw(items: readonly PreparedSubmission[], parkFor = 0): void {
     for (const item of items)
-      if (item.resendAt === undefined)
-        this.held.record(item, { result: 'withdrawn', ...(parkFor > 0 && { parkFor }) });
-      else this.resends.add(item, item.resendAt);
+      if (item.resendAt === undefined) {
+        const attempts = item.submission.attempt - 1;
+        void this.held.record(item, {
+          result: 'withdrawn',
+          attempts,
+          ...(parkFor > 0 && { parkFor }),
+        });
+      } else this.resends.add(item, item.resendAt, item.asked);
   }
 
   #count(items: readonly PreparedSubmission[], sign: 1 | -1 = 1): void {
@@ -323,9 +381,12 @@ export class Prefetch {
 }
 
 /** Whether the plan started all that is due, so that a lane with few messages needs no other plan. */
-function isLast({ batches, cut }: Plan, intent: Slice, live: ReadonlySet<string>): boolean {
+function isLast(
+  batches: readonly PlannedBatch[],
+  intent: Slice,
+  live: ReadonlySet<string>,
+): boolean {
   return (
-    !cut &&
     intent.submissions.length <= SMALL_PLAN &&
     live.size === batches.length &&
     !batches.at(-1)?.followed &&

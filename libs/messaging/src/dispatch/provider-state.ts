@@ -1,17 +1,23 @@
+import type { DeliveryReport } from '../message/events.js';
 import type { Clock } from '../ports/clock.js';
 import type {
   MessageTransport,
+  SentSubmission,
   Submission,
   SubmissionAccepted,
   TransportCapabilities,
 } from '../ports/message-transport.js';
+import type { MessagingMetrics } from '../ports/metrics.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import type { Lanes } from '../store/verbs/lanes.js';
+import type { ProviderBreaker } from './provider-breaker.js';
 import { FailureLog } from './failure-log.js';
 import type { WakeSignal } from './leased-lane.js';
 
-/** Ratio of the slot distance to that of the limit; covers late and grouped starts. */
-const MARGIN = 1.02;
+/** Ratio of the slot distance to that of the limit; covers late starts, and jitter on the way. */
+const MARGIN = 1.015;
+/** The same where starts are grouped, too. */
+const GROUPED_MARGIN = 1.02;
 /** Share of `per` by which a start may be late, and share of `max` that may start together. */
 const SLACK = 0.01;
 /** Span of the slots that one query reserves, in milliseconds. */
@@ -31,6 +37,8 @@ export class ProviderState {
     private readonly transport: MessageTransport,
     readonly rate: ProviderRate | undefined,
     private readonly tracing: MessagingTracing | undefined,
+    private readonly metrics: MessagingMetrics | undefined,
+    readonly breaker: ProviderBreaker,
   ) {
     this.failures = new FailureLog(name);
     this.slots = new RequestSlots(transport.capabilities.connections);
@@ -44,8 +52,56 @@ export class ProviderState {
     return this.transport.capabilities.idempotencyWindow > 0;
   }
 
-  /** With tracing, the request is a step of the trace in which the message was sent. */
+  /** Why no request can leave now, `code: text`; `null`: nothing is known, `undefined`: it does not tell. */
+  get trouble(): string | null | undefined {
+    return this.transport.trouble && (this.transport.trouble() ?? null);
+  }
+
+  get canBeAsked(): boolean {
+    return this.transport.fetchReports !== undefined;
+  }
+
+  /** Reports of submissions without an answer. */
+  async reportsOf(
+    submissions: readonly SentSubmission[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryReport[]> {
+    return (await this.transport.fetchReports?.(submissions, signal)) ?? [];
+  }
+
   submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+    return this.metrics
+      ? this.#measured(this.metrics, submission, signal)
+      : this.#traced(submission, signal);
+  }
+
+  async #measured(
+    metrics: MessagingMetrics,
+    submission: Submission,
+    signal: AbortSignal,
+  ): Promise<SubmissionAccepted> {
+    const { channel, recipients } = submission;
+    const begun = performance.now();
+    const ended = (error?: unknown) =>
+      metrics.submitted({
+        channel,
+        provider: this.name,
+        messages: recipients.length,
+        seconds: (performance.now() - begun) / 1_000,
+        ...(error !== undefined && { error }),
+      });
+    try {
+      const accepted = await this.#traced(submission, signal);
+      ended();
+      return accepted;
+    } catch (error) {
+      ended(error ?? null);
+      throw error;
+    }
+  }
+
+  /** With tracing, the request is a step of the trace in which the message was sent. */
+  #traced(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     const { transport, tracing } = this;
     const { id, channel, recipients, attempt, trace } = submission;
     if (!tracing || !trace) return transport.submit(submission, signal);
@@ -65,6 +121,9 @@ export class ProviderState {
     );
   }
 }
+
+/** The providers of a process. */
+export class ProviderStates extends Map<string, ProviderState> {}
 
 /**
  * Limits the requests of all lanes of a process to the transport's connections, in turns. A request
@@ -130,9 +189,9 @@ export class ProviderRate {
     max: number,
     per: number,
   ) {
-    this.#interval = (per * MARGIN) / max;
     this.#late = per * SLACK;
     this.#together = Math.max(1, Math.floor(max * SLACK));
+    this.#interval = (per * (this.#together > 1 ? GROUPED_MARGIN : MARGIN)) / max;
   }
 
   share(wanted: number): number {

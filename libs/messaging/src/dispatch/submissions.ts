@@ -1,20 +1,15 @@
 import type { Addressed, AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { Clock } from '../ports/clock.js';
 import type { AttachmentInfo } from '../message/email-content.js';
+import { personalised } from '../message/variables.js';
 import type { Submission } from '../ports/message-transport.js';
-import type {
-  DeferredMessage,
-  IntendedBatch,
-  IntendedSubmission,
-  Intent,
-} from '../store/rows/intent.js';
+import type { IntendedSubmission } from '../store/rows/intent.js';
 import type { IntendedMessages, Outcome } from '../store/rows/outcome.js';
 import { RESTORED } from '../store/rows/hold.js';
 import type { OpenSubmission, PlannedBatch } from '../store/rows/planned-batch.js';
-import { writeContent } from '../store/rows/stored-content.js';
 
-/** Shortest deferral in milliseconds; without it a lane would spin. */
-const SHORTEST_DEFERRAL = 1_000;
+/** A column is a 16-bit number; an outage of months makes more requests. */
+const MOST_ATTEMPTS = 30_000;
 
 /**
  * A submission whose intent is committed. Times are milliseconds on the monotonic clock.
@@ -41,23 +36,17 @@ export interface PreparedSubmission
   /** Outcome to record instead of a request: the batch has expired or is in doubt, or is denied. */
   skipOutcome: Pick<Outcome, 'result' | 'errorCode'> | undefined;
   decidedAt: number;
+  /** Failures of its messages that count against `maxAttempts`. */
+  readonly strikes: number;
+  /** Providers of the route that have refused its messages; see `Refusals`. */
+  readonly refusedBy: string | null;
+  /** The last failure of a submission that the provider may have. */
+  readonly doubt?: SubmissionDoubt | undefined;
+  /** Of a resend: the provider was asked after it since the last failure. */
+  readonly asked?: boolean;
 }
 
-/** The intent of a plan; its submissions are prepared once it is committed. */
-export interface Slice extends Omit<Intent, 'lane' | 'fence'> {
-  readonly submissions: readonly (IntendedSubmission & PreparedSubmission)[];
-}
-
-export interface SliceLimits {
-  readonly provider: string;
-  /** Returns the most recipients of the next submission, of the batch's `wanted` ones. */
-  readonly share: (wanted: number, batch: PlannedBatch) => number;
-  /** Milliseconds on the monotonic clock. */
-  readonly now: number;
-  readonly wallNow: number;
-  /** Largest number of submissions. */
-  readonly most: number;
-}
+export type SubmissionDoubt = Required<Pick<Outcome, 'errorCode' | 'errorText'>>;
 
 /** Policy decision on the n-th planned recipient of a batch; `undefined`: the message may start. */
 export type DecisionOf = (batch: PlannedBatch, index: number) => AppliedDecision | undefined;
@@ -168,81 +157,9 @@ export function lateOutcomeOf(
     : { result: 'unknown', errorCode: 'outcome_lost' };
 }
 
-/**
- * Cuts planned batches, in order, into submissions of neighbours with the same number of attempts
- * and policy decision. Denied messages form one that never starts; deferred messages form none.
- */
-export function slice(
-  planned: readonly PlannedBatch[],
-  decisionOf: DecisionOf,
-  { provider, share, now, wallNow, most }: SliceLimits,
-): Slice {
-  const batches: IntendedBatch[] = [];
-  const submissions: (IntendedSubmission & PreparedSubmission)[] = [];
-  const deferred: DeferredMessage[] = [];
-  const firstSentAt = new Date(wallNow);
-  for (const batch of planned) {
-    if (submissions.length >= most) break;
-    const { id, revision } = batch;
-    const skipped = skipOutcomeOf(batch);
-    let n = batch.nextSubmission;
-    let from = 0;
-    let dueAt = batch.deferredUntil ?? Infinity;
-    while (from < batch.recipients.length && submissions.length < most) {
-      const decision = decisionOf(batch, from);
-      const goes = !skipped && (decision === undefined || decision.decision === 'substitute');
-      const limit = goes ? share(batch.recipients.length - from, batch) : Infinity;
-      const members = neighbours(batch, decisionOf, from, limit);
-      from += members.length;
-      if (decision?.decision === 'defer') {
-        const due = Math.max(decision.until.getTime(), wallNow + SHORTEST_DEFERRAL) * 1_000;
-        dueAt = Math.min(dueAt, due);
-        for (const member of members) deferred.push({ ...member, batch: id, dueAt: due });
-        continue;
-      }
-      const attempt = (members[0] as PlannedBatch['recipients'][number]).attempts + 1;
-      const positions = members.map(({ position }) => position);
-      const content = decision?.decision === 'substitute' ? decision.content : undefined;
-      // Spread objects cost 5 % of the dispatch on SQLite here.
-      submissions.push({
-        batch: id,
-        n,
-        firstPosition: positions[0] as number,
-        lastPosition: positions.at(-1) as number,
-        provider,
-        attempt,
-        content: content ? writeContent({ content, hasPersonal: batch.hasPersonal }) : null,
-        recipients: members,
-        positions,
-        whole: n === 0 && !batch.more && from === batch.recipients.length && dueAt === Infinity,
-        intendedAt: now,
-        decidedAt: now,
-        skipOutcome: skipped ?? denialOf(decision),
-        validUntil: validUntilOf(batch, now),
-        dueSince: now - batch.dueFor,
-        resendAt: undefined,
-        submission: submissionOf(
-          content ? { ...batch, content } : batch,
-          { batch: id, n, attempt, firstSentAt },
-          members,
-        ),
-      });
-      n++;
-    }
-    const more = batch.more || from < batch.recipients.length;
-    const requeued =
-      dueAt < Infinity ||
-      batch.moreRequeued ||
-      batch.recipients.slice(from).some((member) => member.requeued);
-    batches.push({
-      id,
-      revision,
-      pending: more || dueAt < Infinity,
-      requeued,
-      parkUntil: more || dueAt === Infinity ? null : dueAt,
-    });
-  }
-  return { batches, submissions, deferred, firstSentAt: wallNow };
+/** Number of the request after `attempts` ones. */
+export function nextAttempt(attempts: number): number {
+  return Math.min(MOST_ATTEMPTS, attempts + 1);
 }
 
 /** Restores a submission that a former holder left open, with the same id and members. */
@@ -262,52 +179,42 @@ export function reopened(open: OpenSubmission, now: number, wallNow: number): Pr
     validUntil: validUntilOf(open, now),
     dueSince: now - open.dueFor,
     resendAt: now,
-    submission: submissionOf(open, open, recipients),
+    strikes: open.strikes,
+    // It stays with its provider.
+    refusedBy: null,
+    doubt:
+      open.errorCode === null
+        ? undefined
+        : { errorCode: open.errorCode, errorText: open.errorText ?? '' },
+    submission: submissionOf(
+      open,
+      { ...open, attempt: nextAttempt(open.attempt) },
+      recipients,
+      wallNow,
+    ),
   };
 }
 
-function validUntilOf({ validFor }: Pick<PlannedBatch, 'validFor'>, now: number): number {
+export function validUntilOf({ validFor }: Pick<PlannedBatch, 'validFor'>, now: number): number {
   return validFor === null ? Infinity : now + validFor;
 }
 
-function skipOutcomeOf(batch: PlannedBatch): PreparedSubmission['skipOutcome'] {
+export function skipOutcomeOf(batch: PlannedBatch): PreparedSubmission['skipOutcome'] {
   if (batch.inDoubtAt !== null) return { result: 'unknown', errorCode: RESTORED };
   return batch.expired ? { result: 'expired' } : undefined;
 }
 
-function denialOf(decision: AppliedDecision | undefined): PreparedSubmission['skipOutcome'] {
+export function denialOf(decision: AppliedDecision | undefined): PreparedSubmission['skipOutcome'] {
   if (decision?.decision !== 'deny') return undefined;
   const result = decision === ERASED ? 'cancelled' : 'rejected';
   return { result, errorCode: decision.code };
 }
 
-function neighbours(
-  batch: PlannedBatch,
-  decisionOf: DecisionOf,
-  from: number,
-  most: number,
-): PlannedBatch['recipients'] {
-  const { attempts } = batch.recipients[from] as PlannedBatch['recipients'][number];
-  const decision = decisionOf(batch, from);
-  let to = from + 1;
-  while (
-    to < batch.recipients.length &&
-    to - from < most &&
-    batch.recipients[to]?.attempts === attempts &&
-    isSame(decisionOf(batch, to), decision)
-  )
-    to++;
-  return batch.recipients.slice(from, to);
-}
-
-function isSame(a: AppliedDecision | undefined, b: AppliedDecision | undefined): boolean {
-  if (a?.decision === 'deny' && b?.decision === 'deny') return a.code === b.code;
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
-}
-
-function submissionOf(
+/** @param wallNow when `validFor` was reckoned */
+export function submissionOf(
   of: Pick<
     PlannedBatch,
+    | 'validFor'
     | 'tenant'
     | 'channel'
     | 'sender'
@@ -315,25 +222,31 @@ function submissionOf(
     | 'deliveryReport'
     | 'dueAt'
     | 'trace'
+    | 'labels'
     | 'hasPersonal'
   >,
   request: Pick<OpenSubmission, 'batch' | 'n' | 'attempt' | 'firstSentAt'>,
   members: OpenSubmission['recipients'],
+  wallNow: number,
 ): Submission {
+  // All members have the same text, so that providers need no variables.
+  const isText = of.hasPersonal && of.content.kind === 'text';
   return {
     id: `${request.batch}-s${request.n}`,
     batchId: request.batch,
     tenant: of.tenant,
     channel: of.channel,
     sender: of.sender,
-    content: of.content,
+    content: isText ? personalised(of.content, members[0]?.personal) : of.content,
     recipients: members.map(({ recipient }) => recipient),
     messageIds: members.map(({ position }) => `${request.batch}-${position}`),
-    ...(of.hasPersonal && { personal: members.map(({ personal }) => personal) }),
+    ...(of.labels && { labels: of.labels }),
+    ...(of.hasPersonal && !isText && { personal: members.map(({ personal }) => personal) }),
     deliveryReport: of.deliveryReport ? 'yes' : 'none',
     attempt: request.attempt,
     dueAt: of.dueAt,
     firstSentAt: request.firstSentAt,
+    ...(of.validFor !== null && { validUntil: new Date(wallNow + of.validFor) }),
     trace: of.trace,
   };
 }

@@ -2,8 +2,10 @@ import { Logger } from '@nestjs/common';
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { InboundRecorder } from '../contacts/inbound.js';
 import { VAS_ORDER_OPEN, type VasOrderOpen } from '../message/events.js';
+import type { SyncedTemplates } from '../message/templates.js';
 import type { EventPublisher } from '../ports/listeners.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
+import type { MessageTransport } from '../ports/message-transport.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { DueLane } from '../store/reads/lane-queues.js';
 
@@ -36,6 +38,14 @@ export class MessagingJobs {
         setInterval(() => void this.#tick(job), job.every),
       );
     await Promise.all(this.jobs.filter(({ atStart }) => atStart).map((job) => this.#tick(job)));
+  }
+
+  /** Runs each job once, one after the other. */
+  async runAll(): Promise<void> {
+    for (const job of this.jobs) {
+      await this.#running.get(job.name);
+      await this.#tick(job);
+    }
   }
 
   async stop(): Promise<void> {
@@ -132,6 +142,52 @@ export function verificationJobs(verification: {
     { name: 'codes', every: 5_000, run: () => verification.eraseEnded() },
     { name: 'old-codes', every: 600_000, run: () => verification.forget() },
   ];
+}
+
+/** Begins the next steps of notifications, and ends notifications. */
+export function notificationJobs(notifications: {
+  run(signal: AbortSignal): Promise<void>;
+  forget(signal: AbortSignal): Promise<void>;
+}): MessagingJob[] {
+  return [
+    {
+      name: 'notifications',
+      every: 1_000,
+      atStart: true,
+      run: (signal) => notifications.run(signal),
+    },
+    {
+      name: 'old-notifications',
+      every: 600_000,
+      run: (signal) => notifications.forget(signal),
+    },
+  ];
+}
+
+/** Milliseconds; the start of a process waits as long for the first list. */
+const TEMPLATES_TIMEOUT = 5_000;
+
+/** Reads the lists of templates; where a provider does not answer, the earlier lists count on. */
+export function templatesJob(
+  templates: SyncedTemplates,
+  every: number,
+  transports: readonly MessageTransport[],
+): MessagingJob {
+  return {
+    name: 'templates',
+    every,
+    atStart: true,
+    run: async (stop) => {
+      const signal = AbortSignal.any([stop, AbortSignal.timeout(TEMPLATES_TIMEOUT)]);
+      try {
+        await templates.replace(() =>
+          Promise.all(transports.map(async (one) => (await one.fetchTemplates?.(signal)) ?? [])),
+        );
+      } catch (error) {
+        if (!stop.aborted) throw error;
+      }
+    },
+  };
 }
 
 /** Continues erasures: of a process that died, and of messages that were in flight. */

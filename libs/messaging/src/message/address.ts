@@ -146,6 +146,8 @@ export interface ReadRecipients {
   readonly errors: FieldError[];
   /** Names and variables in the order of `recipients`. @default none */
   readonly personal?: readonly (Personal | undefined)[];
+  /** Billing units of the largest message, where contents differ. @default those of the content */
+  readonly parts?: number;
 }
 
 export function readRecipients(

@@ -1,7 +1,7 @@
 import type { Address, AddressKind } from './address.js';
 import type { FieldError } from './errors.js';
 import type { DeliveryReport } from './events.js';
-import type { MessageContent } from './message.js';
+import type { ConsentCategory, MessageContent } from './message.js';
 import type { StatusDefinition } from './status.js';
 import type { VasProduct } from './vas.js';
 
@@ -36,6 +36,11 @@ export interface ChannelDefinition {
   readonly events?: readonly string[];
   /** The channel's kinds of content, each with its check. */
   readonly content: Readonly<Record<string, ContentCheck>>;
+  /**
+   * Sender and content of a message, from the fields that the channel's service takes, such as
+   * `{ from, body }`. @default its `from` and `content`
+   */
+  readonly messageOf?: (fields: Readonly<Record<string, unknown>>) => MessageParts;
   /** Checks `from`. @default any text of 1 to 255 characters without control characters */
   readonly sender?: SenderCheck;
   /** Largest number of recipients per send. @default 100000 */
@@ -70,6 +75,12 @@ export interface StoredAttachment {
   readonly content: Buffer;
 }
 
+/** A message without its recipients, not checked yet. */
+export interface MessageParts {
+  readonly from?: unknown;
+  readonly content: { readonly kind: string; readonly [field: string]: unknown };
+}
+
 export interface CheckedContent {
   readonly content: MessageContent;
   /** Stored beside the content, once for all recipients. @default none */
@@ -101,7 +112,7 @@ export interface SuppressionRule {
   /** Reason in the suppression list, such as `hard_bounce`; `unsubscribe` ends with a younger opt-in. */
   readonly reason: string;
   /** Only messages of this consent category are suppressed. @default every category */
-  readonly category?: string;
+  readonly category?: ConsentCategory;
   /** Only with one of these error codes, or as `enhanced_code` of its details. @default any */
   readonly errorCodes?: readonly string[];
 }
@@ -130,13 +141,15 @@ export interface ConsentRules {
    * Only recipients with an opt-in receive messages: of every category, or of these.
    * @default false: all without an opt-out
    */
-  readonly required?: boolean | readonly string[];
+  readonly required?: boolean | readonly ConsentCategory[];
   /** Consent categories in addition to `transactional` and `marketing`. @default none */
   readonly categories?: readonly string[];
-  /** Text needs an inbound message of the recipient within 24 hours. @default false */
+  /** All but templates needs an inbound message of the recipient within 24 hours. @default false */
   readonly serviceWindow?: boolean;
+  /** Error codes that say that the platform takes the window for closed: it is closed then. @default none */
+  readonly windowClosedBy?: readonly string[];
   /** Consent categories that keep the quiet hours. @default all */
-  readonly quietHours?: readonly string[];
+  readonly quietHours?: readonly ConsentCategory[];
   /** Code of a denial by the suppression list, by consent category. @default `suppressed` */
   readonly suppressedAs?: Readonly<Record<string, string>>;
 }

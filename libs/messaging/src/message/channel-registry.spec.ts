@@ -59,6 +59,7 @@ it('a registered channel adds its statuses by rank', () => {
 it('finds a channel by the type of its callback', () => {
   const registry = registryOf();
   expect(registry.ofEvent('sms.delivery_report')?.name).toBe('sms');
+  expect(registry.ofEvent('sms.message_received')?.name).toBe('sms');
   expect(registry.ofEvent('whatsapp.message_received')?.name).toBe('whatsapp');
   expect(registry.ofEvent('parcel.opened')).toBeUndefined();
 });
@@ -91,4 +92,18 @@ it('names the registered channels where one is missing', () => {
   expect(() => registryOf().get('telegram')).toThrow(
     /'telegram' is not registered; known are sms, whatsapp/,
   );
+});
+
+it('a status suppresses only with one of the error codes of its rules', () => {
+  const rule = (errorCodes?: string[]) => ({ reason: 'r', ...(errorCodes && { errorCodes }) });
+  const registry = new ChannelRegistry([
+    { ...parcel, suppression: { lost: rule(['1']), failed: rule(['2']) } },
+    { ...parcel, name: 'crate', suppression: { lost: rule(['3']), failed: rule() } },
+  ]);
+  const suppresses = (status: string) =>
+    ['1', '2', '3', null].filter((code) => registry.maySuppress(status, code));
+  expect(suppresses('lost')).toEqual(['1', '3']);
+  expect(suppresses('failed')).toEqual(['1', '2', '3', null]);
+  expect(suppresses('sent')).toEqual([]);
+  expect(registry.maySuppress('lost')).toBe(true);
 });

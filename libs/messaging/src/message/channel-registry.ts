@@ -1,6 +1,11 @@
 import type { ChannelDefinition, SuppressionRule } from './channel-definition.js';
 import { MessagingConfigError } from './errors.js';
-import type { Channel, MessageContent } from './message.js';
+import {
+  type Channel,
+  CONSENT_CATEGORIES,
+  type ConsentCategory,
+  type MessageContent,
+} from './message.js';
 import {
   type ChannelStatus,
   FIRST_REPORTED_RANK,
@@ -13,8 +18,6 @@ import {
 const { queued, sending, unknown, expired, failed, rejected, cancelled } = STATUSES;
 const COMMON = { queued, sending, unknown, expired, failed, rejected, cancelled };
 
-const CONSENT_CATEGORIES = ['transactional', 'marketing'];
-
 /** The channels of an app. Injectable in every module that imports the messaging module. */
 export class ChannelRegistry {
   readonly #channels = new Map<string, ChannelDefinition>();
@@ -23,7 +26,9 @@ export class ChannelRegistry {
   readonly #statuses = new Map<string, StatusDefinition>(Object.entries(COMMON));
   readonly #names = new Map<number, string>();
   readonly #events = new Set<string>();
-  readonly #suppressing = new Set<string>();
+  /** Error codes by the status or event that suppresses with one of them; `undefined`: with any. */
+  readonly #suppressing = new Map<string, ReadonlySet<string> | undefined>();
+  readonly #windowClosing = new Set<string>();
   /** Statuses of channels that send again after some of them. */
   readonly #redialled = new Set<string>();
 
@@ -59,12 +64,12 @@ export class ChannelRegistry {
   }
 
   /** Consent categories of the channel; an unregistered channel has those of every channel. */
-  consentCategories(channel: string): readonly string[] {
+  consentCategories(channel: string): readonly ConsentCategory[] {
     return [...CONSENT_CATEGORIES, ...(this.#channels.get(channel)?.consent?.categories ?? [])];
   }
 
   /** The consent category of a message: from its content, else `transactional`. */
-  consentCategoryOf(channel: string, content: MessageContent): string {
+  consentCategoryOf(channel: string, content: MessageContent): ConsentCategory {
     const { category } = content as { readonly category?: unknown };
     const { presumedCategory } = this.#channels.get(channel)?.pricing ?? {};
     const presumed = content.kind === 'template' ? presumedCategory : undefined;
@@ -167,9 +172,16 @@ export class ChannelRegistry {
     return status !== null && this.#redialled.has(status);
   }
 
-  /** Whether a channel suppresses recipients by this status or event. */
-  maySuppress(status: string | null): boolean {
-    return status !== null && this.#suppressing.has(status);
+  /** Whether a channel suppresses recipients by this status or event, where given with this code. */
+  maySuppress(status: string | null, code?: string | null): boolean {
+    if (status === null || !this.#suppressing.has(status)) return false;
+    const codes = this.#suppressing.get(status);
+    return code === undefined || codes === undefined || (code !== null && codes.has(code));
+  }
+
+  /** Whether a refusal with this code closes the window of its recipient on a channel. */
+  mayCloseWindow(code: string | null): boolean {
+    return code !== null && this.#windowClosing.has(code);
   }
 
   /** The rule that suppresses the recipient after this status or event; `undefined`: none. */
@@ -211,7 +223,11 @@ export class ChannelRegistry {
         refuse(`.${name}.events: '${event}' is a status; name it otherwise`);
       this.#events.add(event);
     }
-    for (const status of Object.keys(definition.suppression ?? {})) this.#suppressing.add(status);
+    for (const [status, { errorCodes }] of Object.entries(definition.suppression ?? {})) {
+      const known = this.#suppressing.has(status) ? this.#suppressing.get(status) : [];
+      this.#suppressing.set(status, known && errorCodes && new Set([...known, ...errorCodes]));
+    }
+    for (const code of definition.consent?.windowClosedBy ?? []) this.#windowClosing.add(code);
     if (definition.redial)
       for (const status of Object.keys(statuses))
         if (!(status in COMMON)) this.#redialled.add(status);

@@ -38,10 +38,6 @@ export interface EmailContent {
   readonly attachments?: readonly AttachmentInfo[];
   readonly category?: 'transactional' | 'marketing';
   readonly unsubscribeUrl?: string;
-  /** Words by which lists and statistics find the batch. */
-  readonly tags?: readonly string[];
-  /** The application's own data, which callbacks give back. */
-  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** Whether the recipients of the batch see each other in the header: one email for all of them. */
@@ -49,12 +45,6 @@ export function isShared(content: { readonly kind: string }): boolean {
   if (content.kind !== 'email') return false;
   const { to, cc } = content as EmailContent;
   return Boolean(to?.length || cc?.length);
-}
-
-/** Tags and metadata of a batch. */
-export interface EmailLabels {
-  readonly tags: readonly string[];
-  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** What a send says about one of its recipients. */

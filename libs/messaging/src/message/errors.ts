@@ -4,10 +4,54 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** Codes of the built-in policies; an app's own policies have codes of their own. */
+export type PolicyCode =
+  | 'do_not_call'
+  | 'frequency_capped'
+  | 'opt_in_required'
+  | 'opted_out'
+  | 'suppressed'
+  | 'window_closed';
+
+/** Codes of the library's errors. Those of a {@link SubmitFailure} are the provider's. */
+export type MessagingErrorCode =
+  | PolicyCode
+  | 'already_sent'
+  | 'already_settled'
+  | 'cap_exceeded'
+  | 'content_erased'
+  | 'database_given_up'
+  | 'dkim_key'
+  | 'drain_timeout'
+  | 'duplicate_order'
+  | 'idempotency_key_in_use'
+  | 'idempotency_key_reused'
+  | 'invalid_config'
+  | 'invalid_field'
+  | 'migration_locked'
+  | 'never_idle'
+  | 'newer_database'
+  | 'no_delivery_status'
+  | 'no_route'
+  | 'not_faked'
+  | 'not_found'
+  | 'not_restored'
+  | 'not_sent_yet'
+  | 'payload_too_large'
+  | 'rate_limited'
+  | 'render_failed'
+  | 'template_not_approved'
+  | 'transaction_required'
+  | 'unavailable'
+  | 'unsupported'
+  | 'vas_not_allowed'
+  | 'verification_stopped'
+  | 'wrong_status';
+
 /** Base of the library's errors: `code` is stable, the message is for people. */
 export class MessagingError extends Error {
   constructor(
-    readonly code: string,
+    readonly code: MessagingErrorCode | (string & {}),
     message: string,
     options?: ErrorOptions,
   ) {
@@ -27,7 +71,7 @@ export class MessagingConfigError extends MessagingError {
 export class MessageValidationError extends MessagingError {
   constructor(
     readonly fields: readonly FieldError[],
-    code = 'invalid_field',
+    code: 'invalid_field' | 'payload_too_large' | (string & {}) = 'invalid_field',
   ) {
     super(code, fields.map((field) => `${field.path}: ${field.message}`).join('; '));
   }
@@ -68,18 +112,26 @@ export class TransactionRequiredError extends MessagingError {
   }
 }
 
-/** No provider carries the message's channel; nothing was stored. */
-export class NoRouteError extends MessagingError {
+/**
+ * No rule of `routes` fits the message, or its providers do not carry the channel; nothing was stored.
+ * `fields` names the first ten recipients without a route; it is empty where no message of the channel
+ * has one.
+ */
+export class NoRouteError extends MessageValidationError {
   constructor(
     readonly channel: string,
     readonly provider?: string,
+    paths: readonly string[] = [],
   ) {
     super(
+      paths.map((path) => ({ path, message: `has no route for ${channel}` })),
       'no_route',
+    );
+    if (paths.length > 0) return;
+    this.message =
       provider === undefined
         ? `No route carries the channel ${channel}; add one to \`routes\`, such as { channel: '${channel}', use: 'main' }`
-        : `Provider ${provider} does not carry the channel ${channel}; set it up for the channel (http needs the apiKey for WhatsApp), or route the channel to another provider`,
-    );
+        : `Provider ${provider} does not carry the channel ${channel}; set it up for the channel (http needs the apiKey for WhatsApp), or route the channel to another provider`;
   }
 }
 
@@ -156,13 +208,17 @@ export class DatabaseShutdownTimeoutError extends MessagingError {
  * | class | meaning | the drain |
  * |---|---|---|
  * | {@link PermanentFailure} | the provider refused this request, and a retry cannot succeed | `rejected` |
+ * | {@link UnroutableFailure} | refused for good by this provider alone: the number is not routable here, the sender is not known here | the next provider of the route; `rejected` where none is left |
  * | {@link BouncedFailure} | the recipient's server refused the message for good | the status that it names, such as `bounced` |
  * | {@link DeferredFailure} | not accepted for this recipient now; others go on | back to `queued` until `retryAfter` is over, and `expired` after `giveUpAfter`; the lane goes on |
- * | {@link RetryableFailure} | not accepted, a retry may succeed | back to `queued`, attempt + 1, backoff |
- * | {@link PausedFailure} | not accepted, and the provider accepts nothing now | back to `queued`, the lane pauses, no attempt used |
- * | {@link UncertainFailure} | may have been accepted | the same submission again under its key, attempt + 1, backoff; without keys `unknown` |
+ * | {@link RetryableFailure} | not accepted, a retry may succeed | back to `queued`, backoff; `failed` after `maxAttempts` tries |
+ * | {@link PausedFailure} | not accepted, and the provider accepts nothing now | back to `queued`, the lane pauses; the try does not count |
+ * | {@link UncertainFailure} | may have been accepted | backoff; the provider is asked after it (`reportsByKey`), then the same submission again under its key; `unknown` after `maxAttempts` tries, and at once without keys |
  * | {@link LostAnswerFailure} | may have been accepted, and a repeat could be delivered twice | `unknown` |
- * | {@link PausedUncertainFailure} | may have been accepted, and the provider accepts nothing now | the same, after a pause of the lane, no attempt used |
+ * | {@link PausedUncertainFailure} | may have been accepted, and the provider accepts nothing now | the same, after a pause of the lane; the try does not count |
+ *
+ * Where the route has a further provider (`failover()`), a message that was certainly not accepted
+ * leaves by that one at once; an uncertain one never does.
  *
  * "Not accepted" needs proof, because a message that goes back to the queue leaves under a new key:
  * no byte of the request was sent (refused connection, DNS, TLS), or the provider's own error body
@@ -171,7 +227,11 @@ export class DatabaseShutdownTimeoutError extends MessagingError {
  * own form and only to a provider that ignores keys; under a key the submission is repeated
  * unchanged anyway, so throw one of the uncertain classes.
  *
- * Any other error counts as {@link UncertainFailure}.
+ * The message of a failure is stored with the message, at most 500 characters, and shown: it must hold
+ * no secret.
+ *
+ * Any other error counts as {@link UncertainFailure} with the code `transport_error`. Its class is
+ * stored; its message and stack are only logged, at error level.
  */
 export abstract class SubmitFailure extends MessagingError {
   constructor(
@@ -190,6 +250,12 @@ export class RetryableFailure extends SubmitFailure {}
 export class PausedFailure extends SubmitFailure {}
 
 export class PermanentFailure extends SubmitFailure {}
+
+/**
+ * A refusal for good that says nothing of other providers: this one does not reach the network, does
+ * not know the sender, does not carry such content.
+ */
+export class UnroutableFailure extends PermanentFailure {}
 
 /** A refusal by the recipient's server. Details are stored and given to listeners. */
 export class BouncedFailure extends PermanentFailure {

@@ -55,19 +55,31 @@ export const MESSAGE_STATUS_CHANGED = 'messaging.message.status';
 export const BATCH_COMPLETED = 'messaging.batch.completed';
 export const INBOUND_RECEIVED = 'messaging.inbound';
 export const VAS_ORDER_OPEN = 'messaging.vas.open';
+export const NOTIFICATION_FELL_BACK = 'messaging.notification.fell-back';
+export const NOTIFICATION_ENDED = 'messaging.notification.ended';
+export const NOTIFICATION_DOUBLED = 'messaging.notification.doubled';
 
 export interface MessagingEvents {
   readonly [MESSAGE_STATUS_CHANGED]: MessageStatusChanged;
   readonly [BATCH_COMPLETED]: BatchCompleted;
   readonly [INBOUND_RECEIVED]: InboundReceived;
   readonly [VAS_ORDER_OPEN]: VasOrderOpen;
+  readonly [NOTIFICATION_FELL_BACK]: NotificationFellBack;
+  readonly [NOTIFICATION_ENDED]: NotificationEnded;
+  readonly [NOTIFICATION_DOUBLED]: NotificationDoubled;
+}
+
+/** Both of a send that has tags or metadata, as long as its content is kept. */
+export interface EventLabels {
+  readonly tags?: readonly string[];
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /**
  * A message's status rose, or an event came. Published once, after the commit that recorded it. A
  * cancel publishes one for each message that it stopped, also for those that had never started.
  */
-export interface MessageStatusChanged {
+export interface MessageStatusChanged extends EventLabels {
   readonly tenant: string;
   readonly channel: Channel;
   readonly batchId: string;
@@ -88,15 +100,12 @@ export interface MessageStatusChanged {
   /** Time of the provider's report; the time of arrival where the report has none. */
   readonly providerTime: Date;
   /**
-   * 1 for the first change of this message from `sent` on, then 2, …; 0 for a change below `sent`,
-   * such as to `unknown`.
+   * Number of this change: 1 for the message's first change from `sent` on, then 2, …, without gaps.
+   * Events such as `delayed` and a cancel are changes, too. 0 for the change to `unknown`, which is
+   * below `sent` and has no number.
    */
   readonly sequence: number;
   readonly deliveryReport: 'none' | 'yes';
-  /** Tags of an email that has tags or metadata, as long as its content is kept. */
-  readonly tags?: readonly string[];
-  /** Metadata of an email that has tags or metadata, as long as its content is kept. */
-  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -115,6 +124,49 @@ export interface VasOrderOpen {
   readonly orderId: string;
   readonly clientReference: string;
   readonly since: Date;
+}
+
+/**
+ * `pending → delivered | failed | undecided | cancelled`. A report after the end may still raise it:
+ * to `delivered`, and `undecided` to `failed`.
+ */
+export type NotificationStatus = 'pending' | 'delivered' | 'failed' | 'undecided' | 'cancelled';
+
+/**
+ * Why the next channel took over: policy `denied` the message, it `failed`, it was `not_started` in
+ * time and was cancelled, or it was `not_delivered` in time and may arrive as well.
+ */
+export type FallbackReason = 'denied' | 'failed' | 'not_started' | 'not_delivered';
+
+/** A notification went on to its next channel. Published once, after the commit. */
+export interface NotificationFellBack extends EventLabels {
+  readonly tenant: string;
+  readonly notificationId: string;
+  readonly reason: FallbackReason;
+  /** The channel that did not deliver. */
+  readonly from: Channel;
+  /** Its error code, such as policy's. */
+  readonly errorCode: string | null;
+  readonly to: Channel;
+  /** The message on the channel `to`. */
+  readonly messageId: string;
+}
+
+/** A notification has an end. Published again where a later report raises it. */
+export interface NotificationEnded extends EventLabels {
+  readonly tenant: string;
+  readonly notificationId: string;
+  readonly status: Exclude<NotificationStatus, 'pending'>;
+  readonly previous: NotificationStatus;
+  /** The channels whose messages arrived; one, unless a report came after a fallback. */
+  readonly deliveredBy: readonly Channel[];
+}
+
+/** A further message of a delivered notification arrived. */
+export interface NotificationDoubled extends EventLabels {
+  readonly tenant: string;
+  readonly notificationId: string;
+  readonly deliveredBy: readonly Channel[];
 }
 
 /** An inbound message was stored. Published once for each message, after the commit. */

@@ -1,8 +1,14 @@
 import type { EmailContent } from './email-content.js';
 import type { VoiceContent } from './voice-content.js';
+import type { MediaContent, TemplateButton, TemplateHeader } from './whatsapp-content.js';
 
 /** Name of a channel: a built-in one, or one of the `channels` option. */
-export type Channel = 'sms' | 'whatsapp' | (string & {});
+export type Channel = 'sms' | 'whatsapp' | 'email' | 'voice' | 'vas' | (string & {});
+
+export const CONSENT_CATEGORIES = ['transactional', 'marketing'] as const;
+
+/** Consent category of a message: one of every channel, or one that its channel adds. */
+export type ConsentCategory = (typeof CONSENT_CATEGORIES)[number] | (string & {});
 
 /** `high` goes first in a lane, so that a one-time password does not wait behind a campaign. */
 export type MessageClass = 'high' | 'normal';
@@ -11,6 +17,7 @@ export type MessageClass = 'high' | 'normal';
 export type MessageContent =
   | TextContent
   | TemplateContent
+  | MediaContent
   | EmailContent
   | VoiceContent
   | ChannelContent;
@@ -41,6 +48,12 @@ export interface TemplateContent {
   /** Values by position. */
   readonly params: readonly string[];
   readonly category?: MessageCategory;
+  /** Names of `params` at the platform, where its template has variables by name. @default none */
+  readonly paramNames?: readonly string[];
+  /** Variable or media of the header. @default none */
+  readonly header?: TemplateHeader;
+  /** Variables of the buttons, by their places. @default none */
+  readonly buttons?: readonly TemplateButton[];
 }
 
 export const MESSAGE_CATEGORIES = ['utility', 'marketing', 'authentication', 'service'] as const;

@@ -57,6 +57,13 @@ export const STATUS_RANK = Object.fromEntries(
   Object.entries(STATUSES).map(([name, { rank }]) => [name, rank]),
 ) as { readonly [Name in MessageStatus]: (typeof STATUSES)[Name]['rank'] };
 
+/** Every {@link MessageStatus}, by rank. */
+export const MESSAGE_STATUSES = Object.keys(STATUSES) as readonly MessageStatus[];
+
+/** Every {@link ReportedStatus}, by rank. */
+export const REPORTED_STATUSES: readonly ReportedStatus[] =
+  MESSAGE_STATUSES.filter(isReportedStatus);
+
 export function isReportedStatus(value: unknown): value is ReportedStatus {
   return (
     typeof value === 'string' &&

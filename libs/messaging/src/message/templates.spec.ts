@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { WhatsAppService } from '../channels/whatsapp/whatsapp.service.js';
 import { type FieldError, MessagingConfigError } from './errors.js';
-import { defineTemplates, placedParams } from './templates.js';
+import { defineTemplates, placedParams, SyncedTemplates } from './templates.js';
 
 const templates = defineTemplates({
   order_update: { language: 'en', category: 'utility', params: ['name', 'order'] },
@@ -88,4 +88,18 @@ describe('templates', () => {
     expect(errors.map(({ path }) => path)).toEqual(paths);
     expect(paths.length > 0 ? [] : placed).toEqual(values);
   });
+});
+
+it('an update that comes while the list is read is not undone by the older list', async () => {
+  const templates = new SyncedTemplates();
+  const listed = { name: 'a', language: 'en', category: null, params: 0 } as const;
+  const approved = [[{ ...listed, status: 'approved' as const }]];
+  await templates.replace(async () => approved);
+  await templates.replace(async () => {
+    templates.update([{ account: '1', name: 'a', language: 'en', status: 'paused' }]);
+    return approved;
+  });
+  expect(() => templates.find('a', 'en')).toThrow(/is paused/);
+  await templates.replace(async () => approved);
+  expect(templates.find('a', 'en')).toMatchObject({ status: 'approved' });
 });

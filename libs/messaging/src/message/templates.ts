@@ -1,5 +1,5 @@
 import { isMessageCategory, MESSAGE_CATEGORIES, type MessageCategory } from './message.js';
-import { type FieldError, MessagingConfigError } from './errors.js';
+import { type FieldError, MessageValidationError, MessagingConfigError } from './errors.js';
 import { own } from './report-fields.js';
 
 /** A message template that the platform approved (interface section 2.3). */
@@ -110,4 +110,106 @@ export function placedParams(
     if (typeof value !== 'string' || value.length > LONGEST_PARAM || /[\0\p{Cs}]/u.test(value))
       refuse(`must be a text of at most ${LONGEST_PARAM} characters`, path);
   return fields.map(([, value]) => value as string);
+}
+
+/**
+ * What the platform says of a template; only an `approved` one can be sent. `rejected`: also one that
+ * the platform disabled or deleted.
+ */
+export const TEMPLATE_STATUSES = ['approved', 'pending', 'rejected', 'paused'] as const;
+
+export type PlatformTemplateStatus = (typeof TEMPLATE_STATUSES)[number];
+
+/** A change of a template's status, as a callback reports it. */
+export interface TemplateStatusUpdate {
+  /** The business account at the platform. */
+  readonly account: string;
+  readonly name: string;
+  readonly language: string;
+  readonly status: PlatformTemplateStatus;
+}
+
+/** A template as the platform lists it. */
+export interface PlatformTemplate {
+  readonly name: string;
+  readonly language: string;
+  readonly status: PlatformTemplateStatus;
+  /** `null`: a category without a price of its own. */
+  readonly category: MessageCategory | null;
+  /** Number of the variables of its body; their names, in order, where it has them by name. */
+  readonly params: number | readonly string[];
+}
+
+/** The platform does not send this template now; nothing was stored. */
+export class TemplateNotApprovedError extends MessageValidationError {
+  constructor(
+    readonly template: string,
+    /** `''`: the message named none. */
+    readonly language: string,
+    /** `null`: the platform has no such template. */
+    readonly status: PlatformTemplateStatus | null,
+  ) {
+    const name = language === '' ? template : `${template} in ${language}`;
+    const state = status === null ? 'is not known at the platform' : `is ${status} at the platform`;
+    const message = `${name} ${state}; send an approved template`;
+    super([{ path: 'template', message }], 'template_not_approved');
+  }
+}
+
+/**
+ * The templates of the platform, as it listed them last and as callbacks changed them since; in the
+ * memory of each process. Before the first list nothing is known, and messages may name any template.
+ */
+export class SyncedTemplates {
+  #templates: Map<string, Map<string, PlatformTemplate>> | undefined;
+  /** Updates since the list that is being read was asked for, which may be older than they are. */
+  #meanwhile: TemplateStatusUpdate[] = [];
+
+  /** @param read the templates of each business account */
+  async replace(read: () => Promise<readonly (readonly PlatformTemplate[])[]>): Promise<void> {
+    this.#meanwhile = [];
+    const lists = await read();
+    const templates = new Map<string, Map<string, PlatformTemplate>>();
+    for (const template of lists.flat()) {
+      const { name, language } = template;
+      const languages = templates.get(name) ?? new Map<string, PlatformTemplate>();
+      // Of two business accounts one may send it.
+      if (languages.get(language)?.status !== 'approved') languages.set(language, template);
+      templates.set(name, languages);
+    }
+    this.#templates = templates;
+    this.#apply(this.#meanwhile);
+  }
+
+  /** A template that is not listed yet comes with the next list. */
+  update(updates: readonly TemplateStatusUpdate[]): void {
+    this.#meanwhile.push(...updates);
+    this.#apply(updates);
+  }
+
+  #apply(updates: readonly TemplateStatusUpdate[]): void {
+    for (const { name, language, status } of updates) {
+      const languages = this.#templates?.get(name);
+      const known = languages?.get(language);
+      if (known) languages?.set(language, { ...known, status });
+    }
+  }
+
+  /**
+   * @param language @default one that is approved
+   * @returns `undefined` before the first list
+   * @throws TemplateNotApprovedError
+   */
+  find(name: string, language?: string): PlatformTemplate | undefined {
+    if (!this.#templates) return undefined;
+    const languages = this.#templates.get(name);
+    const all = [...(languages?.values() ?? [])];
+    const found =
+      language === undefined
+        ? (all.find(({ status }) => status === 'approved') ?? all[0])
+        : languages?.get(language);
+    if (found?.status !== 'approved')
+      throw new TemplateNotApprovedError(name, language ?? '', found?.status ?? null);
+    return found;
+  }
 }

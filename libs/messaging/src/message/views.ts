@@ -1,4 +1,5 @@
 import type { ReportDetails } from './events.js';
+import type { BatchLabels } from './labels.js';
 import type { Channel, MessageContent } from './message.js';
 import type { BatchStatus, ChannelStatus, MessageStatus, ReportedStatus } from './status.js';
 
@@ -13,7 +14,7 @@ export interface Page<T> {
 
 export type StatusCounts = Partial<Record<MessageStatus, number>>;
 
-export interface BatchView {
+export interface BatchView extends BatchLabels {
   /** UUIDv7; `reference_id` in the HTTP interface. */
   readonly id: string;
   readonly tenant: string;
@@ -28,10 +29,17 @@ export interface BatchView {
   readonly validUntil: Date | null;
   /** Number of unique recipients. */
   readonly recipients: number;
-  /** SMS parts of one message; 0 where the channel has none. */
+  /** SMS parts of one message, of the longest where texts differ; 0 where the channel has none. */
   readonly parts: number;
   /** Number of messages by status, without zeros. */
   readonly counts: StatusCounts;
+}
+
+/** What a cancel of a tag stopped. */
+export interface CancelledBatches {
+  readonly batches: number;
+  /** Messages that had not started. */
+  readonly messages: number;
 }
 
 export interface MessageView {
@@ -42,21 +50,28 @@ export interface MessageView {
   /** Address key: the digits of a phone number, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
   readonly status: MessageStatus;
+  /** Of its last failure, also while it is tried again; `null`: there was none, or it passed since. */
   readonly errorCode: string | null;
+  /** Number of requests with the message, also of those without an answer. */
   readonly attempts: number;
 }
 
-/** One message with its submit response. */
-export interface SubmittedMessage extends MessageView {
+/** One message with its submit response; its tags and metadata go with the content. */
+export interface SubmittedMessage extends MessageView, BatchLabels {
+  /**
+   * The provider's words of the failure that `errorCode` names, at most 500 characters. Of an error
+   * that is no `SubmitFailure`, its class only: the log has its message and stack.
+   */
+  readonly errorText: string | null;
   /** Content of the message; `null` after retention erased it. */
   readonly content: MessageContent | null;
   /** Sender from the submit response, else as given in the send. */
   readonly sender: string;
   /** The provider's id of the message, once it is known. */
   readonly providerId: string | null;
-  /** Billing category from the submit response. */
+  /** Billing category from the submit response, or in a timeline from a status. */
   readonly category: string | null;
-  /** Charged price from the submit response, as a decimal number. */
+  /** Charged price as a decimal number: from the submit response, or as the timeline's channel knows it. */
   readonly cost: string | null;
   readonly currency: string | null;
   readonly acceptedAt: Date;
@@ -67,6 +82,8 @@ export interface SubmittedMessage extends MessageView {
 export interface MessageTimeline extends SubmittedMessage {
   /** The submit outcome and every report, oldest first. */
   readonly reports: readonly ReportView[];
+  /** Requests with the message, oldest first, at most 100. */
+  readonly submissions: readonly SubmissionView[];
   /** The message that this one repeats; `null`: it repeats none, or retention deleted that one. */
   readonly resendOf: ResendView | null;
   /** The message that repeats this one; `null`: none does. */
@@ -100,10 +117,28 @@ export interface ReportView {
   /** Time of the provider's report; the time of arrival where the report has none. */
   readonly providerTime: Date;
   readonly receivedAt: Date;
-  /** Number of the status change that the report made; `null` where it changed nothing. */
+  /** As in the event of the change or channel event that the report made; `null` where it made none. */
   readonly sequence: number | null;
   /** Further data of the report, such as of a bounce. */
   readonly details: ReportDetails | null;
+}
+
+/** A report that names no message of the store; it is matched once it does, or deleted after `reports.giveUpAfter`. */
+export interface UnmatchedReport {
+  /** The provider. */
+  readonly provider: string;
+  /** The provider's reference of the submission. */
+  readonly reference: string | null;
+  /** The provider's id of the message. */
+  readonly messageId: string | null;
+  /** Address key of the recipient. */
+  readonly recipient: string | null;
+  /** `null`: a status without a mapping, or an event. */
+  readonly status: ChannelStatus | null;
+  readonly rawStatus: string;
+  readonly errorCode: string | null;
+  readonly providerTime: Date | null;
+  readonly receivedAt: Date;
 }
 
 /** A message of a list, also before it has started. */
@@ -123,6 +158,7 @@ export interface ListedMessage extends MessageView {
 /** One request to a provider, for one or more messages. */
 export interface SubmissionView {
   readonly provider: string;
+  /** Number of the last request under its key: a resend is a further one. */
   readonly attempt: number;
   readonly startedAt: Date;
   /** `null`: it has no outcome yet. */
@@ -137,10 +173,13 @@ export interface SubmissionView {
     | 'expired'
     | 'cancelled'
     | null;
+  /** Of its last failure. */
   readonly errorCode: string | null;
+  /** The provider's words, as the `errorText` of a message. */
+  readonly errorText: string | null;
 }
 
-/** Everything that is known of a message; an email has the recipient's own variables. */
+/** Everything that is known of a message, with its recipient's variables filled in. */
 export interface MessageRecord extends MessageTimeline, ListedMessage {
   readonly content: MessageContent | null;
   readonly sender: string;
@@ -152,8 +191,6 @@ export interface MessageRecord extends MessageTimeline, ListedMessage {
   readonly validUntil: Date | null;
   /** A message that waits: when it is due; `null`: it does not wait for a time. */
   readonly waitsUntil: Date | null;
-  /** Requests with the message, oldest first, at most 100. */
-  readonly submissions: readonly SubmissionView[];
 }
 
 /** An inbound message, as long as its text is kept. */
@@ -209,6 +246,16 @@ export interface ProviderHealth {
   readonly inFlight: number;
   /** Most requests at a time of one process; `null`: unlimited. */
   readonly connections: number | null;
+  /**
+   * `paused`: it has said that it accepts nothing, and rests; `probing`: the rest is over, and one message
+   * finds out whether it accepts again.
+   */
+  readonly state: 'up' | 'paused' | 'probing';
+  /** Code of the pause, such as `unauthorized`; `null`: it is up. */
+  readonly pauseReason: string | null;
+  /** Reason and remedy in words. */
+  readonly pauseDetail: string | null;
+  readonly pausedUntil: Date | null;
 }
 
 /** Messages by the hour or day in which they were accepted. */

@@ -8,7 +8,7 @@ import {
 } from '../contacts/recipient-facts.js';
 import { type Address, addressOfKey } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
-import type { MessageContent } from '../message/message.js';
+import type { Channel, MessageContent } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type {
   MessagingPolicy,
@@ -74,6 +74,21 @@ export class PolicyPipeline implements OnModuleInit {
     void this.policies;
   }
 
+  /** Whether a policy has messages of the channel in its scope when they are sent. */
+  concernsSends(channel: Channel): boolean {
+    const channels = new Set([channel]);
+    return this.policies.some((policy) => this.#isInScope(policy, channels, 'send'));
+  }
+
+  #isInScope(
+    { scope }: MessagingPolicy,
+    channels: ReadonlySet<Channel>,
+    stage: PolicySlice['stage'],
+  ): boolean {
+    if (scope?.channels && !scope.channels.some((channel) => channels.has(channel))) return false;
+    return !(scope?.recipients === 'refused' && stage === 'send' && this.facts.presumesEmpty());
+  }
+
   /** Decisions by position of the recipient in all of `asked`; a message without one may leave. */
   async review(
     asked: readonly Addressed[],
@@ -83,12 +98,7 @@ export class PolicyPipeline implements OnModuleInit {
   ): Promise<Map<number, AppliedDecision>> {
     const decisions = new Map<number, AppliedDecision>();
     const channels = new Set(asked.map(({ message }) => message.channel));
-    const noneRefused = () => stage === 'send' && this.facts.presumesEmpty();
-    const policies = among.filter(
-      ({ scope }) =>
-        (scope?.channels?.some((channel) => channels.has(channel)) ?? true) &&
-        !(scope?.recipients === 'refused' && noneRefused()),
-    );
+    const policies = among.filter((policy) => this.#isInScope(policy, channels, stage));
     if (policies.length === 0) return decisions;
     const { messages, recipients } = this.#flat(asked);
     const size = SLICES[stage];

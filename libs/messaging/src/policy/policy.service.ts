@@ -42,9 +42,10 @@ export interface RecipientDenial {
 /** Policy denies every recipient; nothing was stored. `code` is that of the first recipient. */
 export class PolicyError extends MessagingError {
   constructor(readonly denials: readonly [RecipientDenial, ...RecipientDenial[]]) {
+    const [{ recipient: first }] = denials;
     super(
       denials[0].code,
-      denials.length === 1
+      denials.every(({ recipient }) => recipient === first)
         ? `The recipient ${denials[0].reason}`
         : `Policy forbids all ${denials.length} recipients; the first ${denials[0].reason}`,
     );
@@ -75,6 +76,7 @@ export function denialsOf(
  */
 @Injectable()
 export class PolicyService {
+  /** @internal */
   constructor(
     @Inject(PolicyPipeline) private readonly pipeline: PolicyPipeline,
     @Inject(ChannelRegistry) private readonly registry: ChannelRegistry,
@@ -115,6 +117,7 @@ const Subject = Reflector.createDecorator<PolicySubject>();
 /** Admits a request only where policy allows its message to all recipients. */
 @Injectable()
 export class PolicyGuard implements CanActivate {
+  /** @internal */
   constructor(
     @Inject(PolicyService) private readonly policy: PolicyService,
     @Inject(Reflector) private readonly reflector: Reflector,

@@ -52,12 +52,15 @@ describe('the service window', () => {
     );
   });
 
-  it('templates and other channels need no window', async () => {
+  it('templates and other channels need no window, texts and media do', async () => {
     const policy = new ServiceWindowPolicy(channels, { margin: 0, substitute: undefined });
     const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
     expect((await policy.decide(slice({ content: template }, null))).size).toBe(0);
     expect(policy.scope.channels).toEqual(['whatsapp']);
-    expect((await policy.decide(slice({}, null))).get(0)).toMatchObject({ code: 'window_closed' });
+    for (const content of [undefined, { kind: 'media', type: 'audio', mediaId: '1' } as const])
+      expect((await policy.decide(slice(content ? { content } : {}, null))).get(0)).toMatchObject({
+        code: 'window_closed',
+      });
     expect((await policy.decide(slice({}, NOW - 1))).size).toBe(0);
   });
 

@@ -32,7 +32,7 @@ export function windowIsOpen(lastInboundAt: number | null, now: number, margin: 
   return age >= -margin && age < SERVICE_WINDOW - margin;
 }
 
-/** On channels with a service window, denies free-form text unless the sender's window is open. */
+/** On channels with a service window, denies all but templates unless the sender's window is open. */
 export class ServiceWindowPolicy implements MessagingPolicy {
   readonly name = 'service-window';
   readonly scope: PolicyScope;
@@ -51,7 +51,7 @@ export class ServiceWindowPolicy implements MessagingPolicy {
     const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
       const { message, facts } = item;
-      if (message.content.kind !== 'text') return;
+      if (message.content.kind === 'template') return;
       if (windowIsOpen(facts.lastInboundAt, now, this.options.margin)) return;
       const content = this.options.substitute?.(item);
       decisions.set(index, content === undefined ? DENIED : { decision: 'substitute', content });

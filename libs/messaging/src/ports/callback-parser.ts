@@ -1,4 +1,5 @@
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
+import type { TemplateStatusUpdate } from '../message/templates.js';
 
 /** A callback as received, before it is verified. */
 export interface CallbackRequest {
@@ -32,6 +33,8 @@ export interface ParsedCallback {
   readonly reports?: readonly DeliveryReport[];
   /** @default none */
   readonly messages?: readonly InboundMessage[];
+  /** Changes of templates at the platform. @default none */
+  readonly templates?: readonly TemplateStatusUpdate[];
   /** One line for each unreadable entry, without content or whole numbers. */
   readonly errors: readonly string[];
   /** Body of the answer, where the provider needs one. @default an empty 204 (GET: 200) */

@@ -5,6 +5,7 @@ import type { Address } from '../message/address.js';
 import { isLogged } from './log-sampling.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { InboundReceived, MessageStatusChanged, MessagingEvents } from '../message/events.js';
+import type { TemplateStatusUpdate } from '../message/templates.js';
 
 /**
  * Called inside the transaction that changes statuses: writes through `manager` commit or roll back
@@ -29,6 +30,17 @@ export interface InboundListener {
 
 /** Injection token of {@link InboundListener}s; any module may provide one, or an array. */
 export const MESSAGING_INBOUND_LISTENER = Symbol('MESSAGING_INBOUND_LISTENER');
+
+/**
+ * Called with the changes of templates that a callback reports, before it is answered: where it
+ * throws, the provider repeats the callback. It may be called again with the same changes.
+ */
+export interface TemplateListener {
+  onTemplatesChanged(updates: readonly TemplateStatusUpdate[]): Promise<void>;
+}
+
+/** Injection token of {@link TemplateListener}s; any module may provide one, or an array. */
+export const MESSAGING_TEMPLATE_LISTENER = Symbol('MESSAGING_TEMPLATE_LISTENER');
 
 /** A person whose address leaves the store. */
 export interface ErasedAddress {
@@ -93,6 +105,12 @@ export class InboundListeners extends Listeners<InboundListener> {
   }
 }
 
+export class TemplateListeners extends Listeners<TemplateListener> {
+  async notify(updates: readonly TemplateStatusUpdate[]): Promise<void> {
+    await this.each((listener) => listener.onTemplatesChanged(updates));
+  }
+}
+
 export class ErasureListeners extends Listeners<ErasureListener> {
   async notify(erased: ErasedAddress, manager?: EntityManager): Promise<void> {
     await this.each((listener) => listener.onErased(erased, manager));
@@ -115,6 +133,7 @@ export class ProvidedPorts implements OnModuleInit {
     @Inject(StatusListeners) private readonly statuses: StatusListeners,
     @Inject(InboundListeners) private readonly inbound: InboundListeners,
     @Inject(ErasureListeners) private readonly erasures: ErasureListeners,
+    @Inject(TemplateListeners) private readonly templates: TemplateListeners,
   ) {}
 
   /** @throws MessagingConfigError where a provider is no listener, or another overrides it */
@@ -122,6 +141,9 @@ export class ProvidedPorts implements OnModuleInit {
     this.statuses.add(...this.under(MESSAGING_STATUS_LISTENER, 'onStatusChanged', 'a listener'));
     this.inbound.add(...this.under(MESSAGING_INBOUND_LISTENER, 'onInbound', 'a listener'));
     this.erasures.add(...this.under(MESSAGING_ERASURE_LISTENER, 'onErased', 'a listener'));
+    this.templates.add(
+      ...this.under(MESSAGING_TEMPLATE_LISTENER, 'onTemplatesChanged', 'a listener'),
+    );
   }
 
   /**

@@ -1,9 +1,12 @@
 import type { HttpService } from '@nestjs/axios';
+import type { InjectionToken, Type } from '@nestjs/common';
 import type { SenderKind } from '../message/channel-definition.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Attachment, Personal } from '../message/email-content.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
+import type { BatchLabels } from '../message/labels.js';
 import type { Channel, MessageContent } from '../message/message.js';
+import type { PlatformTemplate } from '../message/templates.js';
 import type { VasProduct } from '../message/vas.js';
 import type { Clock } from './clock.js';
 import type { TraceContext } from './tracing.js';
@@ -17,22 +20,27 @@ export interface Submission {
   readonly tenant: string;
   readonly channel: Channel;
   readonly sender: string;
+  /** A text is that of these recipients, with their variables filled in. */
   readonly content: MessageContent;
   /** Address keys, such as digits with country code; at most `maxRecipients`. */
   readonly recipients: readonly string[];
-  /** Names and variables in the order of `recipients`, where the send has any. */
+  /** Names and variables of an email in the order of `recipients`, where the send has any. */
   readonly personal?: readonly (Personal | undefined)[];
+  /** Tags and metadata of the send, where it has any. */
+  readonly labels?: BatchLabels;
   /** The attachments of the content with their bytes, where it has any. */
   readonly attachments?: readonly Attachment[];
   /** Our ids of the messages, `{batchId}-{position}`, in the order of `recipients`. */
   readonly messageIds?: readonly string[];
   readonly deliveryReport: 'none' | 'yes';
-  /** 1 for the first try. */
+  /** Number of this request with the messages, 1 for the first; a resend is a further one. */
   readonly attempt: number;
   /** Time from which the batch could be sent: the same in all of its submissions. */
   readonly dueAt: Date;
   /** Time when the submission first started; a resend has the same time. */
   readonly firstSentAt: Date;
+  /** End of the `validFor` of the send, where it has any. */
+  readonly validUntil?: Date;
   /** Trace of the submission, as headers for the provider; a resend may have another. */
   readonly trace?: TraceContext | undefined;
 }
@@ -44,15 +52,42 @@ export interface SubmissionAccepted {
   readonly messageIds?: readonly string[];
   /** Recipients that the provider refused while it accepted the others, with the error code. */
   readonly rejected?: ReadonlyMap<string, string>;
+  /**
+   * Those of `rejected` that another provider may take, as after an `UnroutableFailure`: they leave by
+   * the next provider of their route, and are `rejected` where there is none. @default none
+   */
+  readonly unroutable?: ReadonlySet<string>;
   /** Further data of the answer (cost, currency, category, sender); stored as JSON. */
   readonly details?: Readonly<Record<string, string | number | null>>;
+}
+
+/** A file for the platform. */
+export interface MediaUpload {
+  readonly content: Buffer;
+  /** MIME type, such as `image/png`. */
+  readonly contentType: string;
+  /** @default a name by the type */
+  readonly filename?: string;
+}
+
+/** A report of a part of a long message. */
+export interface PartReport extends Pick<
+  DeliveryReport,
+  'status' | 'rawStatus' | 'errorCode' | 'providerTime'
+> {
+  /** The provider's id of the part. */
+  readonly id: string;
 }
 
 /** A submission that was sent, or may have been, for a poll of its reports. */
 export interface SentSubmission extends Pick<Submission, 'channel' | 'recipients' | 'firstSentAt'> {
   readonly submissionId: string;
+  /** Of a poll. */
+  readonly sender?: string;
   /** The provider's reference; `null` where no answer gave one. */
   readonly reference: string | null;
+  /** Where the reference is several ids with spaces between them: the reports that named one of them. */
+  readonly parts?: readonly PartReport[];
   /** 1 for the first try. @default 1 */
   readonly attempt?: number;
   /** What was sent, on channels whose messages have an effect that cannot be taken back. */
@@ -74,6 +109,12 @@ export interface TransportCapabilities {
   readonly maxRecipients: number;
   /** How long the provider honours an idempotency key, in milliseconds; 0: it ignores keys. */
   readonly idempotencyWindow: number;
+  /**
+   * Channels whose submissions `fetchReports()` finds by our `submissionId` alone. A submission
+   * without an answer is then asked after before it is resent; reports of all of its recipients prove
+   * that the provider has it. @default none
+   */
+  readonly reportsByKey?: readonly Channel[];
   /**
    * Most concurrent requests over all lanes of a process; others wait outside the transport, where
    * rate and policy still apply. @default no limit
@@ -106,9 +147,26 @@ export interface MessageTransport {
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryReport[]>;
+  /**
+   * Gives a file to the platform for messages from `sender`; `''`: the provider chooses it.
+   * @returns its id at the platform
+   * @throws MessageValidationError where the platform does not take the type or size
+   */
+  uploadMedia?(media: MediaUpload, sender: string, signal: AbortSignal): Promise<string>;
+  /** All templates of the business account, as the platform has them now. */
+  fetchTemplates?(signal: AbortSignal): Promise<readonly PlatformTemplate[]>;
+  /**
+   * Why no request can leave now, as `code: text`, for a transport that keeps connections: it is asked
+   * every second, and health checks show the code, such as `bind_refused`. `undefined`: nothing is
+   * known against it.
+   */
+  trouble?(): string | undefined;
   /** Products of an operator of airtime and data. */
   products?(signal: AbortSignal): Promise<readonly VasProduct[]>;
-  /** Called once before the first submission; a rejection stops the boot. */
+  /**
+   * For a provider that brings its reports by itself, such as over an open connection: the app needs
+   * no `callbacks` then. Called once before the first submission; a rejection stops the boot.
+   */
   listen?(sink: ReportSink, inbound?: InboundSink): void | Promise<void>;
 }
 
@@ -116,9 +174,30 @@ export interface TransportContext {
   readonly channels: ChannelRegistry;
   readonly http: HttpService;
   readonly clock: Clock;
+  /** This process sends messages; one that does not needs no connection to the provider. @default true */
+  readonly dispatches?: boolean;
 }
 
 export type TransportFactory = (context: TransportContext) => MessageTransport;
+
+/**
+ * A transport with dependencies, which Nest injects: of global modules, or of modules in `imports` of
+ * `forRootAsync()`.
+ * @example
+ * transport: { useClass: BankTransport }
+ * transport: { useFactory: (config: ConfigService) => new BankTransport(config), inject: [ConfigService] }
+ */
+export type InjectedTransport =
+  | { readonly useClass: Type<MessageTransport> }
+  | {
+      // As in Nest's own providers: the dependencies are those of `inject`.
+      readonly useFactory: (
+        ...dependencies: never[]
+      ) => MessageTransport | Promise<MessageTransport>;
+      readonly inject?: readonly InjectionToken[];
+    };
+
+export type TransportSource = TransportFactory | InjectedTransport;
 
 /** The transports by provider. */
 export type Transports = ReadonlyMap<string, MessageTransport>;

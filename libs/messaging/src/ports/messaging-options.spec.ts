@@ -11,7 +11,10 @@ describe('settingsOf', () => {
   it('fills in the defaults, with durations in milliseconds', () => {
     expect(settingsOf({ dispatch: { lease: '10s' }, sms: { maxParts: 3 } })).toMatchObject({
       dispatch: { enabled: true, lease: 10_000, concurrency: 32, retryFor: 86_400_000 },
-      store: { preparedStatements: true, retention: { content: undefined } },
+      store: {
+        preparedStatements: true,
+        retention: { content: 30 * 86_400_000, messages: 365 * 86_400_000 },
+      },
       reports: { pollAfter: 60_000, giveUpAfter: 259_200_000 },
       sms: { deliveryReport: 'yes', maxRecipients: 100_000, maxParts: 3 },
     });
@@ -89,7 +92,7 @@ describe('settingsOf', () => {
     [
       'a provider without a transport',
       { providers: { main: {} } },
-      /^providers\.main\.transport: must be a function/,
+      /^providers\.main\.transport: must be a transport such as simulator\(\)/,
     ],
     [
       'a name of a provider that the store cannot keep',
@@ -104,7 +107,7 @@ describe('settingsOf', () => {
     [
       'a route without a provider',
       { providers: { main: transport }, routes: [{ channel: 'sms' }] },
-      /^routes\[0\]\.use: must be a text/,
+      /^routes\[0\]\.use: must be the name of a provider/,
     ],
     [
       'routes without providers',
@@ -133,8 +136,16 @@ describe('settingsOf', () => {
     );
   });
 
+  it('a retention of false keeps messages without limit', () => {
+    const retention = { content: '90d', messages: false } as const;
+    expect(settingsOf({ store: { retention } }).store.retention).toEqual({
+      content: 90 * 86_400_000,
+      messages: undefined,
+    });
+  });
+
   it('messages that a frequency cap counts must be retained as long as its window', () => {
-    const policy = { frequencyCap: { sms: { max: 1, per: '7d' } } };
+    const policy = { frequencyCap: { sms: { max: 1, per: '7d' } } } as const;
     const kept = (retention: object) => () => settingsOf({ policy, store: { retention } });
     expect(kept({ content: '3d' })).toThrow('store.retention.content');
     expect(kept({ messages: '6d' })).toThrow('store.retention.messages');

@@ -3,13 +3,15 @@ import type { ChannelDefinition } from '../message/channel-definition.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { InboundMessage, InboundReceived } from '../message/events.js';
 import type { Channel, MessageContent } from '../message/message.js';
-import type { Template } from '../message/templates.js';
+import { SyncedTemplates, type Template } from '../message/templates.js';
 import type { CallbackParser, CallbackVerifier } from './callback-parser.js';
 import type { EngineFactory } from './dispatch-engine.js';
-import type { TransportFactory } from './message-transport.js';
+import type { TransportFactory, TransportSource } from './message-transport.js';
 import type { PolicyItem } from './messaging-policy.js';
+import { providerPrices } from './provider-prices.js';
 import {
   callback,
+  type Duration,
   duration,
   flag,
   group,
@@ -23,12 +25,14 @@ import {
   rateOf,
   readRate,
   record,
+  type SettingsOf,
   text,
   textLike,
   wholeNumber,
   withDefault,
 } from './option-schema.js';
 import { billingIncrement, type PriceList, type RateCard } from './rate-card.js';
+import { readRoute } from './route-options.js';
 import type { Token } from './token.js';
 
 const DURATION = duration();
@@ -45,12 +49,25 @@ const rateLimitOrFunction: OptionReader<RateLimit | RateOfLane, RateLimit | Rate
 ) => (typeof value === 'function' ? (value as RateOfLane) : rateLimit(name, value));
 
 /** A bare number is more often meant as days; as milliseconds it would erase data at once. */
-const keptFor: typeof DURATION = (name, value) => {
+const keptFor: OptionReader<number | undefined, Duration | false> = (name, value) => {
+  if (value === false) return undefined;
   if (typeof value === 'number' && value > 0 && value < 60_000)
     throw new MessagingConfigError(
       `${name}: ${value} means ${value} milliseconds; write '${value}d' for days, or '${value}ms'`,
     );
   return DURATION(name, value);
+};
+
+type KnownTemplates = Readonly<Record<string, Template>>;
+
+const readTemplates = record(object<Template>());
+
+const knownTemplates: OptionReader<
+  KnownTemplates | SyncedTemplates | 'open',
+  KnownTemplates | 'open' | 'synced'
+> = (name, value) => {
+  if (value === 'synced') return new SyncedTemplates();
+  return value === 'open' ? value : readTemplates(name, value);
 };
 
 const secretKey: OptionReader<Buffer, string> = (name, value) => {
@@ -82,10 +99,19 @@ const DISPATCH = {
   lease: withDefault(duration(1_000), '30s'),
   /** Most requests in flight per lane. @default 32 */
   concurrency: withDefault(wholeNumber, 32),
-  /** Most tries of a message that the provider refuses, outages apart; then `failed`. @default 8 */
+  /**
+   * Tries of a message that fails while others pass; then it is `failed`, or `unknown` where the
+   * provider may have it. In an outage tries do not count: as long as nothing shows that the provider
+   * works (it accepts another message of the lane, or has accepted one in the last ten seconds and
+   * nothing else fails, or answers a question after an uncertain one), the message is tried on, until
+   * `retryFor`, `validFor` or the end of the provider's idempotency window. A try counts at its own
+   * failure where that is shown by then, else at the next one. So `1` means one request where the
+   * provider has accepted another message in the ten seconds before, and two where it accepts another
+   * one only after the first failure. @default 8
+   */
   maxAttempts: withDefault(wholeNumber, 8),
   /**
-   * How long after its due time a message is tried without counting attempts while no other message
+   * How long after its due time a message is tried without counting failures while no other message
    * proves that the provider answers. `validFor` may end it earlier. @default '24h'
    */
   retryFor: withDefault(DURATION, '24h'),
@@ -235,37 +261,50 @@ const VERIFICATION = {
 /** Options of one-time codes. */
 export type VerificationOptions = OptionsOf<typeof VERIFICATION>;
 
+const transport: OptionReader<TransportSource> = (name, value) => {
+  if (typeof value === 'function') return value as TransportFactory;
+  const { useClass, useFactory, inject = [] } = (value ?? {}) as Record<string, unknown>;
+  const made = [useClass, useFactory].filter((one) => one !== undefined);
+  if (made.length === 1 && typeof made[0] === 'function' && Array.isArray(inject))
+    return value as TransportSource;
+  throw new MessagingConfigError(
+    `${name}: must be a transport such as simulator() or http({ … }), { useClass: YourTransport }, or { useFactory: (a, b) => …, inject: [A, B] }`,
+  );
+};
+
 const readProvider = group({
-  /** `simulator()`, `http({...})` or a factory of your own. */
-  transport: callback<TransportFactory>(),
+  /** `simulator()`, `http({...})`, a factory of your own, `{ useClass }` or `{ useFactory, inject }`. */
+  transport,
   /** Limit of the provider over all lanes and replicas. @default none */
   rateLimit: optional(rateLimit),
+  /**
+   * What it charges by the beginning of the recipient, `'*'` for all others, in one currency for all
+   * providers: for `cheapest()` and `maxPrice` of routes. @default none
+   */
+  prices: optional(providerPrices),
 });
 
 /** A bare transport has no options. */
 const provider: OptionReader<
   ReturnType<typeof readProvider>,
-  OptionsOf<typeof readProvider.readers> | TransportFactory
+  OptionsOf<typeof readProvider.readers> | TransportSource
 > = (name, value) => {
   if (!/^[a-z0-9][a-z0-9._-]{0,31}$/.test(name.slice('providers.'.length)))
     throw new MessagingConfigError(
       `${name}: the name must be 1 to 32 lower-case letters, digits, dots, dashes or underscores`,
     );
-  return readProvider(name, typeof value === 'function' ? { transport: value } : value);
+  const isBare =
+    typeof value === 'function' ||
+    (value !== null && typeof value === 'object' && ('useClass' in value || 'useFactory' in value));
+  return readProvider(name, isBare ? { transport: value } : value);
 };
-
-const ROUTE = {
-  /** @default every channel */
-  channel: optional(text),
-  use: text,
-};
-
-/** One rule of `routes`: `use` carries every message, or every message of `channel`. */
-export type Route = OptionsOf<typeof ROUTE>;
 
 const OPTIONS = {
-  /** The only provider: `http({ baseUrl, apiToken })`, `simulator()` or one of your own. */
-  transport: optional(callback<TransportFactory>()),
+  /**
+   * The only provider: `http({ baseUrl, apiToken })`, `simulator()` or one of your own, also as
+   * `{ useClass }` or `{ useFactory, inject }`.
+   */
+  transport: optional(transport),
   /**
    * Several providers by name, instead of `transport`. Do not rename a provider with messages under
    * way: their outcomes would be `unknown`.
@@ -274,12 +313,16 @@ const OPTIONS = {
    */
   providers: optional(record(provider)),
   /**
-   * The first matching route decides. A message without one is refused with a `NoRouteError`.
-   * @default everything to the only provider
+   * The first rule whose conditions fit a recipient decides. A message to a recipient without one is
+   * refused with a `NoRouteError`. @default everything to the only provider
    * @example
-   * routes: [{ channel: 'whatsapp', use: 'meta' }, { use: 'main' }]
+   * routes: [
+   *   { channel: 'whatsapp', use: 'meta' },
+   *   { channel: 'sms', to: ['234'], use: failover('a', 'b') },
+   *   { channel: 'sms', use: weighted({ a: 70, b: 30 }) },
+   * ]
    */
-  routes: optional(list(group(ROUTE))),
+  routes: optional(list(readRoute)),
   dispatch: group(DISPATCH),
   store: group({
     /** Create and update `messaging_*` at start. @default true, false if NODE_ENV is production */
@@ -297,12 +340,17 @@ const OPTIONS = {
     recipientIndex: withDefault(flag, false),
     /** How long an idempotency key is remembered. At least one second. @default '24h' */
     idempotencyWindow: withDefault(duration(1_000), '24h'),
-    /** From a batch's end. A bare number below a minute is refused: write `'30d'`. */
+    /**
+     * How long messages are kept after their batch has ended; `false`: without limit. A bare number below
+     * a minute is refused: write `'30d'`. Not shorter than a window of `policy.frequencyCap`.
+     * @example
+     * retention: { content: '90d', messages: false }
+     */
     retention: group({
-      /** Texts and phone numbers; the counts stay. @default unlimited */
-      content: optional(keptFor),
-      /** The batch, not before `idempotencyWindow` or `reports.giveUpAfter`. @default unlimited */
-      messages: optional(keptFor),
+      /** Texts and phone numbers; the counts stay. @default '30d' */
+      content: withDefault(keptFor, '30d'),
+      /** The batch, not before `idempotencyWindow` or `reports.giveUpAfter`. @default '365d' */
+      messages: withDefault(keptFor, '365d'),
     }),
   }),
   /** Schedule of the polls for messages without a final report. */
@@ -337,8 +385,15 @@ const OPTIONS = {
   whatsapp: group({
     /** Sender number of messages that name none. @default the service chooses */
     from: optional(text),
-    /** Templates of `defineTemplates()`, to check the parameters of messages. @default none */
-    templates: withDefault(record(object<Template>()), {}),
+    /**
+     * Templates of `defineTemplates()` that messages may name, so that their parameters are checked.
+     * `'open'`: a message may name any template of the platform, unchecked. `'synced'`: those that
+     * the platform lists, in the state that it last reported (`TemplateNotApprovedError`).
+     * @default none
+     */
+    templates: withDefault(knownTemplates, {}),
+    /** With `'synced'`: how often the platform's list is read. @default '15m' */
+    syncTemplates: withDefault(MOMENT, '15m'),
     /** Most characters of a text. @default 4096 */
     maxText: withDefault(wholeNumber, 4_096),
   }),
@@ -391,9 +446,14 @@ const path: OptionReader<string | false> = (name, value) => {
 const EXTRAS = {
   /** @default false */
   isGlobal: withDefault(flag, false),
-  /** Name of the TypeORM data source. @default the default data source */
-  dataSource: optional(text),
-  /** Path of delivery reports and inbound messages; `false`: none. @default 'messaging/delivery-reports' */
+  /** Name of the TypeORM data source. @default 'default', the one without a name */
+  dataSource: withDefault(text, 'default'),
+  /**
+   * Path of delivery reports and inbound messages; `false`: none. Without the option `callbacks` every
+   * request there is 404 where all transports receive their reports by themselves (`listen`), such as
+   * the simulator and SMPP, and the app does not boot where one does not.
+   * @default 'messaging/delivery-reports'
+   */
   callbackPath: withDefault(path, 'messaging/delivery-reports'),
   /**
    * Decorators of the controller at `callbackPath`, such as one that makes it public for a global
@@ -412,7 +472,8 @@ const EXTRAS = {
   ),
   /**
    * Replacements of parts under their exported tokens: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
-   * `MESSAGE_TRANSPORTS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
+   * `MESSAGE_TRANSPORTS`, `MESSAGING_METRICS`,
+   * `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
    * @example
    * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
    */
@@ -428,7 +489,7 @@ export type MessagingExtras = OptionsOf<typeof EXTRAS>;
 const readExtras = group(EXTRAS);
 
 /** The checked options with their defaults; durations in milliseconds. */
-export type MessagingSettings = ReturnType<typeof readOptions>;
+export type MessagingSettings = SettingsOf<typeof OPTIONS>;
 
 export const MESSAGING_SETTINGS = Symbol('MESSAGING_SETTINGS') as Token<MessagingSettings>;
 

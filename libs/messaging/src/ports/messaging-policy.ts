@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Address } from '../message/address.js';
-import type { Channel, MessageContent } from '../message/message.js';
+import type { Channel, ConsentCategory, MessageContent } from '../message/message.js';
 
 /** Data about a recipient, read for the whole slice at once. Times in epoch milliseconds. */
 export interface RecipientFacts {
@@ -18,8 +18,7 @@ export interface PolicyMessage {
   readonly channel: Channel;
   readonly sender: string;
   readonly content: MessageContent;
-  /** Consent category: `transactional`, `marketing`, or one of the channel's own. */
-  readonly category: string;
+  readonly category: ConsentCategory;
   /** The batch, once it is accepted. Together with the recipient it identifies the message. */
   readonly batchId?: string;
 }

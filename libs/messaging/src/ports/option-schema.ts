@@ -52,8 +52,8 @@ export function oneOf<T extends string>(...allowed: readonly T[]): OptionReader<
     wrong(name, value, `must be ${allowed.map((one) => `'${one}'`).join(' or ')}`);
 }
 
-/** `'30s'`, `'10m'`, `'24h'`, `'3d'`, or milliseconds. */
-export type Duration = string | number;
+/** `'500ms'`, `'30s'`, `'10m'`, `'24h'`, `'3d'`, `'2w'`, `'1y'`, or milliseconds. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd' | 'w' | 'y'}`;
 
 /** In milliseconds; `undefined` for a value that is no positive duration. */
 export function readDuration(value: unknown): number | undefined {
@@ -113,10 +113,16 @@ export function record<T, Given>(
   };
 }
 
+/** Named, so that declarations write `readers` out once. */
+export interface GroupReader<R extends Readers> extends OptionReader<
+  SettingsOf<R>,
+  OptionsOf<R> | undefined
+> {
+  readonly readers: R;
+}
+
 /** A group of options that refuses unknown names; a missing group counts as empty. */
-export function group<R extends Readers>(
-  readers: R,
-): OptionReader<SettingsOf<R>, OptionsOf<R> | undefined> & { readonly readers: R } {
+export function group<R extends Readers>(readers: R): GroupReader<R> {
   const read = (name: string, value: unknown = {}) => {
     const given = new Map(entriesOf(name, value, 'must be an object of options'));
     for (const key of given.keys())
@@ -149,7 +155,10 @@ export function rateOf(option: string, limit: RateLimit | string): ReturnType<ty
     throw new MessagingConfigError(
       `${option}: ${JSON.stringify(limit.slice(0, 32))} is no rate; write '50/s', '600/m' or { max: 50, per: '1s' }`,
     );
-  return readRate(option, { max: Number(max), per: /^\d/.test(per) ? per : `1${per}` });
+  return readRate(option, {
+    max: Number(max),
+    per: (/^\d/.test(per) ? per : `1${per}`) as Duration,
+  });
 }
 
 /** Names only the type of the value, which may be a misplaced secret. */

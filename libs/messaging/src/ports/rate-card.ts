@@ -93,10 +93,7 @@ export function rateCardOf(
       }
   }
   for (const [field, amount] of amounts)
-    if (amount !== undefined && !(typeof amount === 'string' && AMOUNT.test(amount)))
-      throw new MessagingConfigError(
-        `${option}.${field}: must be a decimal number as a text, such as '0.0125'`,
-      );
+    if (amount !== undefined) decimalAmount(`${option}.${field}`, amount);
   return {
     price: ({ channel, category }) => {
       const amount = amounts.get(category === null ? channel : `${channel}.${category}`);
@@ -105,11 +102,46 @@ export function rateCardOf(
   };
 }
 
+/** A price without its currency. @throws MessagingConfigError naming `option` */
+export const decimalAmount: OptionReader<string> = (option, value) => {
+  if (typeof value === 'string' && AMOUNT.test(value)) return value;
+  throw new MessagingConfigError(`${option}: must be a decimal number as a text, such as '0.0125'`);
+};
+
+/** Below zero where `a` is less than `b`. */
+export function compareAmounts(a: string, b: string): number {
+  const digits = Math.max(fractionOf(a), fractionOf(b));
+  const [one, other] = [unitsOf(a, digits), unitsOf(b, digits)];
+  return one < other ? -1 : Number(one > other);
+}
+
 export function times({ amount, currency }: Price, count: number): Price {
+  const digits = fractionOf(amount);
+  return { amount: decimalOf(unitsOf(amount, digits) * BigInt(count), digits), currency };
+}
+
+/** The sum of prices; `undefined` where one is not known, or of another currency. */
+export function totalOf(prices: readonly (Price | undefined)[]): Price | undefined {
+  const [first] = prices;
+  if (!first || prices.some((price) => price?.currency !== first.currency)) return undefined;
+  const amounts = prices.map((price) => (price as Price).amount);
+  const digits = amounts.reduce((most, amount) => Math.max(most, fractionOf(amount)), 0);
+  const sum = amounts.reduce((total, amount) => total + unitsOf(amount, digits), 0n);
+  return { amount: decimalOf(sum, digits), currency: first.currency };
+}
+
+function fractionOf(amount: string): number {
+  return amount.split('.')[1]?.length ?? 0;
+}
+
+function unitsOf(amount: string, digits: number): bigint {
   const [whole = '', fraction = ''] = amount.split('.');
-  const digits = (BigInt(whole + fraction) * BigInt(count)).toString();
-  if (fraction === '') return { amount: digits, currency };
-  const padded = digits.padStart(fraction.length + 1, '0');
-  const cut = padded.length - fraction.length;
-  return { amount: `${padded.slice(0, cut)}.${padded.slice(cut)}`, currency };
+  return BigInt(whole + fraction.padEnd(digits, '0'));
+}
+
+function decimalOf(units: bigint, digits: number): string {
+  if (digits === 0) return units.toString();
+  const padded = units.toString().padStart(digits + 1, '0');
+  const cut = padded.length - digits;
+  return `${padded.slice(0, cut)}.${padded.slice(cut)}`;
 }

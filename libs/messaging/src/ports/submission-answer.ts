@@ -16,7 +16,7 @@ export function checkedAnswer(
     throw new UncertainFailure('invalid_answer', `submit() of the transport ${transport} ${rule}`);
   };
   if (typeof answer !== 'object' || answer === null) refuse('resolved with no answer');
-  const { reference, messageIds, rejected } = answer;
+  const { reference, messageIds, rejected, unroutable } = answer;
   if (identifier(reference) === null)
     refuse('resolved with a wrong reference: it must be a text of 1 to 255 characters');
   if (messageIds !== undefined && !Array.isArray(messageIds))
@@ -27,6 +27,8 @@ export function checkedAnswer(
     );
   const refused = (rejected as unknown) === undefined || rejected instanceof Map;
   if (!refused) refuse('resolved with a wrong rejected: it must be a Map of recipients to codes');
+  const isSet = (unroutable as unknown) === undefined || unroutable instanceof Set;
+  if (!isSet) refuse('resolved with a wrong unroutable: it must be a Set of recipients');
   for (const [place, id] of (messageIds ?? []).entries())
     if (identifier(id) === null && !rejected?.has(recipients[place] as string))
       refuse(

@@ -21,3 +21,9 @@ export const httpAddress: OptionReader<URL, string> = (option, value) => {
   if (/[?#]/.test(value)) return reject('the address has a query or fragment');
   return url;
 };
+
+/** Address of a service, without a slash at its end. */
+export const serviceAddress: OptionReader<string> = (option, value) => {
+  const { origin, pathname } = httpAddress(option, value);
+  return origin + pathname.replace(/\/+$/, '');
+};

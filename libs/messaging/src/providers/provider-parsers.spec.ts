@@ -195,9 +195,9 @@ describe("Africa's Talking", () => {
   });
 
   it('every status is mapped', () => {
-    const words = 'Sent|Submitted|Buffered|Rejected|Success|Failed|New';
+    const words = 'Sent|Submitted|Buffered|Rejected|Success|Failed|AbsentSubscriber|Expired|New';
     expect(statuses(africasTalkingParser(), payload, words)).toBe(
-      'sent|sent|sent|rejected|delivered|undelivered|',
+      'sent|sent|sent|rejected|delivered|undelivered|undelivered|expired|',
     );
   });
 });

@@ -1,20 +1,54 @@
 import { MessagingConfigError, NoRouteError } from '../message/errors.js';
-import type { MessageTransport, TransportCapabilities } from '../ports/message-transport.js';
-import type { Route } from '../ports/messaging-options.js';
+import type { SenderKind } from '../message/channel-definition.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
+import type { MessageContent } from '../message/message.js';
+import type { MessageTransport } from '../ports/message-transport.js';
+import { alternativesIn, isPriced, nameOf, namesIn, namesOf, pricedIn, within } from './choice.js';
+import { byPrice, ProviderPrices } from '../ports/provider-prices.js';
+import { type Choice, readRoute, type Route, type RouteRule } from '../ports/route-options.js';
 
 export type Providers = ReadonlyMap<string, Pick<MessageTransport, 'capabilities'>>;
 
-/** Selects the provider of a message: the first matching route decides. */
+/** What rules ask of a message, beside its recipient. */
+export interface RoutedMessage {
+  readonly tenant: string;
+  readonly channel: string;
+  readonly sender: string;
+  readonly content: MessageContent;
+}
+
+/** Most unroutable recipients that one error names. */
+const MOST_NAMED = 10;
+
+/** One rule, with what its recipients are compared by. */
+export interface RouteOf {
+  readonly rule: RouteRule;
+  /** `use` of the rule; of one with prices, with the providers in the order of the recipient's. */
+  readonly use: Choice;
+  /** Providers of `use` that carry the channel, in the order of the rule. */
+  readonly providers: readonly string[];
+  /** Of a rule with prices: its routes by the order of the providers. */
+  readonly priced?: Map<string, RouteOf>;
+}
+
+/**
+ * Selects the providers of messages: the first rule whose conditions all fit decides. Within a rule,
+ * `candidates()` gives the providers in the order in which one submission may try them.
+ */
 export class Router {
-  readonly #routes: readonly Route[];
+  readonly #rules: readonly (RouteRule & { readonly starts: Starts | undefined })[];
+  /** Rules of a tenant, channel, sender and category. */
+  readonly #fitting = new Map<string, readonly (RouteOf & { readonly starts?: Starts })[]>();
 
   /**
    * @param routes in order; `undefined`: everything to the only provider
    * @throws MessagingConfigError naming the option and the remedy
    */
   constructor(
-    routes: readonly Route[] | undefined,
+    routes: readonly RouteRule[] | undefined,
     private readonly providers: Providers,
+    private readonly channels?: Pick<ChannelRegistry, 'find'>,
+    private readonly prices: ReadonlyMap<string, ProviderPrices> = new Map(),
   ) {
     const [only, ...others] = providers.keys();
     if (only === undefined)
@@ -29,40 +63,205 @@ export class Router {
       throw new MessagingConfigError(
         `routes: is empty, so no message could leave; add a rule such as { use: '${only}' }`,
       );
-    this.#routes = routes ?? [{ use: only }];
-    this.#routes.forEach((route, index) => this.#check(route, index));
+    const rules = routes ?? [{ ...EVERYTHING, use: { provider: only } }];
+    rules.forEach((rule, index) => this.#check(rule, index, rules));
+    this.#rules = rules.map((rule) => ({ ...rule, starts: rule.to && startsOf(rule.to) }));
   }
 
   /** Provider of every message; `undefined` where it depends on the message. */
   get only(): string | undefined {
-    const [first] = this.#routes;
-    return first?.channel === undefined ? first?.use : undefined;
+    const [first] = this.#rules;
+    return first && isForAll(first) ? nameOf(first.use) : undefined;
   }
 
-  /** @throws NoRouteError where no route matches, or its provider does not carry the channel */
-  providerOf({ channel }: { readonly channel: string }): string {
-    const route = this.#routes.find((one) => matches(one, channel));
-    if (!route || !this.#carries(route.use, channel)) throw new NoRouteError(channel, route?.use);
-    return route.use;
+  /**
+   * Provider of all messages of a tenant's channel; `undefined` where it depends on more, or where
+   * there is none.
+   */
+  onlyOf(of: Pick<RoutedMessage, 'tenant' | 'channel'>): string | undefined {
+    const rule = this.#rules.find(
+      ({ channel, tenant }) =>
+        (channel ?? of.channel) === of.channel && (tenant ?? of.tenant) === of.tenant,
+    );
+    const isOfAll =
+      rule &&
+      !rule.to &&
+      rule.from === undefined &&
+      rule.category === undefined &&
+      rule.maxPrice === undefined;
+    const name = isOfAll ? nameOf(rule.use) : undefined;
+    return name !== undefined && this.#carries(name, of.channel) ? name : undefined;
   }
 
-  /** Of the provider of such a message. @throws NoRouteError as {@link providerOf} */
-  capabilitiesOf(message: { readonly channel: string }): TransportCapabilities {
-    return this.providers.get(this.providerOf(message))!.capabilities;
+  /** The route of each recipient of a message; `undefined`: no rule fits, or none of its providers. */
+  routesOf(message: RoutedMessage): (recipient: string) => RouteOf | undefined {
+    const fitting = this.#fittingFor(message);
+    const [first] = fitting;
+    if (!first?.starts && !first?.priced) return () => carried(first);
+    return (recipient) => {
+      for (const route of fitting)
+        if (!route.starts || isIn(route.starts, recipient))
+          return carried(route.priced ? this.#priced(route, route.priced, recipient) : route);
+      return undefined;
+    };
   }
 
-  #check({ channel, use }: Route, index: number): void {
+  /**
+   * Providers of a submission of the route, in the order in which it may try them.
+   * @param id of the submission
+   */
+  candidates({ use, providers }: RouteOf, id: string): readonly string[] {
+    if (providers.length === 1) return providers;
+    const names = new Set(namesOf(use, id, ''));
+    return providers.length === names.size
+      ? [...names]
+      : [...names].filter((name) => providers.includes(name));
+  }
+
+  /**
+   * The first recipients of a message without a route, and the provider of their rule, which does not
+   * carry the channel; `undefined`: each has a route.
+   */
+  unrouted(
+    message: RoutedMessage,
+    recipients: readonly string[],
+  ): { readonly recipients: readonly string[]; readonly provider: string | undefined } | undefined {
+    const fitting = this.#fittingFor(message);
+    const [only] = fitting;
+    if (only && !only.starts && !only.priced && only.providers.length > 0) return undefined;
+    const routeOf = this.routesOf(message);
+    const without: string[] = [];
+    for (const recipient of recipients) {
+      if (without.length >= MOST_NAMED) break;
+      if (!routeOf(recipient)) without.push(recipient);
+    }
+    const [first] = without;
+    if (first === undefined) return undefined;
+    const rule = fitting.find(({ starts }) => !starts || isIn(starts, first))?.rule;
+    return { recipients: without, provider: rule && namesIn(rule.use)[0] };
+  }
+
+  /**
+   * Provider of a channel whose messages are all carried alike.
+   * @throws NoRouteError where no rule fits, or its provider does not carry the channel
+   */
+  providerOf(of: Pick<RoutedMessage, 'channel'>): string {
+    const rule = this.#rules.find(({ channel }) => (channel ?? of.channel) === of.channel);
+    const names = rule ? namesIn(rule.use) : [];
+    const carrying = names.find((name) => this.#carries(name, of.channel));
+    if (carrying === undefined) throw new NoRouteError(of.channel, names[0]);
+    return carrying;
+  }
+
+  /**
+   * Kinds of senders that a provider of the channel takes; `undefined`: every kind, or no rule fits.
+   * @throws NoRouteError where rules fit, and none of their providers carries the channel
+   */
+  sendersOf(of: Pick<RoutedMessage, 'tenant' | 'channel'>): readonly SenderKind[] | undefined {
+    const rules = this.#rules.filter(
+      ({ channel, tenant }) =>
+        (channel ?? of.channel) === of.channel && (tenant ?? of.tenant) === of.tenant,
+    );
+    const names = rules
+      .flatMap(({ use }) => namesIn(use))
+      .filter((name) => this.#carries(name, of.channel));
+    const [first] = rules;
+    if (!first) return undefined;
+    if (names.length === 0) throw new NoRouteError(of.channel, namesIn(first.use)[0]);
+    const kinds = new Set<SenderKind>();
+    for (const name of names) {
+      const { senders } = this.providers.get(name)!.capabilities;
+      if (!senders) return undefined;
+      for (const kind of senders) kinds.add(kind);
+    }
+    return [...kinds];
+  }
+
+  #fittingFor({ tenant, channel, sender, content }: RoutedMessage) {
+    const category = this.#categoryOf(channel, content);
+    const key = this.#needsMessage ? JSON.stringify([tenant, channel, sender, category]) : channel;
+    const known = this.#fitting.get(key);
+    if (known) return known;
+    const fitting = [];
+    for (const rule of this.#rules) {
+      const fits =
+        (rule.channel ?? channel) === channel &&
+        (rule.tenant ?? tenant) === tenant &&
+        (rule.from ?? sender) === sender &&
+        (rule.category ?? category) === category;
+      if (!fits) continue;
+      const providers = namesIn(rule.use).filter((name) => this.#carries(name, channel));
+      fitting.push({
+        rule,
+        use: rule.use,
+        providers,
+        ...(isPriced(rule) && { priced: new Map<string, RouteOf>() }),
+        ...(rule.starts && { starts: rule.starts }),
+      });
+      if (!rule.starts) break;
+    }
+    const [oldest] = this.#fitting.keys();
+    if (this.#fitting.size >= MOST_REMEMBERED) this.#fitting.delete(oldest as string);
+    this.#fitting.set(key, fitting);
+    return fitting;
+  }
+
+  /** The same object for all recipients with the same order, as they share submissions. */
+  #priced(
+    { rule, providers }: RouteOf,
+    known: Map<string, RouteOf>,
+    recipient: string,
+  ): RouteOf | undefined {
+    const order = byPrice(providers, this.prices, recipient, rule.maxPrice);
+    const key = order.join(' ');
+    let route = known.get(key);
+    if (!route) {
+      const use = within(rule.use, order, rule.maxPrice !== undefined);
+      route = { rule, use: use ?? rule.use, providers: use ? namesIn(use) : [] };
+      known.set(key, route);
+    }
+    return route;
+  }
+
+  get #needsMessage(): boolean {
+    return this.#rules.some(
+      ({ tenant, from, category }) =>
+        tenant !== undefined || from !== undefined || category !== undefined,
+    );
+  }
+
+  #categoryOf(channel: string, content: MessageContent): string | undefined {
+    const named = 'category' in content ? content.category : undefined;
+    const known =
+      named ?? this.channels?.find(channel)?.pricing?.categoryOf?.[content.kind] ?? undefined;
+    return typeof known === 'string' ? known : undefined;
+  }
+
+  #check(rule: RouteRule, index: number, rules: readonly RouteRule[]): void {
     const option = `routes[${index}]`;
-    if (!this.providers.has(use))
+    const names = namesIn(rule.use);
+    const unknown = names.find((name) => !this.providers.has(name));
+    if (unknown !== undefined)
       throw new MessagingConfigError(
-        `${option}.use: there is no provider '${use}'; there are ${[...this.providers.keys()].join(', ')}`,
+        `${option}.use: there is no provider '${unknown}'; there are ${[...this.providers.keys()].join(', ')}`,
       );
-    if (channel !== undefined && !this.#carries(use, channel))
+    const { channel } = rule;
+    const deaf =
+      channel === undefined ? undefined : names.find((name) => !this.#carries(name, channel));
+    if (deaf !== undefined)
       throw new MessagingConfigError(
-        `${option}: provider ${use} does not carry the channel ${channel}; use another provider`,
+        `${option}: provider ${deaf} does not carry the channel ${channel}; use another provider`,
       );
-    const before = this.#routes.findIndex((other) => matches(other, channel));
-    if (before < index)
+    const unpriced = pricedIn(rule).find((name) => !this.prices.has(name));
+    if (unpriced !== undefined)
+      throw new MessagingConfigError(
+        `${option}.${rule.maxPrice === undefined ? 'use' : 'maxPrice'}: provider ${unpriced} has no prices to compare; give it the option prices, such as { '234': '0.0030' }`,
+      );
+    const twice = alternativesIn(rule.use).find((name, place, all) => all.indexOf(name) < place);
+    if (twice !== undefined)
+      throw new MessagingConfigError(`${option}.use: tries provider ${twice} twice; name it once`);
+    const before = rules.findIndex((other, place) => place < index && covers(other, rule));
+    if (before >= 0)
       throw new MessagingConfigError(
         `${option}: can never match, because routes[${before}] matches first; move it before that, or remove it`,
       );
@@ -75,6 +274,65 @@ export class Router {
   }
 }
 
-function matches(route: Route, channel: string | undefined): boolean {
-  return route.channel === undefined || route.channel === channel;
+/**
+ * Checks the rules of `routes` without the providers themselves: their form, the names in them, and
+ * that each can match.
+ * @param providers their names
+ * @param priced names of those with prices
+ * @throws MessagingConfigError naming the rule and the remedy
+ */
+export function checkRoutes(
+  routes: readonly Route[],
+  providers: readonly string[],
+  priced: readonly string[] = [],
+): void {
+  const rules = routes.map((route, n) => readRoute(`routes[${n}]`, route));
+  const capabilities = { maxRecipients: 1, idempotencyWindow: 0 };
+  const prices = new Map(priced.map((name) => [name, new ProviderPrices(new Map())]));
+  new Router(rules, new Map(providers.map((name) => [name, { capabilities }])), undefined, prices);
+}
+
+/** Sets of conditions whose rules are remembered. */
+const MOST_REMEMBERED = 10_000;
+
+const EVERYTHING = {
+  channel: undefined,
+  tenant: undefined,
+  to: undefined,
+  from: undefined,
+  category: undefined,
+  maxPrice: undefined,
+};
+
+/** Prefixes, by their lengths. */
+interface Starts {
+  readonly lengths: readonly number[];
+  readonly prefixes: ReadonlySet<string>;
+}
+
+function startsOf(prefixes: readonly string[]): Starts {
+  const lengths = [...new Set(prefixes.map(({ length }) => length))];
+  return { lengths, prefixes: new Set(prefixes) };
+}
+
+function isIn({ lengths, prefixes }: Starts, recipient: string): boolean {
+  for (const length of lengths) if (prefixes.has(recipient.slice(0, length))) return true;
+  return false;
+}
+
+function carried(route: RouteOf | undefined): RouteOf | undefined {
+  return route && route.providers.length > 0 ? route : undefined;
+}
+
+function isForAll({ channel, tenant, to, from, category, maxPrice }: RouteRule): boolean {
+  return [channel, tenant, to, from, category, maxPrice].every((one) => one === undefined);
+}
+
+/** Whether each message of `rule` fits `other`, too. */
+function covers(other: RouteRule, rule: RouteRule): boolean {
+  const isWider = (['channel', 'tenant', 'from', 'category'] as const).every(
+    (field) => other[field] === undefined || other[field] === rule[field],
+  );
+  if (!isWider || !other.to) return isWider;
+  return rule.to?.every((prefix) => other.to?.some((start) => prefix.startsWith(start))) ?? false;
 }

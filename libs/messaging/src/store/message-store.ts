@@ -6,6 +6,7 @@ import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './database/after-commit.js';
 import { BatchChanges } from './verbs/cancel.js';
 import { OperatorChanges } from './verbs/operator-changes.js';
+import { Doubts } from './verbs/doubts.js';
 import { NewBatches } from './verbs/enqueue.js';
 import { Intents } from './verbs/intents.js';
 import { LaneWork } from './verbs/lane-work.js';
@@ -21,12 +22,14 @@ import { ChangeReader } from './reads/changes.js';
 import { MessageList } from './reads/message-list.js';
 import { MessageRecords } from './reads/message-records.js';
 import { Reads } from './reads/reads.js';
+import { UnmatchedReports } from './reads/unmatched-reports.js';
 import { RecentSends } from './reads/recent-sends.js';
+import { ProviderPauses } from './verbs/provider-pauses.js';
 import { ReportRecorder } from './verbs/report.js';
 import { OutcomeRecorder } from './verbs/settle.js';
 import { StatusNotices } from './verbs/status-notices.js';
 import { KeyedDigests } from './rows/keyed-digests.js';
-import { StatusWriter, type Suppress } from './verbs/status-writer.js';
+import { type CloseWindows, StatusWriter, type Suppress } from './verbs/status-writer.js';
 import { TraceContexts, TracedEvents } from './reads/traced-events.js';
 import { BatchCompletion } from './upkeep/completion.js';
 import { Erasures } from './upkeep/erasure.js';
@@ -73,6 +76,7 @@ export class MessageStore {
   readonly changes: ChangeReader;
   readonly lanes: Lanes;
   readonly holds: Holds;
+  readonly providerPauses: ProviderPauses;
   readonly waiting: WaitingWork;
   readonly queues: LaneQueues;
   /** Names and variables of recipients, and attachments. */
@@ -80,6 +84,8 @@ export class MessageStore {
   readonly work: LaneWork;
   readonly intents: Intents;
   readonly outcomes: OutcomeRecorder;
+  readonly doubts: Doubts;
+  readonly unmatched: UnmatchedReports;
   readonly reports: ReportRecorder;
   readonly notices = new StatusNotices();
   readonly recentSends: RecentSends;
@@ -113,6 +119,7 @@ export class MessageStore {
     this.operators = new OperatorChanges(database, writer, clock);
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.holds = new Holds(database, clock);
+    this.providerPauses = new ProviderPauses(database);
     this.waiting = new WaitingWork(database);
     this.queues = new LaneQueues(database, clock, this.holds);
     this.records = new MessageRecords(database, this.reads, this.messages, this.data);
@@ -125,6 +132,8 @@ export class MessageStore {
     this.outcomes = new OutcomeRecorder(database, writer, completion, clock, (references) =>
       this.reports.matchWaiting(references),
     );
+    this.doubts = new Doubts(database);
+    this.unmatched = new UnmatchedReports(database);
     this.recentSends = new RecentSends(database);
     this.setBackClock = new SetBackClock(database, clock, settings.leaseTime);
     this.reportPolls = new ReportPolls(database, settings.pollAfter, settings.giveUpAfter);
@@ -160,10 +169,21 @@ export class MessageStore {
     this.#writer.suppress = suppress;
   }
 
+  /** Calls `close` in the transaction of a refusal that says that a window is closed. */
+  closeWindowsWith(close: CloseWindows): void {
+    this.#writer.closeWindows = close;
+  }
+
+  /** Calls `wake` after the commit of a status that ends a step of a notification. */
+  onStepEnd(wake: () => void): void {
+    this.#writer.onStepEnd = wake;
+  }
+
   async close(): Promise<void> {
     this.afterCommit.close();
     await this.newBatches.idle();
     await this.outcomes.idle();
+    await this.doubts.idle();
     await this.reports.idle();
     await this.batches.idle();
     await this.#writer.idle();

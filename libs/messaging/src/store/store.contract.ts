@@ -220,11 +220,11 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       assert.equal(message?.attempts, 3);
     });
 
-    test('a refusal parks its batch, and the last attempt fails the message', async (bench) => {
+    test('a refused message waits, and the last attempt fails the message', async (bench) => {
       const store = await bench.open();
       const id = await bench.enqueue(store);
       const [submission] = await bench.intend(store);
-      await store.outcomes.record({ ...headOf(submission!), result: 'refused', parkFor: 60_000 });
+      await store.outcomes.record({ ...headOf(submission!), result: 'refused', waitFor: 60_000 });
       assert.deepEqual(await store.work.plan(bench.lane, 10), []);
       const other = await bench.enqueue(store);
       const [last] = await bench.intend(store);
@@ -239,7 +239,7 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       const id = await bench.enqueue(store, 3);
       const [deferred] = await bench.intend(store, 1, 1);
       const late = { ...headOf(deferred!), result: 'refused' as const, attempts: 1 };
-      await store.outcomes.record({ ...late, deferFor: 60_000 });
+      await store.outcomes.record({ ...late, waitFor: 60_000 });
       const [planned] = await store.work.plan(bench.lane, 10);
       assert.deepEqual(
         planned?.recipients.map(({ position }) => position),
@@ -257,7 +257,7 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
         ...headOf(deferred!),
         result: 'refused',
         attempts: 1,
-        deferFor: 1,
+        waitFor: 1,
       });
       await new Promise((resolve) => setTimeout(resolve, 5));
       const [planned] = await store.work.plan(bench.lane, 10);
@@ -681,6 +681,67 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
     });
   });
 
+  describe('steps of notifications', () => {
+    const begin = async (bench: Bench, store: MessageStore): Promise<[string, string]> => {
+      const notification = systemClock.id();
+      await store.database.transaction((tx) =>
+        tx.run(
+          `INSERT INTO messaging_notification (id, tenant, status, steps, created_at, due_at)
+           VALUES (?, ?, 'pending', '[]', 1, 2)`,
+          [notification, bench.scope.tenant],
+        ),
+      );
+      return [notification, await bench.enqueue(store, 1, { notification })];
+    };
+    const dueAt = async (store: MessageStore, notification: string) => {
+      const [row] = await store.database.all<{ dueAt: string | number | null }>(
+        'SELECT n.due_at AS "dueAt" FROM messaging_notification n WHERE n.id = ?',
+        [notification],
+      );
+      return Number(row?.dueAt);
+    };
+
+    for (const fastPaths of [true, false])
+      test(`a report that ends a step has its notification due, fast paths: ${fastPaths}`, async (bench) => {
+        const store = await bench.open({ fastPaths });
+        const [first] = await begin(bench, store);
+        const [second, batch] = await begin(bench, store);
+        await bench.enqueue(store);
+        for (const started of await bench.intend(store))
+          await store.outcomes.record(accepted(started));
+        assert.deepEqual([await dueAt(store, first), await dueAt(store, second)], [2, 2]);
+        await bench.report(store, { submissionId: `${batch}-s0`, recipient: bench.to(0) });
+        assert.deepEqual([await dueAt(store, first), await dueAt(store, second)], [2, 0]);
+      });
+
+    test('a refusal and a cancel have the notification due', async (bench) => {
+      const store = await bench.open();
+      const [refused] = await begin(bench, store);
+      for (const started of await bench.intend(store))
+        await store.outcomes.record({ ...headOf(started), result: 'rejected', errorCode: 'no' });
+      const [cancelled, batch] = await begin(bench, store);
+      await store.batches.cancel(batch, bench.scope);
+      assert.deepEqual([await dueAt(store, refused), await dueAt(store, cancelled)], [0, 0]);
+    });
+
+    test('what is queued is cancelled together, and what has started is left alone', async (bench) => {
+      const store = await bench.open();
+      const [, started] = await begin(bench, store);
+      await bench.intend(store);
+      const [, queued] = await begin(bench, store);
+      const cancelled = await store.database.transaction((tx) =>
+        store.batches.cancelQueued(tx, [started, queued]),
+      );
+      store.batches.publish(cancelled);
+      assert.deepEqual(
+        cancelled.map(({ rest }) => rest.id),
+        [queued],
+      );
+      await bench.expectBatch(store, queued, 'cancelled', { cancelled: 1 });
+      await bench.expectBatch(store, started, 'sending', { sending: 1 });
+    });
+  });
+
   describe('after a crash', () => {
     test('the next holder finds the open submissions, and their outcome completes the batch', async (bench) => {
       const store = await bench.open();
@@ -873,8 +934,7 @@ function ownRowsOf(
   const columns = { v_batch: 'uuid', v_n: 'int', v_tenant: 'key', v_tag: 'key' } as const;
   const insert = insertion(dialect, into('batch_label', columns), columns);
   return {
-    guard: guard([[guarded, revision]]),
-    guarded: 1,
+    guard: { statement: guard([[guarded, revision]]), rows: 1 },
     insert: insert([[batch.id, 0, batch.tenant, 'own']]),
   };
 }
@@ -1075,6 +1135,7 @@ function intentOf(
       n,
       firstPosition: recipients[0]?.position as number,
       lastPosition: recipients.at(-1)?.position as number,
+      members: null,
       attempt: 1,
       content: null,
       provider: PROVIDER,

@@ -63,7 +63,8 @@ export interface FastPaths {
   /** For messages known from their intent, without prior reads. */
   readonly settle: SettleFastPath;
   /**
-   * Reports of different messages. @returns the messages before
+   * Reports of different messages; wakes the notifications of those whose status rises.
+   * @returns the messages before
    * @throws ConcurrentChangeError where a message no longer exists or has another recipient
    */
   readonly report: (sql: Sql, reports: readonly MatchedReport[]) => Promise<readonly HeldMessage[]>;

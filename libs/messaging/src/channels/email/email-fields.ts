@@ -10,10 +10,6 @@ type Given = Readonly<Record<string, unknown>>;
 const MOST_SUBJECT = 998;
 const MOST_TEXT = 5 * 1_024 * 1_024;
 const MOST_REPLY_TO = 10;
-const MOST_TAGS = 10;
-const MOST_METADATA = 20;
-const TAG = /^[\w-]{1,64}$/;
-const METADATA_NAME = /^[^\p{Cc}\p{Cs}]{1,64}$/u;
 
 /** Other headers could change the message's way or its meaning at a provider. */
 const HEADERS = [
@@ -48,8 +44,6 @@ export function checkEmail(given: Given, maxSize: number, errors: FieldError[]):
   const headers = checkHeaders(given['headers'], errors);
   const category = checkCategory(given, errors);
   const unsubscribeUrl = checkUnsubscribeUrl(given, errors);
-  const tags = checkTags(given['tags'], errors);
-  const metadata = checkMetadata(given['metadata'], errors);
   const content: EmailContent = {
     kind: 'email',
     from: from ?? { email: '' },
@@ -63,8 +57,6 @@ export function checkEmail(given: Given, maxSize: number, errors: FieldError[]):
     ...(infos.length > 0 && { attachments: infos }),
     ...(category !== undefined && { category }),
     ...(unsubscribeUrl !== undefined && { unsubscribeUrl }),
-    ...(tags.length > 0 && { tags }),
-    ...(metadata && { metadata }),
   };
   const size = sizeOf(content);
   if (size > maxSize && errors.length === 0)
@@ -192,43 +184,4 @@ function checkUnsubscribeUrl(given: Given, errors: FieldError[]): string | undef
   else if (given['category'] !== 'marketing')
     errors.push({ path: 'unsubscribeUrl', message: 'needs category marketing' });
   return isHttps ? url : undefined;
-}
-
-function checkTags(given: unknown, errors: FieldError[]): string[] {
-  if (given === undefined) return [];
-  const list: readonly unknown[] = Array.isArray(given) ? given.slice(0, MOST_TAGS) : [];
-  const tags = new Set(list.filter((tag) => typeof tag === 'string' && TAG.test(tag)) as string[]);
-  if (!Array.isArray(given) || given.length > MOST_TAGS)
-    errors.push({ path: 'tags', message: `must be an array of at most ${MOST_TAGS} tags` });
-  else
-    list.forEach((tag, index) => {
-      if (!tags.has(tag as string))
-        errors.push({
-          path: `tags[${index}]`,
-          message: 'must be 1 to 64 letters, digits, dashes and underscores',
-        });
-    });
-  return [...tags];
-}
-
-function checkMetadata(given: unknown, errors: FieldError[]): EmailContent['metadata'] {
-  if (given === undefined) return undefined;
-  const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    errors.push({ path: 'metadata', message: 'must be an object of texts' });
-  else if (entries.length > MOST_METADATA)
-    errors.push({ path: 'metadata', message: `must have at most ${MOST_METADATA} names` });
-  else
-    for (const [name, value] of entries)
-      if (!METADATA_NAME.test(name))
-        errors.push({
-          path: 'metadata',
-          message: 'must have names of 1 to 64 characters, without control characters',
-        });
-      else if (typeof value !== 'string' || value.length > 512 || /[\0\p{Cs}]/u.test(value))
-        errors.push({
-          path: `metadata.${name}`,
-          message: 'must be a text of at most 512 characters, without NUL',
-        });
-  return entries.length > 0 ? (Object.fromEntries(entries) as Record<string, string>) : undefined;
 }

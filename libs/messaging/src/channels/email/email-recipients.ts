@@ -1,10 +1,9 @@
-import { addressOf, ADDRESS_RULES, isGroupId, type ReadRecipients } from '../../message/address.js';
-import type { Mailbox, Personal } from '../../message/email-content.js';
-import { valueOf, VARIABLE_NAME, variablesIn } from '../../message/email-variables.js';
+import { addressOf, ADDRESS_RULES, type ReadRecipients } from '../../message/address.js';
+import type { Mailbox } from '../../message/email-content.js';
 import type { FieldError } from '../../message/errors.js';
-import { isName, type MailboxInput, readMailbox } from '../../message/mailbox.js';
+import { type MailboxInput, readMailbox } from '../../message/mailbox.js';
 import { own } from '../../message/report-fields.js';
-import { checkCount } from '../send.js';
+import { MOST_ERRORS, type PersonalForm, readPersonalRecipients } from '../personal-recipients.js';
 
 /** One recipient of `recipients`: it gets a copy of its own. */
 export interface EmailRecipient extends Mailbox {
@@ -26,17 +25,6 @@ const HEADER_FIELDS = ['to', 'cc', 'bcc'] as const;
 
 /** Most addresses of `to`, `cc` and `bcc` together. */
 export const MOST_SHOWN = 50;
-
-/** Most variables of subject, text and html. */
-const MOST_VARIABLES = 1_000;
-
-/** Recipients that are read in one turn of the event loop. */
-const SLICE = 2_000;
-
-/** Most octets of a recipient's name and variables as JSON. */
-const MOST_PERSONAL = 8_192;
-
-const MOST_ERRORS = 10;
 
 type Texts = readonly (string | undefined)[];
 
@@ -102,98 +90,16 @@ function* ownCopies(
     errors.push({ path: 'recipients', message: 'must be an array of addresses and group ids' });
     return { recipients: [], groups: new Map() };
   }
-  const used: UsedVariables = {
-    all: [...variablesIn(texts, MOST_VARIABLES + 1)],
-    inSubject: variablesIn(texts.slice(0, 1)),
+  const form: PersonalForm = {
+    field: 'recipients',
+    addressField: 'email',
+    addressOf: (entry) =>
+      addressOf('email', typeof entry === 'string' ? entry : own(entry, 'email'))?.value,
+    addressRule: ADDRESS_RULES.email,
+    named: true,
+    texts,
+    lines: texts.slice(0, 1),
+    most,
   };
-  if (used.all.length > MOST_VARIABLES) {
-    errors.push({ path: 'recipients', message: `can have ${MOST_VARIABLES} variables in use` });
-    return { recipients: [], groups: new Map() };
-  }
-  const found = new Map<string, Personal | undefined>();
-  const groups = new Map<string, string>();
-  let hasPersonal = false;
-  for (const [index, entry] of (list as readonly unknown[]).entries()) {
-    if (errors.length >= MOST_ERRORS) break;
-    if (index > 0 && index % SLICE === 0) {
-      yield;
-      if (found.size > most) break;
-    }
-    if (isGroupId(entry)) {
-      if (used.all.length > 0)
-        errors.push({
-          path: `recipients[${index}]`,
-          message: `is a group, whose members have no value for {{${used.all[0]}}}`,
-        });
-      if (!groups.has(entry)) groups.set(entry, `recipients[${index}]`);
-      found.set(entry, undefined);
-      continue;
-    }
-    const address = addressOf('email', typeof entry === 'string' ? entry : own(entry, 'email'));
-    if (!address) {
-      const path = typeof entry === 'object' && entry !== null ? '.email' : '';
-      errors.push({ path: `recipients[${index}]${path}`, message: ADDRESS_RULES.email });
-      continue;
-    }
-    const personal = personalOf(entry, `recipients[${index}]`, used, errors);
-    if (found.has(address.value)) continue;
-    found.set(address.value, personal);
-    hasPersonal ||= personal !== undefined;
-  }
-  if (errors.length === 0) checkCount(found.size, most, errors, 'recipients');
-  return {
-    recipients: [...found.keys()],
-    groups,
-    ...(hasPersonal && { personal: [...found.values()] }),
-  };
-}
-
-interface UsedVariables {
-  readonly all: readonly string[];
-  readonly inSubject: ReadonlySet<string>;
-}
-
-/** The name and the used variables of a recipient. */
-function personalOf(
-  entry: unknown,
-  path: string,
-  used: UsedVariables,
-  errors: FieldError[],
-): Personal | undefined {
-  const given = typeof entry === 'object' ? entry : undefined;
-  const name = own(given, 'name');
-  const variables = own(given, 'variables') ?? {};
-  const refuse = (field: string, message: string) => errors.push({ path: path + field, message });
-  if (name !== undefined && !isName(name))
-    refuse('.name', 'must be 1 to 255 characters, without control characters');
-  if (typeof variables !== 'object' || Array.isArray(variables)) {
-    refuse('.variables', 'must be an object of texts');
-    return undefined;
-  }
-  for (const [key, value] of Object.entries(variables))
-    if (!VARIABLE_NAME.test(key))
-      refuse(
-        '.variables',
-        'must have names of 1 to 64 letters, digits, dots, dashes and underscores, a letter or underscore first',
-      );
-    else if (typeof value !== 'string' || /[\0\p{Cs}]/u.test(value))
-      refuse(`.variables.${key}`, 'must be a text without NUL');
-  const whole = { ...(typeof name === 'string' && { name }), variables } as Personal;
-  for (const key of used.all) {
-    const value = valueOf(whole, key);
-    if (value === undefined) refuse(`.variables.${key}`, `is missing: the message uses {{${key}}}`);
-    else if (used.inSubject.has(key) && /\p{Cc}/u.test(value))
-      refuse(`.variables.${key}`, 'must have no control characters, as the subject uses it');
-  }
-  const kept = used.all.filter((key) => own(variables, key) !== undefined);
-  if (name === undefined && kept.length === 0) return undefined;
-  const personal = {
-    ...(typeof name === 'string' && { name }),
-    ...(kept.length > 0 && {
-      variables: Object.fromEntries(kept.map((key) => [key, own(variables, key) as string])),
-    }),
-  };
-  if (Buffer.byteLength(JSON.stringify(personal)) > MOST_PERSONAL)
-    refuse('.variables', `must have at most ${MOST_PERSONAL} octets together, as JSON`);
-  return personal;
+  return yield* readPersonalRecipients(list, form, errors);
 }

@@ -31,6 +31,7 @@ export function emailChannel({
     accepted: 'sent',
     events: ['delayed', 'unsubscribed'],
     content: { email: (given, errors) => checkEmail(given, maxSize, errors) },
+    messageOf: (fields) => ({ from: fields['from'], content: { ...fields, kind: 'email' } }),
     sender: (from: unknown, errors: FieldError[]) => readMailbox(from, 'from', errors)?.email ?? '',
     maxRecipients,
     groups: 'expand',

@@ -1,23 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { EmailContent, EmailLabels } from '../../message/email-content.js';
+import type { EmailContent } from '../../message/email-content.js';
 import { MessageValidationError, validated } from '../../message/errors.js';
 import type { MailboxInput } from '../../message/mailbox.js';
-import type {
-  ListedMessage,
-  MessageFilter,
-  MessageStats,
-  Page,
-  StatsOptions,
-} from '../../message/views.js';
+import type { MessageStats, StatsOptions } from '../../message/views.js';
 import { messageStats } from '../../store/reads/message-stats.js';
 import {
   ChannelContext,
   ChannelService,
   type CostEstimate,
   type EstimateOptions,
-  pageOf,
 } from '../channel.service.js';
 import {
   checkTime,
@@ -28,6 +21,7 @@ import {
   type Receipt,
   type SendOptions,
 } from '../send.js';
+import type { LabelledMessage } from '../labels.js';
 import type { EmailAttachment } from './email-attachments.js';
 import { sizeOf } from './email-fields.js';
 import { type EmailAddressees, readEmailRecipients } from './email-recipients.js';
@@ -67,7 +61,7 @@ export interface EmailMessage extends EmailEnvelope {
 export type TemplateEmail<P> = EmailEnvelope & FromTemplate<P>;
 
 /** An email apart from its subject and texts. */
-export interface EmailEnvelope extends EmailAddressees {
+export interface EmailEnvelope extends EmailAddressees, LabelledMessage {
   readonly from: MailboxInput;
   /** At most 10. */
   readonly replyTo?: MailboxInput | readonly MailboxInput[] | undefined;
@@ -82,10 +76,6 @@ export interface EmailEnvelope extends EmailAddressees {
   readonly category?: 'transactional' | 'marketing' | undefined;
   /** With category `marketing`: the page of the one-click unsubscribe. */
   readonly unsubscribeUrl?: string | undefined;
-  /** At most 10 of 1 to 64 letters, digits, dashes and underscores; lists and statistics find them. */
-  readonly tags?: readonly string[] | undefined;
-  /** At most 20 texts of 512 characters; events give them back. */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly deliveryReport?: 'none' | 'yes' | undefined;
   /** Earliest time of sending; a past time means at once. */
   readonly sendAt?: Date | undefined;
@@ -115,6 +105,7 @@ export interface EmailEstimate extends CostEstimate {
  */
 @Injectable()
 export class EmailService extends ChannelService {
+  /** @internal */
   constructor(@Inject(ChannelContext) context: ChannelContext) {
     super('email', context);
   }
@@ -173,16 +164,6 @@ export class EmailService extends ChannelService {
   }
 
   /**
-   * Messages of all batches, one for each recipient, also before they start; the newest batch first.
-   * A page looks at 1,000 batches, and with `to` or `status` at 10,000 recipients.
-   * @throws MessageValidationError naming each wrong field of the filter
-   */
-  async list(filter: MessageFilter = {}): Promise<Page<ListedMessage>> {
-    const scope = await this.checkedFilter(filter);
-    return this.store.messages.page(scope, { ...filter, ...pageOf(filter) });
-  }
-
-  /**
    * Counts of messages by the hour or day of their acceptance, at most 2,300 of them. Tags count as
    * long as the content is kept.
    */
@@ -201,15 +182,6 @@ export class EmailService extends ChannelService {
     return (await messageStats(this.store.database, scope, options)).slots;
   }
 
-  /** Tags and metadata of batches, where they have any and their content is kept. */
-  async labels(
-    batchIds: Iterable<string>,
-    { manager }: Pick<SendOptions, 'manager'> = {},
-  ): Promise<ReadonlyMap<string, EmailLabels>> {
-    const { data, database } = this.store;
-    return data.labels(batchIds, manager && database.join(manager));
-  }
-
   /** Size and price of the message for one recipient; nothing is sent or stored. */
   async estimate<P>(
     message: Omit<EmailMessage, 'sendAt' | 'deliveryReport'> | TemplateEmail<P>,
@@ -222,7 +194,7 @@ export class EmailService extends ChannelService {
   }
 
   #messageOf(message: EmailMessage): LibraryMessage {
-    const { to, cc, bcc, recipients, deliveryReport, sendAt, ...given } = message;
+    const { to, cc, bcc, recipients, deliveryReport, sendAt, tags, metadata, ...given } = message;
     const content = { ...given, kind: 'email', to, cc };
     const texts = [given.subject, given.text, given.html].map((text: unknown) =>
       typeof text === 'string' ? text : undefined,
@@ -233,6 +205,8 @@ export class EmailService extends ChannelService {
       content: recipients === undefined ? content : { ...content, to: undefined, cc: undefined },
       deliveryReport,
       sendAt,
+      tags,
+      metadata,
       recipientsOf: () =>
         readEmailRecipients(
           { to, cc, bcc, recipients },

@@ -32,12 +32,17 @@ export function smsChannel({
         parts: partsOf(text, maxParts, errors),
       }),
     },
+    messageOf: ({ from, body }) => ({ from, content: { kind: 'text', text: body } }),
     sender: senderId,
     maxRecipients,
     groups: upstreamGroups ? 'pass' : 'expand',
     deliveryReport,
     pricing: {},
-    wire: { statusEvent: 'sms.delivery_report', identifiedBy: 'batch' },
+    wire: {
+      statusEvent: 'sms.delivery_report',
+      receivedEvent: 'sms.message_received',
+      identifiedBy: 'batch',
+    },
   };
 }
 
@@ -64,15 +69,21 @@ function kindOf(from: string): [] | [SenderKind, string] {
   return number ? ['number', number.value] : [];
 }
 
-function partsOf(text: unknown, maxParts: number, errors: FieldError[]): number {
+/** The parts of a text; adds an error at `path` where it has none, or too many. */
+export function partsOf(
+  text: unknown,
+  maxParts: number,
+  errors: FieldError[],
+  path = 'body',
+): number {
   if (typeof text !== 'string' || text.length === 0 || text.includes('\0')) {
-    errors.push({ path: 'body', message: 'must be a text of at least one character, without NUL' });
+    errors.push({ path, message: 'must be a text of at least one character, without NUL' });
     return 0;
   }
   const { parts, encoding } = smsParts(text);
   if (parts > maxParts)
     errors.push({
-      path: 'body',
+      path,
       message: `takes ${parts} parts in ${encoding}; shorten it to at most ${maxParts}`,
     });
   return parts;

@@ -250,8 +250,7 @@ export class VasLedger {
   /** Stores new orders with their batches where the allowances have the versions that were read. */
   ownRows(tallies: readonly NewTally[], orders: readonly NewOrder[]): OwnRows {
     return {
-      guard: this.#setTallies(tallies),
-      guarded: tallies.length,
+      guard: { statement: this.#setTallies(tallies), rows: tallies.length },
       insert: this.#insert(orders),
     };
   }

@@ -3,10 +3,11 @@ import { MessagingError } from '../../message/errors.js';
 import type { ChannelStatus } from '../../message/status.js';
 import type { VasProduct } from '../../message/vas.js';
 import type { TenantOption } from '../../message/views.js';
+import type { LabelledMessage } from '../labels.js';
 import type { AlsoOption } from '../../store/database/sql.js';
 
-/** Airtime or data for one number. */
-export interface VasOrder {
+/** Airtime or data for one number. Events and lists give its tags and metadata back. */
+export interface VasOrder extends LabelledMessage {
   /** Phone number in any usual form. */
   readonly to: string;
   /** Id of one of {@link VasService.products}. */

@@ -16,6 +16,7 @@ import { LAST_ID } from '../../store/reads/newest-batches.js';
 import { isBatchId } from '../../store/reads/reads.js';
 import { decodeCursor, encodeCursor } from '../../store/rows/cursor.js';
 import { ChannelContext, pageOf } from '../channel.service.js';
+import { checkLabels } from '../labels.js';
 import { checkWords, given, type SendOptions } from '../send.js';
 import { checkedOrder } from './vas.channel.js';
 import {
@@ -77,6 +78,7 @@ export class VasService {
   readonly #acceptance: VasAcceptance;
   #products: { readonly at: number; readonly all: readonly VasProduct[] } | undefined;
 
+  /** @internal */
   constructor(
     @Inject(ChannelContext) private readonly context: ChannelContext,
     @Inject(Router) private readonly router: Router,
@@ -309,6 +311,7 @@ export class VasService {
   ): Omit<AskedOrder, 'denial'> {
     const { store, enqueuer, channels } = this.context;
     const { to, tenant, clientReference, deliveryReport, allowDuplicate = false } = order;
+    const { tags, metadata } = order;
     const network = order.network ?? null;
     const { type, currency } = product;
     const content = checkedOrder({
@@ -324,7 +327,11 @@ export class VasService {
     const [fingerprint = ''] = fingerprints;
     const reference = clientReference;
     return {
-      batch: enqueuer.prepare(channels.get('vas'), { to, content, deliveryReport }, { tenant }),
+      batch: enqueuer.prepare(
+        channels.get('vas'),
+        { to, content, deliveryReport, tags, metadata },
+        { tenant },
+      ),
       row: {
         tenant,
         reference,
@@ -359,6 +366,7 @@ export class VasService {
       if (network !== undefined && (typeof network !== 'string' || !WORD.test(network)))
         refuse('network', 'must be 1 to 255 characters');
       checkWords({ tenant, deliveryReport }, errors);
+      checkLabels(order, errors);
       return {
         ...order,
         tenant,

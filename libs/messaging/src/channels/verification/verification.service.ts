@@ -62,6 +62,7 @@ export class VerificationService {
   readonly #store: VerificationStore;
   readonly #limits: VerificationLimits;
 
+  /** @internal */
   constructor(
     @Inject(ChannelContext) private readonly context: ChannelContext,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
@@ -283,8 +284,8 @@ export class VerificationService {
     });
     return {
       kind: 'template',
-      template: name,
-      language,
+      // A definition, as the option need not list it among those that messages may name.
+      template: { name, language, params: 1 },
       params: [code],
       category: 'authentication',
     };

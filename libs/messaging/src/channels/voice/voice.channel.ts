@@ -49,6 +49,7 @@ export function voiceChannel({
     events: [REDIAL, 'digits'],
     redial: { after: ['busy', 'no_answer'], event: REDIAL, rule: redialOf },
     content: { call: (given, errors) => checkCall(given, maxText, errors) },
+    messageOf: ({ from, ...fields }) => ({ from, content: { ...fields, kind: 'call' } }),
     sender: (from, errors) => callerOf(from ?? caller, errors),
     maxRecipients,
     groups: 'expand',

@@ -56,7 +56,9 @@ export interface CallSpeech {
  * await voice.send({ from: '2348000000001', to: '2348012345678', code: '4821', repeat: 2 });
  */
 export interface VoiceMessage
-  extends CallSpeech, Pick<ChannelMessage, 'to' | 'deliveryReport' | 'sendAt'> {
+  extends
+    CallSpeech,
+    Pick<ChannelMessage, 'to' | 'deliveryReport' | 'sendAt' | 'tags' | 'metadata'> {
   /** Caller id, digits with country code. @default the option `voice.from` */
   readonly from?: string | undefined;
   /** How long the phone rings, 15 to 60 s. @default '30s' */
@@ -117,6 +119,7 @@ const ANSWERED: readonly string[] = ['answered', 'completed'];
  */
 @Injectable()
 export class VoiceService extends ChannelService {
+  /** @internal */
   constructor(
     @Inject(ChannelContext) context: ChannelContext,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
@@ -130,7 +133,7 @@ export class VoiceService extends ChannelService {
    * @throws PolicyError where policy denies every recipient, such as `do_not_call`
    */
   async send(message: VoiceMessage, options: SendOptions = {}): Promise<Receipt> {
-    const { from, to, deliveryReport, sendAt } = given(message);
+    const { from, to, deliveryReport, sendAt, tags, metadata } = given(message);
     const { text, audioUrl, code, language, voice, repeat } = message;
     const { ringTimeout, maxDuration, redial, machine, collect, category } = message;
     // Collecting the rest of the fields takes 4 µs.
@@ -149,7 +152,10 @@ export class VoiceService extends ChannelService {
       collect,
       category,
     };
-    return await this.enqueue({ from, to, content, deliveryReport, sendAt }, options);
+    return await this.enqueue(
+      { from, to, content, deliveryReport, sendAt, tags, metadata },
+      options,
+    );
   }
 
   /**

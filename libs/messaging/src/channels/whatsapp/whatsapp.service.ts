@@ -1,21 +1,48 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { MessagingError, validated } from '../../message/errors.js';
+import type { ReportDetails } from '../../message/events.js';
 import type { MessageCategory } from '../../message/message.js';
-import type { Template, TemplateDefinition, TemplateParams } from '../../message/templates.js';
-import type { SubmittedMessage } from '../../message/views.js';
+import {
+  type Template,
+  type TemplateDefinition,
+  TemplateNotApprovedError,
+  type TemplateParams,
+} from '../../message/templates.js';
+import type { MessageTimeline, SubmittedMessage, TenantOption } from '../../message/views.js';
+import type {
+  MediaContent,
+  TemplateButton,
+  TemplateHeader,
+} from '../../message/whatsapp-content.js';
+import {
+  MESSAGE_TRANSPORTS,
+  type MediaUpload,
+  type MessageTransport,
+  type Transports,
+} from '../../ports/message-transport.js';
 import type { Duration } from '../../ports/option-schema.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-options.js';
+import { times } from '../../ports/rate-card.js';
+import { Router } from '../../routing/router.js';
 import {
   ChannelContext,
   ChannelService,
   type CostEstimate,
   type EstimateOptions,
 } from '../channel.service.js';
+import { knownTemplate, withAnyTemplate } from './whatsapp.channel.js';
 import { type ChannelMessage, given, type Receipt, type SendOptions } from '../send.js';
 
-interface WhatsAppAddress extends Pick<ChannelMessage, 'sendAt'> {
+/** Milliseconds: a document may have 100 MB. */
+const UPLOAD_TIMEOUT = 300_000;
+
+interface WhatsAppAddress extends Pick<ChannelMessage, 'sendAt' | 'tags' | 'metadata'> {
   /** Digits with country code. @default the `whatsapp.from` option, else the provider's choice */
   readonly from?: string;
-  /** Digits with country code; a leading plus, spaces, dashes and brackets are removed. */
+  /**
+   * Digits with country code; a leading plus, spaces, dashes and brackets are removed. Or
+   * `platform:{id}`: the business-scoped user id of a person who hides the number.
+   */
   readonly to: string;
 }
 
@@ -24,22 +51,39 @@ export interface WhatsAppText extends WhatsAppAddress {
   readonly text: string;
 }
 
-export interface WhatsAppTemplate extends WhatsAppAddress {
-  /** Its parameters are checked where the `whatsapp.templates` option has the template. */
+/** Media, only inside an open 24-hour window: by a link, which the platform fetches, or an upload. */
+export interface WhatsAppMedia extends WhatsAppAddress, Omit<MediaContent, 'kind'> {}
+
+/** What a template has beside the parameters of its body. */
+interface TemplateParts {
+  /** Variable or media of the header, where the template has one. */
+  readonly header?: TemplateHeader;
+  /** Of the buttons that have a variable. */
+  readonly buttons?: readonly TemplateButton[];
+}
+
+export interface WhatsAppTemplate extends WhatsAppAddress, TemplateParts {
+  /** One of the option `whatsapp.templates`; with `'open'` any, whose parameters are not checked. */
   readonly template: string;
   readonly language: string;
   /** Values by position; values by name where the template is known. */
   readonly params?: readonly string[] | Readonly<Record<string, string>>;
-  /** Category of a template that the `whatsapp.templates` option does not have. */
+  /** With `whatsapp.templates: 'open'`: the template's category. @default the option's */
   readonly category?: MessageCategory;
+  /**
+   * Names of `params` at the platform, in their order, where its template has variables by name.
+   * @default with `whatsapp.templates: 'synced'` the platform's, else none
+   */
+  readonly paramNames?: readonly string[];
 }
 
 /** A template of `defineTemplates()`: the compiler checks its parameters. */
-export type WhatsAppKnownTemplate<P extends TemplateDefinition['params']> = WhatsAppAddress & {
-  readonly template: Template<P>;
-  /** @default the template's language */
-  readonly language?: string;
-} & (P extends readonly [] | 0
+export type WhatsAppKnownTemplate<P extends TemplateDefinition['params']> = WhatsAppAddress &
+  TemplateParts & {
+    readonly template: Template<P>;
+    /** @default the template's language */
+    readonly language?: string;
+  } & (P extends readonly [] | 0
     ? { readonly params?: TemplateParams<P> }
     : { readonly params: TemplateParams<P> });
 
@@ -69,16 +113,21 @@ export interface WhatsAppEstimate extends CostEstimate {
  */
 @Injectable()
 export class WhatsAppService extends ChannelService {
+  /** @internal */
   constructor(
     @Inject(ChannelContext) context: ChannelContext,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
+    @Inject(Router) private readonly router: Router,
+    @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
   ) {
     super('whatsapp', context);
   }
 
   /**
    * Accepts a template message as `SmsService.send()` does, with its options and errors.
-   * @throws MessageValidationError naming each wrong field, such as `params.order`
+   * @throws MessageValidationError naming each wrong field, such as `params.order`, or `template`
+   * where the option `whatsapp.templates` does not have it
+   * @throws TemplateNotApprovedError with `whatsapp.templates: 'synced'`, unless the key was used
    * @throws PolicyError where policy denies it (`opt_in_required`, `opted_out`, …)
    */
   sendTemplate<const P extends TemplateDefinition['params']>(
@@ -87,7 +136,16 @@ export class WhatsAppService extends ChannelService {
   ): Promise<WhatsAppReceipt>;
   sendTemplate(message: WhatsAppTemplate, options?: SendOptions): Promise<WhatsAppReceipt>;
   async sendTemplate(message: AnyTemplate, options: SendOptions = {}): Promise<WhatsAppReceipt> {
-    return this.#followed(await this.enqueue(withContent(given(message)), options), options);
+    const sent = withContent(given(message));
+    try {
+      return this.#followed(await this.enqueue(sent, options), options);
+    } catch (error) {
+      if (!(error instanceof TemplateNotApprovedError)) throw error;
+      // The first send under the key may be from before the platform withdrew the template.
+      const first = options.idempotencyKey !== undefined && (await this.#firstOf(sent, options));
+      if (!first) throw error;
+      return this.#followed(first, options);
+    }
   }
 
   /**
@@ -95,14 +153,53 @@ export class WhatsAppService extends ChannelService {
    * @throws PolicyError `window_closed`, and the errors of {@link sendTemplate}
    */
   async sendText(message: WhatsAppText, options: SendOptions = {}): Promise<WhatsAppReceipt> {
-    const { from, to, text, sendAt } = given(message);
+    const { from, to, text, sendAt, tags, metadata } = given(message);
     const content = { kind: 'text', text } as const;
-    return this.#followed(await this.enqueue({ from, to, content, sendAt }, options), options);
+    const sent = { from, to, content, sendAt, tags, metadata };
+    return this.#followed(await this.enqueue(sent, options), options);
+  }
+
+  /**
+   * Accepts an image, a video, a document, audio or a sticker. The window must be open now and when
+   * the message leaves.
+   * @throws MessageValidationError naming each wrong field
+   * @throws PolicyError `window_closed`, and the errors of {@link sendTemplate}
+   * @example
+   * await whatsApp.sendMedia({ to, type: 'image', link: 'https://cdn.example.com/map.png', caption: 'Here' });
+   */
+  async sendMedia(message: WhatsAppMedia, options: SendOptions = {}): Promise<WhatsAppReceipt> {
+    const { from, to, sendAt, tags, metadata, ...media } = given(message);
+    const content = { ...media, kind: 'media' } as const;
+    const sent = { from, to, content, sendAt, tags, metadata };
+    return this.#followed(await this.enqueue(sent, options), options);
+  }
+
+  /**
+   * Gives a file to the platform, without a message. The id is for `mediaId` of messages from the
+   * same number; the WhatsApp Cloud API keeps it for 30 days. An upload may be repeated.
+   * @param from the number that will send it @default the option `whatsapp.from`
+   * @throws MessageValidationError where the platform does not take the type, or the size
+   * @throws SubmitFailure where the platform refuses it, or does not answer
+   * @throws MessagingError `unsupported` where the provider takes no uploads
+   * @example
+   * const mediaId = await whatsApp.uploadMedia({ content, contentType: 'application/pdf', filename: 'invoice.pdf' });
+   * await whatsApp.sendMedia({ to, type: 'document', mediaId });
+   */
+  async uploadMedia({ from, ...media }: MediaUpload & { readonly from?: string }): Promise<string> {
+    const sender = validated((errors) => this.definition.sender?.(from, errors) ?? '');
+    const provider = this.router.providerOf({ channel: this.definition.name });
+    const transport = this.transports.get(provider) as MessageTransport;
+    if (!transport.uploadMedia)
+      throw new MessagingError(
+        'unsupported',
+        `The provider ${provider} takes no uploads; send the media by a link`,
+      );
+    return transport.uploadMedia(media, sender, AbortSignal.timeout(UPLOAD_TIMEOUT));
   }
 
   /**
    * The first receipt of this template under `idempotencyKey`, also where policy would now deny the
-   * send. `undefined`: the key was not used.
+   * send, or the platform withdrew the template. `undefined`: the key was not used.
    * @throws MessageValidationError naming each wrong field
    * @throws IdempotencyKeyReusedError where the key was used for other content
    */
@@ -110,7 +207,7 @@ export class WhatsAppService extends ChannelService {
     message: WhatsAppTemplate,
     options: SendOptions & { readonly idempotencyKey: string },
   ): Promise<WhatsAppReceipt | undefined> {
-    const receipt = await this.replay(withContent(message), options);
+    const receipt = await this.#firstOf(withContent(message), options);
     return receipt && this.#followed(receipt, options);
   }
 
@@ -126,10 +223,46 @@ export class WhatsAppService extends ChannelService {
     return { category, ...(await this.costOf({ parts: 1, category }, options)) };
   }
 
+  /**
+   * As on every channel. Where the answer to the submit had no cost and a status says whether the
+   * platform bills the message (`billable`), the cost is the price of the option `rateCard` for the
+   * category of that status, or 0.
+   */
+  override async timeline(id: string, options: TenantOption = {}): Promise<MessageTimeline> {
+    const message = await super.timeline(id, options);
+    return { ...message, ...(await this.#billOf(message, options)) };
+  }
+
+  async #billOf(
+    { cost, content, recipient, reports }: MessageTimeline,
+    { tenant = '' }: TenantOption,
+  ): Promise<Partial<MessageTimeline>> {
+    const bills = reports.flatMap(({ details }): ReportDetails[] =>
+      details && 'billable' in details ? [details] : [],
+    );
+    // One status that the message is billed counts, in any order of the statuses.
+    const details = bills.find(({ billable }) => billable === 1) ?? bills[0];
+    if (cost !== null || !details) return {};
+    const sent = content?.kind === 'template' ? content.category : content && 'service';
+    const category = String(details['category'] ?? sent ?? '') || null;
+    const { name: channel } = this.definition;
+    const item = { tenant, channel, category, recipient: recipient === '' ? null : recipient };
+    const price = await this.context.rates.price(item);
+    if (!price) return { category };
+    const { amount, currency } = times(price, details['billable'] === 1 ? 1 : 0);
+    return { category, cost: amount, currency };
+  }
+
+  #firstOf(message: ChannelMessage, options: SendOptions): Promise<Receipt | undefined> {
+    const channel = withAnyTemplate(this.definition, this.settings.whatsapp);
+    return this.context.enqueuer.replayOf(channel, message, options);
+  }
+
   #categoryOf(message: Parameters<WhatsAppService['estimate']>[0]): MessageCategory | undefined {
     if ('text' in message) return 'service';
     if ('name' in message) return message.category;
-    return this.settings.whatsapp.templates[message.template]?.category ?? message.category;
+    const known = knownTemplate(this.settings.whatsapp.templates, message.template);
+    return known?.category ?? message.category;
   }
 
   #followed(receipt: Receipt, { tenant = '' }: SendOptions): WhatsAppReceipt {
@@ -140,6 +273,13 @@ export class WhatsAppService extends ChannelService {
   }
 }
 
-function withContent({ from, to, sendAt, ...template }: AnyTemplate): ChannelMessage {
-  return { from, to, sendAt, content: { kind: 'template', ...template } };
+function withContent({
+  from,
+  to,
+  sendAt,
+  tags,
+  metadata,
+  ...template
+}: AnyTemplate): ChannelMessage {
+  return { from, to, sendAt, tags, metadata, content: { kind: 'template', ...template } };
 }

@@ -17,7 +17,8 @@ export function africasTalkingParser(): CallbackParser {
       statuses: {
         sent: ['sent', 'submitted', 'buffered'],
         delivered: 'success',
-        undelivered: 'failed',
+        undelivered: ['failed', 'absentsubscriber'],
+        expired: 'expired',
         rejected: 'rejected',
       },
       errorCode: 'failureReason',

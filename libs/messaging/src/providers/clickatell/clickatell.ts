@@ -1,20 +1,23 @@
 import { callbackParser } from '../../callbacks/callback-map.js';
+import type { DeliveryReport } from '../../message/events.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 
 /**
  * Parser of Clickatell's status callbacks and of messages to its numbers: REST API (flat JSON) and
- * One API, SMS or WhatsApp. Times are milliseconds. The status `UNKNOWN` changes no message.
+ * One API, SMS or WhatsApp. The `clientMessageId` of a report is submission and recipient, as
+ * `clickatell()` sends it. Times are milliseconds. The status `UNKNOWN` changes no message.
  * @see https://www.clickatell.com/developers/api-documentation/rest-api-status-callback/
  * @see https://www.clickatell.com/developers/api-documentation/rest-api-reply-callback/
  * @see https://docs.clickatell.com/channels/one-api/one-api-message-status-table/
  * @see https://www.clickatell.com/developers/api-documentation/one-api-received-message-callback/
  */
 export function clickatellParser(): CallbackParser {
-  return callbackParser({
+  const parser = callbackParser({
     // Lists of One API.
     entries: ['event.messageStatusUpdate', 'event.moText', 'event.moMedia', 'event.moLocation'],
     reports: {
       except: 'replyMessageId',
+      submissionId: 'clientMessageId',
       messageId: 'messageId',
       recipient: 'to',
       status: 'status',
@@ -53,4 +56,21 @@ export function clickatellParser(): CallbackParser {
       timeFormat: 'epoch-milliseconds',
     },
   });
+  return {
+    parse: (request) => {
+      const parsed = parser.parse(request);
+      return { ...parsed, reports: (parsed.reports ?? []).map(withRecipient) };
+    },
+  };
+}
+
+/** Our id of a message: its reports do not name the recipient. */
+export function clientMessageId(submissionId: string, recipient: string): string {
+  return `${submissionId}.${recipient}`;
+}
+
+function withRecipient({ submissionId: given, ...report }: DeliveryReport): DeliveryReport {
+  const [, submissionId, recipient] = /^(.+)\.(\d+)$/.exec(given ?? '') ?? [];
+  if (submissionId === undefined || recipient === undefined) return report;
+  return { ...report, submissionId, recipient: report.recipient ?? recipient };
 }

@@ -15,8 +15,8 @@ export interface ClientRequest extends Omit<HttpRequest, 'method' | 'origin' | '
   readonly method: 'GET' | 'POST';
   /** Path and query, after `baseUrl`. */
   readonly path: string;
-  /** A text is sent unchanged; any other value is sent as JSON. */
-  readonly body?: string | Readonly<Record<string, unknown>> | undefined;
+  /** Texts and bytes are sent unchanged; any other value is sent as JSON. */
+  readonly body?: string | Buffer | Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface ClientAnswer {
@@ -88,7 +88,7 @@ export class HttpClient {
         origin,
         path: pathname + path,
         headers,
-        body: typeof body === 'string' ? body : JSON.stringify(body),
+        body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
         maxBytes,
       },
       signal,
@@ -98,27 +98,39 @@ export class HttpClient {
   }
 
   async #throughHttpService(
-    { path, maxBytes, body, ...request }: ClientRequest,
+    request: ClientRequest,
     signal: AbortSignal,
     trace: ExchangeTrace,
   ): Promise<ClientAnswer> {
-    const own = hasOwnWay(this.http);
-    // Custom axios adapters do not report whether bytes were sent.
-    if (own) trace.reach = 'unknown';
-    const asked = this.#ask({
-      ...request,
+    let response: AxiosResponse<unknown>;
+    try {
+      response = await this.#ask(this.#configOf(request, signal, trace));
+    } catch (error) {
+      if (!isAxiosError<unknown>(error) || !error.response) throw error;
+      ({ response } = error);
+    }
+    return answerOf(response.status, response.headers, response.data);
+  }
+
+  /** Field by field: rest and spread properties take a tenth of the CPU of a request. */
+  #configOf(
+    { method, path, headers, body, maxBytes }: ClientRequest,
+    signal: AbortSignal,
+    trace: ExchangeTrace,
+  ): AxiosRequestConfig {
+    const config: AxiosRequestConfig = {
+      method,
       url: this.baseUrl + path,
+      headers,
       data: body,
       signal,
       maxRedirects: 0,
       maxContentLength: maxBytes,
-      ...(!own && { adapter: this.#adapter(maxBytes, signal, trace) }),
-    });
-    const { status, headers, data } = await asked.catch((error: unknown) => {
-      if (isAxiosError<unknown>(error) && error.response) return error.response;
-      throw error;
-    });
-    return answerOf(status, headers, data);
+    };
+    // Custom axios adapters do not report whether bytes were sent.
+    if (hasOwnWay(this.http)) trace.reach = 'unknown';
+    else config.adapter = this.#adapter(maxBytes, signal, trace);
+    return config;
   }
 
   /** Skips the Observable of an unchanged `request()`: it cancels each request after its end. */
@@ -189,7 +201,14 @@ export function hasOwnWay(http: HttpService): boolean {
   if (!defaults) return true;
   const { adapter, httpAgent, httpsAgent, proxy, socketPath } = defaults;
   const hasOwnRoute = Boolean(httpAgent ?? httpsAgent ?? proxy ?? socketPath);
-  return hasOwnRoute || !isStandard('adapter', adapter);
+  return hasOwnRoute || !isStandardAdapter(adapter);
+}
+
+/** Asked at each request. Axios copies the list of names of its own adapters. */
+function isStandardAdapter(adapter: unknown): boolean {
+  const names: unknown = STANDARD.adapter;
+  if (!Array.isArray(names) || !Array.isArray(adapter)) return adapter === names;
+  return adapter.length === names.length && adapter.every((name, n) => name === names[n]);
 }
 
 function isStandard(name: string, value: unknown): boolean {

@@ -112,6 +112,26 @@ export function refusalFailure(
 }
 
 /**
+ * The failure of an answer that is not in the service's own form, so that it proves no refusal. A
+ * wrong credential or path, or a proxy's, holds everything back.
+ * @param by name of the service whose form is missing
+ * @param check what is to be checked
+ */
+export function foreignFailure(
+  by: string,
+  { status, retryAfter }: Omit<RefusedAnswer, 'code' | 'keyed'>,
+  check = 'the address of the service',
+): SubmitFailure {
+  if ([401, 403, 404, 405, 407].includes(status))
+    return new PausedUncertainFailure(
+      'not_the_provider',
+      `The answer (${status}) has not the form of ${by}: another service or a proxy gave it; check ${check}`,
+      retryAfter,
+    );
+  return refusalFailure(by, { status, retryAfter, keyed: false });
+}
+
+/**
  * `Retry-After` (RFC 9110, 10.2.3): seconds or an HTTP date, in milliseconds from `now`.
  * @param longest milliseconds returned at most @default an hour
  * @returns `undefined` for a past date or another text

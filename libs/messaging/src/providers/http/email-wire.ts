@@ -1,6 +1,6 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import type { EmailContent, Mailbox } from '../../message/email-content.js';
-import { variablesIn } from '../../message/email-variables.js';
+import { variablesIn } from '../../message/variables.js';
 import { PermanentFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type { ChannelStatus } from '../../message/status.js';

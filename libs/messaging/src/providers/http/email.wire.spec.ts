@@ -70,11 +70,10 @@ describe('email over the interface', () => {
         headers: { 'X-Entity-Ref-ID': '7' },
         category: 'marketing',
         unsubscribeUrl: 'https://example.com/u',
-        tags: ['order'],
-        metadata: { order: '7' },
       },
       [ADA, BEA, CAT],
       {
+        labels: { tags: ['order'], metadata: { order: '7' } },
         attachments: [
           { filename: 'a.txt', contentType: 'text/plain', content: Buffer.from('file') },
           { filename: 'b.png', contentType: 'image/png', contentId: 'b', content: Buffer.of(1) },

@@ -6,6 +6,7 @@ import {
   PermanentFailure,
   type SubmitFailure,
   UncertainFailure,
+  UnroutableFailure,
 } from '../../message/errors.js';
 import type { VasProduct } from '../../message/vas.js';
 import { identifier, own } from '../../message/report-fields.js';
@@ -76,6 +77,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       channels: [...this.#wires]
         .filter(([, { credential }]) => settings[credential] !== undefined)
         .map(([channel]) => channel),
+      reportsByKey: ['sms'],
       passesTraceOn: true,
     };
     this.#client = new HttpClient(context.http, baseUrl, connections);
@@ -151,15 +153,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       {
         method: submission ? 'POST' : 'GET',
         path,
-        headers: {
-          authorization: `Bearer ${credential}`,
-          accept: 'application/json',
-          ...(submission && {
-            'content-type': 'application/json',
-            'idempotency-key': submissionIdOf(submission),
-            ...submission.trace,
-          }),
-        },
+        headers: headersOf(credential, submission),
         body: submission && wire.bodyOf(submission),
         maxBytes: submission ? MAX_ANSWER : MAX_REPORT_PAGE,
       },
@@ -169,6 +163,19 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     const idempotencyWindow = wire.keyed === false ? 0 : this.settings.idempotencyWindow;
     throw answerFailure(answer, this.context.clock.now(), wire.credential, { idempotencyWindow });
   }
+}
+
+function headersOf(credential: string, submission?: Submission): Record<string, string> {
+  const authorization = `Bearer ${credential}`;
+  const accept = 'application/json';
+  if (!submission) return { authorization, accept };
+  const headers: Record<string, string> = {
+    authorization,
+    accept,
+    'content-type': 'application/json',
+    'idempotency-key': submissionIdOf(submission),
+  };
+  return submission.trace ? Object.assign(headers, submission.trace) : headers;
 }
 
 /** The id becomes a header value, so only plain words are accepted. */
@@ -214,6 +221,14 @@ export function answerFailure(
           'An earlier try of this submission still runs',
           retryAfter,
         );
+      break;
+    // The service has no way to the recipient, or does not know the sender: another one may.
+    case 'no_route':
+    case 'sender_not_registered':
+    case 'caller_not_registered':
+    case 'domain_not_verified':
+      if (status === 422)
+        return new UnroutableFailure(code, `The service refused the request (422 ${code})`);
       break;
     case 'idempotency_key_reused':
       if (status === 422)

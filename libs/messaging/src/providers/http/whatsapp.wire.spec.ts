@@ -52,6 +52,16 @@ describe('WhatsApp over the interface', () => {
     await service.close();
   });
 
+  it.each([
+    ['a header', { ...template.content, header: { type: 'text', text: 'Ade' } }],
+    ['a button', { ...template.content, buttons: [{ type: 'copy_code', index: 0, code: 'A' }] }],
+    ['media', { kind: 'media', type: 'image', link: 'https://cdn.example.com/a.png' }],
+  ])('%s, which the interface does not have, is refused without a request', async (_, content) => {
+    const submission = { ...template, content } as Submission;
+    await expect(transport().submit(submission, signal)).rejects.toBeInstanceOf(PermanentFailure);
+    expect(service.requests).toEqual([]);
+  });
+
   it('a template goes out as section 2.3 says, under the svk_ key, and the answer is kept whole', async () => {
     const accepted = await transport().submit(template, signal);
     const [request] = service.requests;

@@ -5,6 +5,7 @@ import {
   PausedUncertainFailure,
   PermanentFailure,
   UncertainFailure,
+  UnroutableFailure,
 } from '../../message/errors.js';
 import type { VasProduct } from '../../message/vas.js';
 import { own, word } from '../../message/report-fields.js';
@@ -114,9 +115,14 @@ export class WhatsAppWire implements Wire {
     if (content.kind === 'text')
       return { to, message_type: 'text', [this.settings.textField.whatsapp]: content.text };
     if (content.kind !== 'template')
-      throw new PermanentFailure(
-        'invalid_submission',
-        'A WhatsApp message is a text or a template',
+      throw new UnroutableFailure(
+        'unsupported_content',
+        'The interface carries texts and templates only',
+      );
+    if (content.header || content.buttons)
+      throw new UnroutableFailure(
+        'unsupported_content',
+        'The interface has no header and no buttons of templates',
       );
     return {
       to,

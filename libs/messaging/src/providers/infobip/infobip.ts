@@ -1,9 +1,28 @@
-import { callbackParser } from '../../callbacks/callback-map.js';
+import { callbackParser, type ReportMap } from '../../callbacks/callback-map.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
+
+/** Fields of a report, which are those of a log too. */
+export const INFOBIP_REPORTS: ReportMap = {
+  submissionId: 'callbackData',
+  reference: 'bulkId',
+  messageId: 'messageId',
+  recipient: ['to', 'destination'],
+  status: ['status.name', 'status.groupName'],
+  statuses: {
+    sent: ['delivered_to_operator', 'pending'],
+    delivered: 'delivered',
+    undelivered: 'undeliverable',
+    expired: 'expired',
+    rejected: 'rejected',
+  },
+  errorCode: 'error.name',
+  noError: ['NO_ERROR'],
+  time: 'doneAt',
+};
 
 /**
  * Parser of Infobip's reports and of messages to its numbers, SMS, MMS or WhatsApp: up to 100
- * `results` in one JSON. The status group decides, except `DELIVERED_TO_OPERATOR`: not on the
+ * `results` in one JSON. The `callbackData` of a report is the submission, as `infobip()` sends it. The status group decides, except `DELIVERED_TO_OPERATOR`: not on the
  * handset.
  * @see https://www.infobip.com/docs/api/channels/sms/sms-messaging/logs-and-status-reports/receive-outbound-sms-message-report
  * @see https://www.infobip.com/docs/developer-resources/api-fundamentals/message-status-codes
@@ -15,20 +34,7 @@ export function infobipParser(): CallbackParser {
     entries: 'results',
     reports: {
       except: 'receivedAt',
-      reference: 'bulkId',
-      messageId: 'messageId',
-      recipient: 'to',
-      status: ['status.name', 'status.groupName'],
-      statuses: {
-        sent: ['delivered_to_operator', 'pending'],
-        delivered: 'delivered',
-        undelivered: 'undeliverable',
-        expired: 'expired',
-        rejected: 'rejected',
-      },
-      errorCode: 'error.name',
-      noError: ['NO_ERROR'],
-      time: 'doneAt',
+      ...INFOBIP_REPORTS,
     },
     messages: {
       except: 'status',

@@ -1,19 +1,16 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
 import { readSecrets } from '../../callbacks/verifiers.js';
 import {
   PausedFailure,
-  PausedUncertainFailure,
   PermanentFailure,
   RetryableFailure,
   type SubmitFailure,
   UncertainFailure,
+  UnroutableFailure,
 } from '../../message/errors.js';
 import { smsParts } from '../../message/sms-parts.js';
 import type {
-  MessageTransport,
   Submission,
   SubmissionAccepted,
-  TransportCapabilities,
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
@@ -28,8 +25,14 @@ import {
   wholeNumber,
   withDefault,
 } from '../../ports/option-schema.js';
-import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
-import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
+import type { ClientAnswer } from '../http-client/http-client.js';
+import { foreignFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
+import {
+  HttpRequestProvider,
+  numberOf,
+  type ProviderRequest,
+  textOf,
+} from '../http-client/http-provider.js';
 import { httpAddress, providerName } from '../provider-options.js';
 import { reportLink } from './kannel-callbacks.js';
 
@@ -105,78 +108,50 @@ export function kannel(options: KannelOptions): TransportFactory {
  * Kannel returns no reference and ignores keys: the submission's id is the reference, and what
  * Kannel may have accepted is never repeated; a report, which names the submission, settles it.
  */
-export class KannelTransport implements MessageTransport, OnApplicationShutdown {
-  readonly name: string;
-  readonly capabilities: TransportCapabilities;
-  readonly #client: HttpClient;
-
+export class KannelTransport extends HttpRequestProvider {
   constructor(
     private readonly settings: ReturnType<typeof kannelSettings>,
-    private readonly context: TransportContext,
+    context: TransportContext,
   ) {
-    const { name, url, connections } = settings;
-    this.name = name;
-    this.capabilities = {
-      maxRecipients: 1,
-      idempotencyWindow: 0,
-      connections,
-      channels: ['sms'],
-    };
-    this.#client = new HttpClient(context.http, url, connections);
+    super({ ...settings, baseUrl: settings.url }, context, { channels: ['sms'] });
+  }
+
+  protected credential() {
+    const { username, password } = this.settings;
+    return { 'x-kannel-username': username, 'x-kannel-password': password };
   }
 
   /** The password and all values but the text are in headers, which Kannel does not log. */
-  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
-    const { text, headers } = this.#requestOf(submission);
-    const answer = await this.#client.send(
-      { method: 'POST', path: '', headers, body: text, maxBytes: MAX_ANSWER },
-      signal,
-    );
-    if (answer.status !== 202) throw sendsmsFailure(answer, this.context.clock.now());
-    return { reference: submission.id };
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.#client.close();
-  }
-
-  #requestOf({ id, channel, sender, content, recipients, deliveryReport }: Submission) {
-    if (channel !== 'sms')
-      throw new PermanentFailure(
-        'unsupported_channel',
-        `The ${this.name} transport does not send ${channel}`,
-      );
-    if (content.kind !== 'text' || content.text === '')
-      throw new PermanentFailure('unsupported_content', 'An SMS carries text only');
-    const [recipient] = recipients;
-    if (recipient === undefined || recipients.length > 1)
-      throw new PermanentFailure('invalid_submission', 'Kannel takes one recipient at a time');
+  protected requestOf(submission: Submission): ProviderRequest {
+    const { id, sender, recipients, deliveryReport } = submission;
+    const recipient = numberOf(recipients[0], 'Kannel');
+    const body = textOf(submission, 'Kannel');
     // Id and sender become header values, so only plain text is accepted.
     if (!SUBMISSION_ID.test(id) || !HEADER_TEXT.test(sender))
       throw new PermanentFailure(
         'invalid_submission',
         'The submission id or the sender cannot be a header value',
       );
-    const { text } = content;
-    const { username, password, smsc, callback, reports } = this.settings;
+    const { smsc, callback, reports } = this.settings;
     const wantsReports = reports === 'always' || deliveryReport === 'yes';
-    return {
-      text,
-      headers: {
-        'content-type': 'text/plain; charset=UTF-8',
-        'x-kannel-username': username,
-        'x-kannel-password': password,
-        ...(smsc !== undefined && { 'x-kannel-smsc': smsc }),
-        'x-kannel-from': sender,
-        'x-kannel-to': recipient,
-        'x-kannel-coding': smsParts(text).encoding === 'GSM-7' ? '0' : '2',
-        ...(callback &&
-          wantsReports && {
-            'x-kannel-dlr-mask': ALL_REPORTS,
-            'x-kannel-dlr-url': reportLink(callback.url.href, callback.secret, id, recipient),
-          }),
-      },
+    const headers = {
+      'content-type': 'text/plain; charset=UTF-8',
+      ...(smsc !== undefined && { 'x-kannel-smsc': smsc }),
+      'x-kannel-from': sender,
+      'x-kannel-to': recipient,
+      'x-kannel-coding': smsParts(body).encoding === 'GSM-7' ? '0' : '2',
+      ...(callback &&
+        wantsReports && {
+          'x-kannel-dlr-mask': ALL_REPORTS,
+          'x-kannel-dlr-url': reportLink(callback.url.href, callback.secret, id, recipient),
+        }),
     };
+    return { path: '', headers, body, maxBytes: MAX_ANSWER };
+  }
+
+  protected outcomeOf(answer: ClientAnswer, { id }: Submission): SubmissionAccepted {
+    if (answer.status !== 202) throw sendsmsFailure(answer, this.context.clock.now());
+    return { reference: id };
   }
 }
 
@@ -197,7 +172,7 @@ const REFUSALS: Readonly<Record<number, readonly (readonly [form: RegExp, refusa
   403: [
     [
       /^not routable/i,
-      () => new PermanentFailure('not_routable', 'No SMSC of Kannel takes this number (403)'),
+      () => new UnroutableFailure('not_routable', 'No SMSC of Kannel takes this number (403)'),
     ],
     [
       /^authori[sz]ation failed/i,
@@ -253,11 +228,5 @@ function sendsmsFailure(
       'invalid_answer',
       `The answer (${status}) does not say whether Kannel has the message`,
     );
-  if ([401, 403, 404, 405, 407].includes(status))
-    return new PausedUncertainFailure(
-      'not_kannel',
-      `The answer (${status}) is not one of Kannel's: another server or a proxy gave it; check url and smsbox's sendsms-url`,
-      retryAfter,
-    );
-  return refusalFailure('Kannel', { status, retryAfter, keyed: false });
+  return foreignFailure('Kannel', { status, retryAfter }, "url and smsbox's sendsms-url");
 }

@@ -1,4 +1,4 @@
-import { callbackParser } from '../../callbacks/callback-map.js';
+import { callbackParser, namingSubmission } from '../../callbacks/callback-map.js';
 import {
   type AuthTokenOptions,
   isSignedBy,
@@ -13,27 +13,30 @@ import type {
   CallbackVerifier,
 } from '../../ports/callback-parser.js';
 
+/** Plivo's words for each status of a message. */
+export const PLIVO_STATUSES = {
+  sent: ['queued', 'sent'],
+  delivered: 'delivered',
+  read: 'read',
+  undelivered: 'undelivered',
+  failed: 'failed',
+  rejected: 'rejected',
+};
+
 /**
- * Parser of Plivo's message status callbacks, whose times have no zone and are ignored, and of
- * messages to its numbers, SMS, MMS or WhatsApp: form or query.
+ * Parser of Plivo's message status callbacks, whose times have no zone and are ignored (the address of
+ * those of `plivo()` names the submission), and of messages to its numbers, SMS, MMS or WhatsApp: form or query.
  * @see https://www.plivo.com/docs/messaging/api/message/message-status-callbacks
  * @see https://www.plivo.com/docs/messaging/api/message/handling-incoming
  */
 export function plivoParser(): CallbackParser {
-  return callbackParser({
+  const parser = callbackParser({
     reports: {
       except: ['Text', 'Body', 'ContentType'],
       messageId: 'MessageUUID',
       recipient: 'To',
       status: 'Status',
-      statuses: {
-        sent: ['queued', 'sent'],
-        delivered: 'delivered',
-        read: 'read',
-        undelivered: 'undelivered',
-        failed: 'failed',
-        rejected: 'rejected',
-      },
+      statuses: PLIVO_STATUSES,
       errorCode: 'ErrorCode',
       noError: ['000'],
     },
@@ -48,6 +51,7 @@ export function plivoParser(): CallbackParser {
       channels: { sms: 'mms', whatsapp: 'whatsapp' },
     },
   });
+  return namingSubmission(parser);
 }
 
 /**

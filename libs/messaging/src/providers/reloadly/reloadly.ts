@@ -1,4 +1,3 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
 import {
   PausedFailure,
   PermanentFailure,
@@ -10,39 +9,27 @@ import type { DeliveryReport, ReportDetails } from '../../message/events.js';
 import { own, word } from '../../message/report-fields.js';
 import { isVasOrder, type VasProduct } from '../../message/vas.js';
 import type {
-  MessageTransport,
   SentSubmission,
   Submission,
   SubmissionAccepted,
-  TransportCapabilities,
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import {
-  group,
-  list,
-  type OptionReader,
-  type OptionsOf,
-  textLike,
-  wholeNumber,
-  withDefault,
-} from '../../ports/option-schema.js';
+import { group, list, type OptionsOf, textLike, withDefault } from '../../ports/option-schema.js';
 import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
 import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
-import { httpAddress, providerName } from '../provider-options.js';
+import {
+  HttpRequestProvider,
+  type ProviderRequest,
+  serviceOptions,
+} from '../http-client/http-provider.js';
+import { serviceAddress } from '../provider-options.js';
 import { productsOf, wantedOf } from './reloadly-products.js';
 
 const MAX_ANSWER = 8 * 1_048_576;
 const TOPUPS = 'application/com.reloadly.topups-v1+json';
 /** Milliseconds before its end at which a token is replaced. */
 const MARGIN = 60_000;
-/** Polls in flight. */
-const CONCURRENCY = 4;
-
-const address: OptionReader<string, string> = (option, value) => {
-  const { origin, pathname } = httpAddress(option, value);
-  return origin + pathname.replace(/\/+$/, '');
-};
 
 const credential = textLike(
   /^[\x21-\x7e]{1,255}$/,
@@ -54,14 +41,10 @@ const RELOADLY = {
   clientSecret: credential,
   /** ISO 3166 codes of countries whose operators are offered. */
   countries: list(textLike(/^[A-Z]{2}$/, 'two capital letters, such as NG')),
-  /** @default 'https://topups.reloadly.com'; the sandbox is 'https://topups-sandbox.reloadly.com' */
-  baseUrl: withDefault(address, 'https://topups.reloadly.com'),
+  /** The sandbox is `https://topups-sandbox.reloadly.com`. */
+  ...serviceOptions({ name: 'reloadly', baseUrl: 'https://topups.reloadly.com' }),
   /** @default 'https://auth.reloadly.com' */
-  authUrl: withDefault(address, 'https://auth.reloadly.com'),
-  /** Most requests in flight. @default 16 */
-  connections: withDefault(wholeNumber, 16),
-  /** Stored with orders: do not change it. @default 'reloadly' */
-  name: withDefault(providerName, 'reloadly'),
+  authUrl: withDefault(serviceAddress, 'https://auth.reloadly.com'),
 };
 
 /** Options of {@link reloadly}. */
@@ -86,28 +69,48 @@ export function reloadly(options: ReloadlyOptions): TransportFactory {
  * the order has arrived. Reloadly checks it without a lock, so a request is never repeated after
  * doubt; it is asked for by the key.
  */
-class ReloadlyTransport implements MessageTransport, OnApplicationShutdown {
-  readonly name: string;
-  readonly capabilities: TransportCapabilities;
-  readonly #topups: HttpClient;
+class ReloadlyTransport extends HttpRequestProvider {
   readonly #auth: HttpClient;
   #token: { readonly value: string; readonly until: number } | undefined;
 
   constructor(
     private readonly settings: ReturnType<typeof read>,
-    private readonly context: TransportContext,
+    context: TransportContext,
   ) {
-    const { name, baseUrl, authUrl, connections } = settings;
-    this.name = name;
-    this.capabilities = { channels: ['vas'], maxRecipients: 1, idempotencyWindow: 0, connections };
-    this.#topups = new HttpClient(context.http, baseUrl, connections);
-    this.#auth = new HttpClient(context.http, authUrl, 1);
+    super(settings, context, { channels: ['vas'] });
+    this.#auth = new HttpClient(context.http, settings.authUrl, 1);
   }
 
-  async submit(
-    { content, recipients }: Submission,
+  /** One request for each order. */
+  async fetchReports(
+    submissions: readonly SentSubmission[],
     signal: AbortSignal,
-  ): Promise<SubmissionAccepted> {
+  ): Promise<readonly DeliveryReport[]> {
+    // One token for all.
+    await this.#tokenFor(signal);
+    return this.pollEach(submissions, (submission, key) => this.#reportOf(submission, key, signal));
+  }
+
+  async products(signal: AbortSignal): Promise<readonly VasProduct[]> {
+    const products: VasProduct[] = [];
+    for (const country of this.settings.countries) {
+      const path = `/operators/countries/${country}?includeBundles=true&includeData=true`;
+      const answer = await this.#get(path, signal);
+      if (answer.status !== 200) throw this.#failure(answer);
+      products.push(...productsOf(country, answer.body));
+    }
+    return products;
+  }
+
+  override async onApplicationShutdown(): Promise<void> {
+    await Promise.all([super.onApplicationShutdown(), this.#auth.close()]);
+  }
+
+  protected async credential(signal: AbortSignal) {
+    return { authorization: `Bearer ${await this.#tokenFor(signal)}`, accept: TOPUPS };
+  }
+
+  protected requestOf({ content, recipients }: Submission): ProviderRequest {
     const [number] = recipients;
     const wanted = isVasOrder(content) ? wantedOf(content.product) : undefined;
     if (!isVasOrder(content) || !wanted || number === undefined)
@@ -119,64 +122,28 @@ class ReloadlyTransport implements MessageTransport, OnApplicationShutdown {
       customIdentifier: content.key,
       recipientPhone: { countryCode: wanted.country, number },
     };
-    const token = await this.#tokenFor(signal);
-    const answer = await this.#send('/topups-async', token, signal, body);
+    return { path: '/topups-async', body };
+  }
+
+  protected outcomeOf(answer: ClientAnswer, { content }: Submission): SubmissionAccepted {
+    const reference = isVasOrder(content) ? content.key : '';
     const id = idOf(own(answer.body, 'transactionId'));
     if (answer.status >= 200 && answer.status < 300) {
       if (id === null)
         throw new UncertainFailure('invalid_answer', 'Reloadly accepted without a transactionId');
-      return { reference: content.key, details: { operator_reference: id } };
+      return { reference, details: { operator_reference: id } };
     }
-    if (codeOf(answer) === 'custom_identifier_already_used') return { reference: content.key };
+    if (codeOf(answer) === 'custom_identifier_already_used') return { reference };
     throw this.#failure(answer);
   }
 
-  async fetchReports(
-    submissions: readonly SentSubmission[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryReport[]> {
-    const token = await this.#tokenFor(signal);
-    const reports: DeliveryReport[] = [];
-    const waiting = submissions.values();
-    let failure: unknown;
-    const reader = async (): Promise<void> => {
-      for (const submission of waiting)
-        try {
-          const report = await this.#reportOf(submission, token, signal);
-          if (report) reports.push(report);
-        } catch (error) {
-          failure ??= error;
-        }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, reader));
-    if (failure !== undefined && reports.length === 0) throw failure as Error;
-    return reports;
-  }
-
-  async products(signal: AbortSignal): Promise<readonly VasProduct[]> {
-    const token = await this.#tokenFor(signal);
-    const products: VasProduct[] = [];
-    for (const country of this.settings.countries) {
-      const path = `/operators/countries/${country}?includeBundles=true&includeData=true`;
-      const answer = await this.#send(path, token, signal);
-      if (answer.status !== 200) throw this.#failure(answer);
-      products.push(...productsOf(country, answer.body));
-    }
-    return products;
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.#topups.close(), this.#auth.close()]);
-  }
-
   async #reportOf(
-    { submissionId, reference, recipients }: SentSubmission,
-    token: string,
+    { submissionId, recipients }: SentSubmission,
+    reference: string,
     signal: AbortSignal,
   ): Promise<DeliveryReport | undefined> {
-    if (reference === null) return undefined;
     const query = new URLSearchParams({ customIdentifier: reference }).toString();
-    const answer = await this.#send(`/topups/reports/transactions?${query}`, token, signal);
+    const answer = await this.#get(`/topups/reports/transactions?${query}`, signal);
     if (answer.status !== 200) throw this.#failure(answer);
     const content = own(answer.body, 'content');
     const found = Array.isArray(content) ? (content as unknown[]) : [];
@@ -228,19 +195,8 @@ class ReloadlyTransport implements MessageTransport, OnApplicationShutdown {
     return value;
   }
 
-  #send(
-    path: string,
-    token: string,
-    signal: AbortSignal,
-    body?: Readonly<Record<string, unknown>>,
-  ): Promise<ClientAnswer> {
-    const headers = {
-      authorization: `Bearer ${token}`,
-      accept: TOPUPS,
-      ...(body && { 'content-type': 'application/json' }),
-    };
-    const method = body ? 'POST' : 'GET';
-    return this.#topups.send({ method, path, headers, body, maxBytes: MAX_ANSWER }, signal);
+  #get(path: string, signal: AbortSignal): Promise<ClientAnswer> {
+    return this.send({ method: 'GET', path, maxBytes: MAX_ANSWER }, signal);
   }
 
   /** Only Reloadly's own body, with an `errorCode`, is proof that nothing was ordered. */

@@ -10,6 +10,7 @@ import {
 } from '../../message/errors.js';
 import type { DeliveryReport } from '../../message/events.js';
 import { type Clock, systemClock } from '../../ports/clock.js';
+import type { Duration } from '../../ports/option-schema.js';
 import type { ReportSink, Submission } from '../../ports/message-transport.js';
 import {
   simulator,
@@ -243,7 +244,7 @@ describe('after a kill', () => {
     const submission = submissionTo(number(1), number(9901), number(9904), number(9905));
     const lives = await Promise.all(
       ['1ms', '3ms'].map(async (reportDelay) => {
-        const made = transport({ reportDelay });
+        const made = transport({ reportDelay: reportDelay as Duration });
         const { reports, all, sink } = collector(6);
         made.listen(sink);
         const { reference } = await made.submit(submission, signal);
@@ -352,7 +353,7 @@ it('unsupported and aborted submissions are refused', async () => {
 });
 
 it('simulator() validates its options', () => {
-  expect(() => simulator({ reportDelay: 'soon' })).toThrow(MessagingConfigError);
+  expect(() => simulator({ reportDelay: 'soon' as never })).toThrow(MessagingConfigError);
   expect(() => simulator({ maxRecipients: 0 })).toThrow(/maxRecipients/);
   expect(() => simulator({ delay: 5 } as object)).toThrow(/^delay: there is no such option/);
   expect(transport({})).toMatchObject({

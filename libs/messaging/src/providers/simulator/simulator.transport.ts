@@ -1,11 +1,5 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
-import { hash } from 'node:crypto';
-import { addressOfKey } from '../../message/address.js';
-import type {
-  SimulatedFate,
-  SimulatedReport,
-  Simulation,
-} from '../../message/channel-definition.js';
+import type { Simulation } from '../../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import {
   LostAnswerFailure,
@@ -42,6 +36,12 @@ import {
 } from '../../ports/option-schema.js';
 import { type PriceList, type RateCard, rateCardOf } from '../../ports/rate-card.js';
 import { DelayedSink } from './delayed-sink.js';
+import {
+  platformIdOf,
+  referenceOf,
+  type SimulatedRecipient,
+  simulatedRecipient,
+} from './simulated-recipient.js';
 
 const REFUSED = 'destination_refused';
 /** A forgotten message is throttled once more. */
@@ -130,25 +130,33 @@ export function simulator(options: SimulatorOptions = {}): TransportFactory {
   return (context) => new SimulatorTransport(settings, context);
 }
 
+/** The provider of {@link simulator}, on which an app plays its recipients, as the dashboard does. */
+export interface Simulator extends MessageTransport {
+  /** The sender that a recipient sees; of a message without one the number of the option. */
+  senderOf(sender: string): string;
+  /** Passes a message of a simulated recipient on at once, as a provider's callback. */
+  receive(message: InboundMessage): Promise<void>;
+  /** Passes a report of a submission on at once, as a provider's callback. */
+  report(submissionId: string, recipient: string, report: PlayedReport): Promise<void>;
+}
+
+/** What the phone of a simulated recipient reports. */
+export interface PlayedReport extends Pick<DeliveryReport, 'status' | 'rawStatus'> {
+  /** @default null */
+  readonly errorCode?: string | null;
+  readonly details?: DeliveryReport['details'];
+}
+
 /**
- * All reports for one recipient, derived from data that a resend repeats: after a restart they have
- * the same times, so that a repeat is recognised. Times lie within 50 ms after the first start.
+ * The simulator among the app's transports (`MESSAGE_TRANSPORTS`).
+ * @returns `undefined` for the transport of any other provider
  */
-interface SimulatedRecipient {
-  readonly course: SimulatedFate['course'];
-  /** One of 16 random values from 0 to 1; spreads reports over time. */
-  readonly jitter: number;
-  /** Report of a message on its way; only `disordered` sends it. */
-  readonly underway: DeliveryReport;
-  /** Precedes the final report. */
-  readonly first: DeliveryReport | undefined;
-  readonly final: DeliveryReport;
-  /** Follows the final report, where the channel has such a status. */
-  readonly followUp: DeliveryReport | undefined;
+export function simulatorOf(transport: MessageTransport | undefined): Simulator | undefined {
+  return transport instanceof SimulatorTransport ? transport : undefined;
 }
 
 /** Answers and reports derive from submission id and recipient, so that a restart repeats them. */
-export class SimulatorTransport implements MessageTransport, BeforeApplicationShutdown {
+export class SimulatorTransport implements Simulator, BeforeApplicationShutdown {
   readonly name = 'simulator';
   readonly capabilities: TransportCapabilities;
   /** By batch and recipient: a throttled submission returns with a new id and the same attempt. */
@@ -156,16 +164,19 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   #reports: DelayedSink<DeliveryReport> | undefined;
   #replies: DelayedSink<InboundMessage> | undefined;
 
+  /** @internal */
   constructor(
     private readonly settings: ReturnType<typeof read>,
     private readonly context: TransportContext,
   ) {
+    const channels = context.channels.namesWhere(
+      ({ name, simulate }) => simulate && (settings.channels?.includes(name) ?? true),
+    );
     this.capabilities = {
       maxRecipients: settings.maxRecipients,
       idempotencyWindow: settings.idempotencyWindow,
-      channels: context.channels.namesWhere(
-        ({ name, simulate }) => simulate && (settings.channels?.includes(name) ?? true),
-      ),
+      channels,
+      reportsByKey: channels,
     };
   }
 
@@ -218,29 +229,18 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     };
   }
 
-  /** The sender that a recipient sees; of a message without one the number of the option. */
   senderOf(sender: string): string {
     return sender || this.settings.whatsAppNumber;
   }
 
-  /** Passes a message of a simulated recipient on at once, as a provider's callback. */
   async receive(message: InboundMessage): Promise<void> {
     await this.#replies?.now([message]);
   }
 
-  /** Passes a report of a submission on at once, as a provider's callback. */
   async report(
     submissionId: string,
     recipient: string,
-    {
-      status,
-      rawStatus,
-      errorCode = null,
-      details,
-    }: Omit<SimulatedReport, 'errorCode' | 'details'> & {
-      readonly errorCode?: string | null;
-      readonly details?: DeliveryReport['details'];
-    },
+    { status, rawStatus, errorCode = null, details }: PlayedReport,
   ): Promise<void> {
     const reference = referenceOf(submissionId);
     const providerTime = new Date(this.context.clock.now());
@@ -376,48 +376,4 @@ function replyTo(
 ): InboundMessage {
   const messageId = platformIdOf(idPrefix, `${id} reply`, from);
   return { messageId, channel, from, bsuid: null, to: sender, text, sentAt: null, tenant };
-}
-
-function simulatedRecipient(
-  submissionId: string,
-  recipient: string,
-  firstSentAt: Date,
-  { fateOf, underway, followUp }: Simulation,
-  of: Pick<Submission, 'attempt'> & Partial<Pick<Submission, 'content'>>,
-  reference: string,
-): SimulatedRecipient {
-  const fate = fateOf(addressOfKey(recipient), of);
-  const dice = hash('sha256', `${submissionId} ${recipient}`, 'buffer');
-  const sentAt = firstSentAt.getTime() + ((dice[0] ?? 0) % 10);
-  const endedAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
-  const reportOf = (
-    { status, rawStatus, errorCode, details }: SimulatedReport,
-    at: number,
-  ): DeliveryReport => ({
-    reference,
-    messageId: null,
-    recipient,
-    status,
-    rawStatus,
-    errorCode: errorCode ?? null,
-    providerTime: new Date(at),
-    details: typeof details === 'function' ? details(new Date(endedAt)) : details,
-  });
-  const next = fate.later ?? (followUp?.after === fate.status ? followUp : undefined);
-  return {
-    course: fate.course,
-    jitter: ((dice[2] ?? 0) % 16) / 15,
-    underway: reportOf(underway, sentAt),
-    first: fate.before && reportOf(fate.before, sentAt),
-    final: reportOf(fate, endedAt),
-    followUp: next && reportOf(next, endedAt + 1),
-  };
-}
-
-function platformIdOf(prefix: string, submissionId: string, recipient: string): string {
-  return prefix + hash('sha256', `${submissionId} ${recipient}`, 'base64url').slice(0, 32);
-}
-
-function referenceOf(submissionId: string): string {
-  return `sim-${hash('sha256', submissionId, 'hex').slice(0, 32)}`;
 }

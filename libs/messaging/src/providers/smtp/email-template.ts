@@ -8,7 +8,7 @@ import {
   isShared,
   type Personal,
 } from '../../message/email-content.js';
-import { personalised, variablesIn } from '../../message/email-variables.js';
+import { personalised, variablesIn } from '../../message/variables.js';
 import {
   addressList,
   customField,

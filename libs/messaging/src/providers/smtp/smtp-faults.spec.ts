@@ -120,7 +120,7 @@ describe('a fault of an SMTP server', () => {
       tls,
       ca: made.ca,
       // Far above what a sound answer takes on a busy machine, because a time-out is an outcome here.
-      timeouts: { connect: 500, greeting: 500, answer: 500, accept: 500 },
+      timeouts: { connect: 3_000, greeting: 3_000, answer: 1_000, accept: 1_000 },
     })(transportContext()) as SmtpTransport;
     stops.push(
       () => server.close(),

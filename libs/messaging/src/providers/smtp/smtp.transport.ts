@@ -63,6 +63,7 @@ export class SmtpTransport
   /** The submissions of one plan share their content object. */
   readonly #templates = new WeakMap<EmailContent, EmailTemplate>();
 
+  /** @internal */
   constructor(
     private readonly settings: SmtpSettings,
     context: TransportContext,

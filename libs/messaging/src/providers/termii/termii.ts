@@ -1,5 +1,6 @@
 import { callbackParser } from '../../callbacks/callback-map.js';
-import type { CallbackParser } from '../../ports/callback-parser.js';
+import { hmacSignature, type Secrets } from '../../callbacks/verifiers.js';
+import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
 /**
  * Parser of Termii's events: JSON, signed with HMAC-SHA512 in `X-Termii-Signature`. Text may follow
@@ -35,4 +36,13 @@ export function termiiParser(): CallbackParser {
       time: 'received_at',
     },
   });
+}
+
+/**
+ * Verifies `X-Termii-Signature`: the HMAC-SHA512 of the body with the secret key of the account, in hex.
+ * @param secret the key; during a rotation, the new and the old one
+ * @throws MessagingConfigError where there is none, or one is too short
+ */
+export function termiiSignature(secret: Secrets): CallbackVerifier {
+  return hmacSignature({ header: 'X-Termii-Signature', algorithm: 'sha512', secret });
 }

@@ -162,7 +162,7 @@ describe('twilioVoice', () => {
     [401, { code: 20003, message: 'Authenticate', status: 401 }, PausedFailure, 'unauthorized'],
     [404, { code: 20404, message: 'Not found', status: 404 }, PausedFailure, 'unauthorized'],
     [429, { code: 20429, message: 'Too many', status: 429 }, PausedFailure, 'throttled'],
-    [401, '<html>', PausedUncertainFailure, 'not_twilio'],
+    [401, '<html>', PausedUncertainFailure, 'not_the_provider'],
     [500, { code: 20500, message: 'Oops', status: 500 }, UncertainFailure, '20500'],
     [502, 'Bad gateway', UncertainFailure, 'http_502'],
     [201, { status: 'queued' }, UncertainFailure, 'invalid_answer'],

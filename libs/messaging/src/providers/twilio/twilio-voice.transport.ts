@@ -1,59 +1,43 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
 import type { DeliveryReport } from '../../message/events.js';
-import {
-  PausedFailure,
-  PausedUncertainFailure,
-  PermanentFailure,
-  type SubmitFailure,
-  UncertainFailure,
-} from '../../message/errors.js';
+import { PermanentFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type { VoiceContent } from '../../message/voice-content.js';
 import type {
-  MessageTransport,
   SentSubmission,
   Submission,
   SubmissionAccepted,
-  TransportCapabilities,
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
+import { group, type OptionsOf } from '../../ports/option-schema.js';
+import type { ClientAnswer } from '../http-client/http-client.js';
 import {
-  group,
-  type OptionsOf,
-  textLike,
-  wholeNumber,
-  withDefault,
-} from '../../ports/option-schema.js';
-import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
-import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
-import { httpAddress, providerName } from '../provider-options.js';
+  HttpRequestProvider,
+  numberOf,
+  type ProviderRequest,
+} from '../http-client/http-provider.js';
+import { httpAddress } from '../provider-options.js';
+import {
+  TWILIO_ACCOUNT,
+  twilioCredential,
+  twilioErrors,
+  twilioFailure,
+  twilioPath,
+} from './twilio-account.js';
 import { reportOfCall, SEALED, SUBMISSION } from './twilio-calls.js';
 import { TwimlSeal } from './twiml-seal.js';
 
-const MAX_ANSWER = 65_536;
 /** Longest TwiML of a request, and longest address at which Twilio asks for it. */
 const MAX_TWIML = 4_000;
 const SECOND = 1_000;
 
 const TWILIO = {
-  /** `AC…`, from the console. */
-  accountSid: textLike(
-    /^AC[0-9A-Za-z]{32}$/,
-    'AC and 32 letters and digits, as the console shows it',
-  ),
-  authToken: textLike(/^[\x21-\x7e]{16,}$/, 'the auth token of the account, without white space'),
+  ...TWILIO_ACCOUNT,
   /**
    * Address of this app's callbacks, as Twilio reaches it: `{callbackPath}/twilio`, whose endpoint
    * has `twilioVoiceParser()` and `twilioSignature()`.
    */
   callbackUrl: httpAddress,
-  /** Address of a service with Twilio's API. @default 'https://api.twilio.com' */
-  baseUrl: withDefault(httpAddress, 'https://api.twilio.com'),
-  /** Most connections, and requests in flight. @default 16 */
-  connections: withDefault(wholeNumber, 16),
-  /** Tells transports apart, also in stored submissions: do not change it. @default 'twilio' */
-  name: withDefault(providerName, 'twilio'),
 };
 
 /** Options of {@link twilioVoice}. */
@@ -87,92 +71,56 @@ export function twilioVoice(options: TwilioVoiceOptions): TransportFactory {
   return (context) => new TwilioVoiceTransport(settings, context);
 }
 
-export class TwilioVoiceTransport implements MessageTransport, OnApplicationShutdown {
-  readonly name: string;
-  readonly capabilities: TransportCapabilities;
-  readonly #client: HttpClient;
+export class TwilioVoiceTransport extends HttpRequestProvider {
   readonly #path: string;
-  readonly #headers: Readonly<Record<string, string>>;
   readonly #seal: TwimlSeal;
 
   constructor(
     private readonly settings: ReturnType<typeof read>,
-    private readonly context: TransportContext,
+    context: TransportContext,
   ) {
-    const { name, connections, accountSid, authToken, baseUrl } = settings;
-    this.name = name;
-    this.capabilities = {
-      maxRecipients: 1,
-      idempotencyWindow: 0,
-      connections,
-      channels: ['voice'],
-    };
-    this.#seal = new TwimlSeal(authToken);
-    const base = baseUrl.origin + baseUrl.pathname.replace(/\/+$/, '');
-    this.#client = new HttpClient(context.http, base, connections);
-    this.#path = `/2010-04-01/Accounts/${accountSid}/Calls`;
-    const credential = Buffer.from(`${accountSid}:${authToken}`).toString('base64');
-    this.#headers = { authorization: `Basic ${credential}`, accept: 'application/json' };
+    super(settings, context, { channels: ['voice'] });
+    this.#seal = new TwimlSeal(settings.authToken);
+    this.#path = `${twilioPath(settings)}/Calls`;
   }
 
-  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
-    const answer = await this.#client.send(
-      {
-        method: 'POST',
-        path: `${this.#path}.json`,
-        headers: { ...this.#headers, 'content-type': 'application/x-www-form-urlencoded' },
-        body: this.#formOf(submission).toString(),
-        maxBytes: MAX_ANSWER,
-      },
-      signal,
-    );
-    if (answer.status < 200 || answer.status >= 300)
-      throw callFailure(answer, this.context.clock.now());
-    const sid = identifier(own(answer.body, 'sid'));
-    if (sid === null)
-      throw new UncertainFailure('invalid_answer', 'Twilio accepted without the sid of a call');
-    return { reference: sid, messageIds: [sid] };
-  }
-
-  /** One request for each call with a known sid; ends at the first failure, with what it has. */
-  async fetchReports(
+  /** One request for each call with a known sid. */
+  fetchReports(
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryReport[]> {
-    const reports: DeliveryReport[] = [];
-    for (const { reference, submissionId } of submissions) {
-      if (reference === null) continue;
-      const path = `${this.#path}/${encodeURIComponent(reference)}.json`;
-      try {
-        const answer = await this.#client.send(
-          { method: 'GET', path, headers: this.#headers, maxBytes: MAX_ANSWER },
-          signal,
-        );
-        if (answer.status === 404) continue;
-        if (answer.status !== 200) throw callFailure(answer, this.context.clock.now());
-        const report = reportOfCall(answer.body, submissionId);
-        if (report) reports.push(report);
-      } catch (error) {
-        if (reports.length === 0) throw error;
-        break;
-      }
-    }
-    return reports;
+    return this.pollEach(submissions, async ({ submissionId }, sid) => {
+      const path = `${this.#path}/${encodeURIComponent(sid)}.json`;
+      const answer = await this.send({ method: 'GET', path }, signal);
+      if (answer.status === 404) return undefined;
+      if (answer.status !== 200) throw twilioFailure(answer, this.context.clock.now());
+      return reportOfCall(answer.body, submissionId);
+    });
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.#client.close();
+  protected credential() {
+    return twilioCredential(this.settings);
   }
 
-  #formOf({ id, channel, sender, content, recipients }: Submission): URLSearchParams {
-    if (channel !== 'voice' || content.kind !== 'call')
+  protected requestOf(submission: Submission): ProviderRequest {
+    return { path: `${this.#path}.json`, body: this.#formOf(submission) };
+  }
+
+  protected outcomeOf(answer: ClientAnswer): SubmissionAccepted {
+    if (answer.status < 200 || answer.status >= 300)
+      throw twilioFailure(answer, this.context.clock.now());
+    const sid = identifier(own(answer.body, 'sid'));
+    if (sid === null) throw twilioErrors.unusable('the sid of a call');
+    return { reference: sid, messageIds: [sid] };
+  }
+
+  #formOf({ id, sender, content, recipients }: Submission): URLSearchParams {
+    if (content.kind !== 'call')
       throw new PermanentFailure(
         'unsupported_content',
         `The ${this.name} transport makes calls only`,
       );
-    const [to] = recipients;
-    if (to === undefined || recipients.length > 1)
-      throw new PermanentFailure('invalid_submission', 'Twilio takes one number at a time');
+    const to = numberOf(recipients[0], 'Twilio');
     const call = content as VoiceContent;
     const callback = `${this.settings.callbackUrl.href}?${SUBMISSION}=${encodeURIComponent(id)}`;
     const twiml = twimlOf(call, callback);
@@ -235,41 +183,4 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] as string);
-}
-
-/** Codes of a credential or account that Twilio refuses. */
-const REFUSED_CREDENTIAL = [20003, 20005, 20404];
-
-/**
- * Failures of Twilio's answers; only one with Twilio's numeric `code` is proof of a refusal.
- *
- * | answer | meaning |
- * |---|---|
- * | 401, 403 or 404 with 20003, 20005 or 20404 | paused until account and token are right |
- * | other 4xx with a code | permanent: the number, the caller id, a permission; the code is the error code |
- * | 401, 403, 404, 405, 407 without a code | uncertain, and paused: a proxy or another server gave it |
- * | others | as for every service |
- * @see https://www.twilio.com/docs/api/errors
- */
-function callFailure(
-  { status, body, retryAfter: asked }: Omit<ClientAnswer, 'text'>,
-  now: number,
-): SubmitFailure {
-  const code = own(body, 'code');
-  const retryAfter = retryAfterMilliseconds(asked, now);
-  if (!Number.isSafeInteger(code)) {
-    if ([401, 403, 404, 405, 407].includes(status))
-      return new PausedUncertainFailure(
-        'not_twilio',
-        `The answer (${status}) has not Twilio's form: another service or a proxy gave it; check baseUrl`,
-        retryAfter,
-      );
-    return refusalFailure('Twilio', { status, retryAfter, keyed: false });
-  }
-  if (REFUSED_CREDENTIAL.includes(code as number))
-    return new PausedFailure(
-      'unauthorized',
-      `Twilio refused the account (${status} ${String(code)}); check accountSid and authToken, and the state of the account`,
-    );
-  return refusalFailure('Twilio', { status, code: String(code), retryAfter, keyed: false });
 }

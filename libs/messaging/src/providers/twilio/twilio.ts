@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { callbackParser } from '../../callbacks/callback-map.js';
+import { callbackParser, namingSubmission } from '../../callbacks/callback-map.js';
 import {
   type AuthTokenOptions,
   isBodyHash,
@@ -13,26 +13,30 @@ import type {
   CallbackVerifier,
 } from '../../ports/callback-parser.js';
 
+/** Twilio's words for each status of a message. */
+export const TWILIO_STATUSES = {
+  sent: ['accepted', 'scheduled', 'queued', 'sending', 'sent'],
+  delivered: 'delivered',
+  read: 'read',
+  undelivered: 'undelivered',
+  failed: ['failed', 'canceled'],
+};
+
 /**
- * Parser of Twilio's status callbacks (a form for each status of a message) and of messages to its
- * numbers, both without a time. The prefix `whatsapp:` marks WhatsApp; other channels are skipped.
+ * Parser of Twilio's status callbacks (a form for each status of a message; the address of those of
+ * `twilio()` names the submission) and of messages to its numbers, both without a time. The prefix
+ * `whatsapp:` marks WhatsApp; other channels are skipped.
  * @see https://www.twilio.com/docs/messaging/guides/track-outbound-message-status
  * @see https://www.twilio.com/docs/messaging/guides/webhook-request
  */
 export function twilioParser(): CallbackParser {
-  return callbackParser({
+  const parser = callbackParser({
     reports: {
       except: 'Body',
       messageId: ['MessageSid', 'SmsSid'],
       recipient: 'To',
       status: ['MessageStatus', 'SmsStatus'],
-      statuses: {
-        sent: ['accepted', 'scheduled', 'queued', 'sending', 'sent'],
-        delivered: 'delivered',
-        read: 'read',
-        undelivered: 'undelivered',
-        failed: ['failed', 'canceled'],
-      },
+      statuses: TWILIO_STATUSES,
       errorCode: 'ErrorCode',
     },
     messages: {
@@ -45,6 +49,7 @@ export function twilioParser(): CallbackParser {
       channels: { whatsapp: 'whatsapp' },
     },
   });
+  return namingSubmission(parser);
 }
 
 /**

@@ -14,7 +14,8 @@ import {
 /**
  * Parser of Vonage's SMS API (query, form or JSON; `msisdn` is the other side, `message-timestamp`
  * is UTC, and each part of a long text is a message of its own) and Messages API, v1 and v0.1:
- * delivery receipts, status callbacks and messages to its numbers.
+ * delivery receipts, status callbacks and messages to its numbers. The `client_ref` of a report is the
+ * submission, as {@link vonage} sends it.
  * @see https://developer.vonage.com/en/messaging/sms/guides/delivery-receipts
  * @see https://developer.vonage.com/en/messages/concepts/messages-status-callbacks
  * @see https://developer.vonage.com/en/messaging/sms/guides/inbound-sms
@@ -24,6 +25,7 @@ export function vonageParser(): CallbackParser {
   return callbackParser({
     reports: {
       except: ['type', 'message_type', 'message'],
+      submissionId: ['client_ref', 'client-ref'],
       messageId: ['messageId', 'message_uuid'],
       recipient: ['msisdn', 'to'],
       status: 'status',

@@ -103,6 +103,7 @@ export interface Dialect {
   updateFrom(update: UpdateFrom): string;
   /** Deletes the rows whose `key` is among the source's `v_id`. */
   deleteFrom(table: string, key: string, ids: Relation): string;
+  /** A statement in the form that the server takes. */
   placeholders(sql: string): string;
   /**
    * Common table expressions that end with `heads (lane, priority, due_at)`: for each lane and
@@ -244,5 +245,20 @@ function writer<T>(statementOf: StatementOf<T>): RowWriter<T> {
     if (rows.length === 0) return 0;
     const statement = statementOf(rows);
     return sql.run(statement.sql, statement.params);
+  };
+}
+
+/** Largest number of cached texts; some contain a list of conditions. */
+const REMEMBERED = 1_000;
+
+/** Translates each text once. */
+export function memoise(translate: (sql: string) => string): (sql: string) => string {
+  const known = new Map<string, string>();
+  return (sql) => {
+    let translated = known.get(sql);
+    if (translated !== undefined) return translated;
+    if (known.size >= REMEMBERED) known.clear();
+    known.set(sql, (translated = translate(sql)));
+    return translated;
   };
 }

@@ -20,6 +20,9 @@ const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
   ['submission_reference', 'submission', 'reference'],
   ['message_reference', 'message', 'reference'],
   ['resend_new', 'resend', 'new_batch'],
+  ['notification_due', 'notification', 'due_at'],
+  ['notification_planned', 'notification', 'tenant, id'],
+  ['notification_ended', 'notification', 'ended_at'],
   // Also finds the reports without a match.
   ['report_batch', 'report', 'batch, id'],
   ['report_list', 'report', 'tenant, received_at, id'],
@@ -55,6 +58,7 @@ async function schema(runner: QueryRunner): Promise<string[]> {
     ),
     'CREATE UNIQUE INDEX messaging_batch_idempotency ON messaging_batch (tenant, channel, idempotency_key)',
     'CREATE UNIQUE INDEX messaging_report_hash ON messaging_report (hash)',
+    'CREATE UNIQUE INDEX messaging_notification_idempotency ON messaging_notification (tenant, idempotency_key)',
   ];
 }
 

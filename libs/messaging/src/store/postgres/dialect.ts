@@ -1,9 +1,6 @@
 import { HAS_WORK } from '../rows/batch-state.js';
-import { type ColumnType, type Dialect, membersOf } from '../database/dialect.js';
+import { type ColumnType, type Dialect, membersOf, memoise } from '../database/dialect.js';
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
-
-/** Largest number of cached texts; some contain a list of conditions. */
-const REMEMBERED = 1_000;
 
 const TYPES: Record<ColumnType, string> = {
   uuid: 'uuid',
@@ -91,15 +88,4 @@ function arrayOf<T>(rows: readonly T[], of: (row: T) => unknown, isText: boolean
 function quoted(text: string): string {
   // Few texts have one; the test takes a third of the time of the replacement.
   return `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`;
-}
-
-function memoise(translate: (sql: string) => string): (sql: string) => string {
-  const known = new Map<string, string>();
-  return (sql) => {
-    let translated = known.get(sql);
-    if (translated !== undefined) return translated;
-    if (known.size >= REMEMBERED) known.clear();
-    known.set(sql, (translated = translate(sql)));
-    return translated;
-  };
 }

@@ -24,8 +24,8 @@ const INSERT = `WITH stored AS (${STORED}) ${CHUNKS}`;
 /**
  * Assumes batches without keys and denied recipients, not stored already by an attempt whose
  * response was lost: to check would be a fifth of the work. Gain: 11 times the throughput of one
- * INSERT each with group commit (figure A3); one round trip instead of five, or of six with rows of
- * the channel's own.
+ * INSERT each with group commit (figure A3); one round trip instead of five, or of six with further
+ * rows.
  */
 export const enqueue: FastPaths['enqueue'] = async (sql, given, own) => {
   if (given.some(({ idempotencyKey, denied }) => idempotencyKey !== null || denied.length > 0))
@@ -42,13 +42,19 @@ export const enqueue: FastPaths['enqueue'] = async (sql, given, own) => {
 const IS_UNCHANGED = '(SELECT is_unchanged FROM checked)';
 
 function insertWith(sql: Sql, bound: readonly unknown[], own: OwnRows): Promise<number> {
-  const { guard, guarded, insert } = own;
+  const { guard, insert } = own;
+  if (!guard)
+    return sql.run(`WITH own AS (${insert.sql}), stored AS (${STORED}) ${CHUNKS}`, [
+      ...insert.params,
+      ...bound,
+    ]);
+  const { statement, rows } = guard;
   return sql.run(
-    `WITH guard AS (${guard.sql} RETURNING 1),
+    `WITH guard AS (${statement.sql} RETURNING 1),
       checked AS (SELECT count(*) = ?::int8 AS is_unchanged FROM guard),
       own AS (${insert.sql} AND ${IS_UNCHANGED}),
       stored AS (${STORED} WHERE ${IS_UNCHANGED})
     ${CHUNKS} WHERE ${IS_UNCHANGED}`,
-    [...guard.params, guarded, ...insert.params, ...bound],
+    [...statement.params, rows, ...insert.params, ...bound],
   );
 }

@@ -1,5 +1,6 @@
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
 import { INTO_LOG, LOG, onLogged } from '../rows/received-report.js';
+import { WOKEN } from '../rows/notification.js';
 import { HELD_COLUMNS, type HeldMessage, isBelow, nextSequence, raisedTo } from '../rows/status.js';
 import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT as dialect } from './dialect.js';
@@ -20,9 +21,12 @@ const STATEMENT = `WITH held AS (
       SELECT v_hash, tenant, v_batch, v_position, v_provider, v_reference, v_message_id, v_recipient,
         v_status, v_raw_status, v_error_code, v_provider_time, v_received_at,
         CASE WHEN ${isBelow('held', 'v_status')} THEN ${nextSequence('held')} END
-      FROM held WHERE (SELECT fits FROM fit) ${onLogged(dialect)})
+      FROM held WHERE (SELECT fits FROM fit) ${onLogged(dialect)}),
+    woken AS (UPDATE messaging_notification n SET ${WOKEN} FROM held WHERE (SELECT fits FROM fit)
+      AND n.id = held.notification AND held.notification IS NOT NULL
+      AND ${isBelow('held', 'v_status')})
     SELECT batch, position, recipient, status, sequence, error_code, reference, tenant, channel, sender,
-      delivery_report FROM held WHERE (SELECT fits FROM fit)`;
+      delivery_report, labelled, notification FROM held WHERE (SELECT fits FROM fit)`;
 
 /**
  * Locks, logs and raises. Assumes that each message exists and has one report in the group;

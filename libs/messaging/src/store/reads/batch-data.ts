@@ -1,9 +1,5 @@
-import type {
-  Attachment,
-  AttachmentInfo,
-  EmailLabels,
-  Personal,
-} from '../../message/email-content.js';
+import type { Attachment, AttachmentInfo, Personal } from '../../message/email-content.js';
+import type { BatchLabels } from '../../message/labels.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { personalOf } from '../rows/batch-data.js';
 import { readContent, type StoredContent } from '../rows/stored-content.js';
@@ -65,7 +61,7 @@ export class BatchData {
   async labels(
     batches: Iterable<string>,
     sql: Pick<Sql, 'all'> = this.database,
-  ): Promise<ReadonlyMap<string, EmailLabels>> {
+  ): Promise<ReadonlyMap<string, BatchLabels>> {
     const { dialect } = this.database;
     const ids = dialect.rows({ v_id: 'uuid' });
     const rows = await sql.all<{ batch: string; labels: string }>(
@@ -73,7 +69,7 @@ export class BatchData {
          ON l.batch = v_id AND l.n = 0`,
       ids.bind([...new Set(batches)].map((id) => [id])),
     );
-    return new Map(rows.map(({ batch, labels }) => [batch, JSON.parse(labels) as EmailLabels]));
+    return new Map(rows.map(({ batch, labels }) => [batch, JSON.parse(labels) as BatchLabels]));
   }
 
   /** `undefined`: the batch does not have one of them. */

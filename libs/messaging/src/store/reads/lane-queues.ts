@@ -4,6 +4,10 @@ import type { StoreDatabase } from '../database/store-database.js';
 import { PRIORITY } from '../rows/batch-state.js';
 import type { Hold } from '../rows/hold.js';
 import type { Holds } from '../verbs/holds.js';
+import { dateOf } from './report-list.js';
+
+/** Uncertain submissions that one answer reads. */
+const MOST_DOUBTS = 10_000;
 
 export interface LaneHealth {
   readonly lane: string;
@@ -16,10 +20,28 @@ export interface LaneHealth {
   readonly pausedUntil: Date | null;
   /** The hold on the lane, which ends by its release only; `null`: there is none. */
   readonly hold: Hold | null;
+  /** Submissions without an outcome whose last request failed; `null`: there are none. */
+  readonly doubt: LaneDoubt | null;
   /** Milliseconds since the oldest due message was due, or since the end of its parking. */
   readonly waiting: number;
   /** A process holds the lease and works on the lane, or the lane is paused until a set time. */
   readonly leased: boolean;
+}
+
+/** Submissions that their provider may have: they are asked after and resent. */
+export interface LaneDoubt {
+  readonly submissions: number;
+  /** First start of the oldest of them. */
+  readonly since: Date;
+  /** Error code of the newest of them. */
+  readonly errorCode: string;
+  /** Its provider. */
+  readonly provider: string;
+}
+
+interface DoubtRow extends Pick<LaneDoubt, 'errorCode' | 'provider'> {
+  readonly lane: string;
+  readonly sentAt: string | number;
 }
 
 export interface DueLane {
@@ -44,7 +66,7 @@ export class LaneQueues {
        FROM heads h LEFT JOIN messaging_lane l ON l.lane_key = h.lane
        WHERE h.due_at <= ${now} + ?
          AND (l.lane_key IS NULL OR l.owner IS NULL OR l.lease_until < ${now})
-         AND coalesce(l.paused_until, 0) <= ${now} + ?
+         AND (coalesce(l.paused_until, 0) <= ${now} + ? OR l.pause_part = 1)
        GROUP BY h.lane`,
       [horizon * 1_000, horizon * 1_000],
     );
@@ -56,12 +78,13 @@ export class LaneQueues {
     const { now } = this.database.dialect;
     const rows = await this.database.all<{ lane: string }>(
       `SELECT lane_key AS lane FROM messaging_lane
-       WHERE owner IS NOT NULL AND lease_until < ${now} AND paused_until <= ${now}`,
+       WHERE owner IS NOT NULL AND lease_until < ${now}
+         AND (paused_until <= ${now} OR pause_part = 1)`,
     );
     return rows.map(({ lane }) => lane);
   }
 
-  /** Every lane that is paused or has due work. */
+  /** Every lane that is paused, has due work, or has submissions that are uncertain. */
   async health(): Promise<LaneHealth[]> {
     const { now, laneHeads } = this.database.dialect;
     const holds = await this.holds.index();
@@ -87,8 +110,15 @@ export class LaneQueues {
     // A pause that is over stays in the row until the provider serves the lane's next message.
     const isShown = ({ paused_for: left, waiting }: (typeof rows)[number]) =>
       waiting !== null || Number(left) > 0;
-    return rows.filter(isShown).map((row) => ({
+    const doubts = await this.#doubts();
+    const shown = rows.filter((row) => isShown(row) || doubts.has(row.lane));
+    for (const lane of doubts.keys())
+      if (!shown.some((row) => row.lane === lane))
+        shown.push({ lane, pause_reason: null, paused_for: 0, waiting: null, leased: 1 });
+    shown.sort((one, other) => (one.lane < other.lane ? -1 : 1));
+    return shown.map((row) => ({
       lane: row.lane,
+      doubt: doubts.get(row.lane) ?? null,
       ...pauseOf(row.pause_reason),
       pausedUntil:
         row.pause_reason === null
@@ -98,6 +128,22 @@ export class LaneQueues {
       hold: holds.of(row.lane) ?? null,
       leased: Number(row.leased) === 1,
     }));
+  }
+
+  async #doubts(): Promise<ReadonlyMap<string, LaneDoubt>> {
+    const rows = await this.database.all<DoubtRow>(
+      `SELECT b.lane, s.error_code AS "errorCode", s.provider, s.first_sent_at AS "sentAt"
+       FROM messaging_submission s JOIN messaging_batch b ON b.id = s.batch
+       WHERE s.outcome IS NULL AND s.error_code IS NOT NULL
+       ORDER BY s.first_sent_at LIMIT ?`,
+      [MOST_DOUBTS],
+    );
+    const doubts = new Map<string, LaneDoubt>();
+    for (const { lane, errorCode, provider, sentAt } of rows) {
+      const { submissions, since } = doubts.get(lane) ?? { submissions: 0, since: dateOf(sentAt) };
+      doubts.set(lane, { submissions: submissions + 1, since, errorCode, provider });
+    }
+    return doubts;
   }
 
   /** Wait of the oldest due batch of each class, in ms, without held lanes; 0: none is due. */

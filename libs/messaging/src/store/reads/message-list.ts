@@ -1,4 +1,4 @@
-import type { EmailLabels } from '../../message/email-content.js';
+import type { BatchLabels } from '../../message/labels.js';
 import type { MessageStatus } from '../../message/status.js';
 import type { ListedMessage, MessageView, Page } from '../../message/views.js';
 import type { RowSource } from '../database/dialect.js';
@@ -338,8 +338,8 @@ export class MessageList {
   }
 }
 
-function readLabels(json: string | null): EmailLabels | undefined {
-  return json === null ? undefined : (JSON.parse(json) as EmailLabels);
+function readLabels(json: string | null): BatchLabels | undefined {
+  return json === null ? undefined : (JSON.parse(json) as BatchLabels);
 }
 
 function chunkOf(position: number): number {

@@ -1,11 +1,9 @@
 import type { MessageContent } from '../../message/message.js';
 import { readContent, shownContent } from '../rows/stored-content.js';
 import { MessageNotFoundError } from '../../message/errors.js';
-import type { MessageRecord, SubmissionView, Tenants } from '../../message/views.js';
+import type { MessageRecord, Tenants } from '../../message/views.js';
 import type { StoreDatabase } from '../database/store-database.js';
-import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
-import { personalised } from '../../message/email-variables.js';
-import type { EmailContent } from '../../message/email-content.js';
+import { personalised } from '../../message/variables.js';
 import type { BatchData } from './batch-data.js';
 import type { MessageList } from './message-list.js';
 import type { Reads } from './reads.js';
@@ -13,15 +11,8 @@ import { dateOf } from './report-list.js';
 
 type Big = string | number;
 
-/** Requests of one message that are shown. */
-const MOST_SUBMISSIONS = 100;
-
 const BATCH = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-(\d{1,7}))?$/;
 const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
-
-const OUTCOMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(SUBMISSION_OUTCOME).map(([name, code]) => [code, name]),
-);
 
 /** A batch, or one message of it. */
 export interface Reference {
@@ -106,17 +97,19 @@ export class MessageRecords {
     );
     const { content } = timeline;
     const [personal] =
-      content?.kind === 'email' ? await this.data.personal([{ batch: batchId, position }]) : [];
+      content?.kind === 'email' || content?.kind === 'text'
+        ? await this.data.personal([{ batch: batchId, position }])
+        : [];
+    const own = personal && content ? personalised(content, personal) : content;
     return {
       ...listed,
       ...timeline,
-      content: personal ? personalised(content as EmailContent, personal) : content,
+      content: own,
       lane: row.lane,
       submissionId: row.submission === null ? null : `${batchId}-s${row.submission}`,
-      parts: row.parts,
+      parts: (personal && own && this.#partsOf(scope.channel, own)) ?? row.parts,
       validUntil: row.validUntil === null ? null : dateOf(row.validUntil),
       waitsUntil: timeline.status === 'queued' ? dateOf(due) : null,
-      submissions: await this.#submissions(batchId, position),
     };
   }
 
@@ -143,43 +136,19 @@ export class MessageRecords {
       rows.bind(places.map(({ batch, position }) => [batch, position])),
     );
     const read = found.flatMap(({ batch, position, content: json }) => {
-      const stored = readContent(json).content;
+      const { content: stored, hasPersonal } = readContent(json);
       const content = codes ? stored : shownContent(stored);
-      return content ? { batch, position: Number(position), content } : [];
+      return content ? { batch, position: Number(position), content, hasPersonal } : [];
     });
-    const emails = read.filter(({ content }) => content.kind === 'email');
-    const personal = await this.data.personal(emails);
-    const own = new Map(emails.map((email, n) => [email, personal[n]]));
+    const filled = read.filter(({ hasPersonal }) => hasPersonal);
+    const personal = await this.data.personal(filled);
+    const own = new Map(filled.map((one, n) => [one, personal[n]]));
     return new Map(
-      read.map((one) => [
-        `${one.batch}-${one.position}`,
-        own.get(one) ? personalised(one.content as EmailContent, own.get(one)) : one.content,
-      ]),
+      read.map((one) => [`${one.batch}-${one.position}`, personalised(one.content, own.get(one))]),
     );
   }
 
-  async #submissions(batchId: string, position: number): Promise<SubmissionView[]> {
-    const rows = await this.database.all<{
-      provider: string;
-      attempt: number;
-      startedAt: Big;
-      finishedAt: Big | null;
-      outcome: number | null;
-      errorCode: string | null;
-    }>(
-      `SELECT s.provider, s.attempt, s.first_sent_at AS "startedAt", s.finished_at AS "finishedAt",
-         s.outcome, s.error_code AS "errorCode"
-       FROM messaging_submission s
-       WHERE s.batch = ? AND s.first_position <= ? AND s.last_position >= ?
-       ORDER BY s.n LIMIT ?`,
-      [batchId, position, position, MOST_SUBMISSIONS],
-    );
-    return rows.map(({ startedAt, finishedAt, outcome, ...row }) => ({
-      ...row,
-      startedAt: dateOf(startedAt),
-      finishedAt: finishedAt === null ? null : dateOf(finishedAt),
-      outcome:
-        outcome === null ? null : ((OUTCOMES.get(outcome) as SubmissionView['outcome']) ?? null),
-    }));
+  #partsOf(channel: string, content: MessageContent): number | undefined {
+    return this.database.channels.find(channel)?.content[content.kind]?.({ ...content }, []).parts;
   }
 }

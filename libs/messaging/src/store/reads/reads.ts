@@ -1,5 +1,6 @@
 import { BatchNotFoundError, MessageNotFoundError } from '../../message/errors.js';
 import type { MessageContent } from '../../message/message.js';
+import { type BatchLabels, NO_LABELS } from '../../message/labels.js';
 import type { BatchStatus, MessageStatus } from '../../message/status.js';
 import type {
   BatchView,
@@ -22,6 +23,7 @@ import {
 import type { KeyedDigests } from '../rows/keyed-digests.js';
 import { LAST_ID, newestBatches } from './newest-batches.js';
 import { CHANNELS, dateOf, type LoggedEntry, ReportList } from './report-list.js';
+import { errorTextOf, requestsOf } from './message-requests.js';
 import { resendLinks } from './resend-links.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
@@ -36,8 +38,10 @@ export interface BatchRow extends Pick<
 > {
   readonly state: number;
   readonly lane: string;
+  readonly notification: string | null;
   readonly content: string | null;
   readonly deliveryReport: number;
+  readonly labelled: number;
   readonly createdAt: Big;
   readonly sendAt: Big | null;
   readonly validUntil: Big | null;
@@ -92,8 +96,8 @@ export class Reads {
     digests: KeyedDigests,
   ) {
     this.#reports = new ReportList(database, digests);
-    this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.sender, b.content, b.parts, b.state,
-      b.delivery_report AS "deliveryReport", b.recipient_count AS "recipients",
+    this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.notification, b.sender, b.content, b.parts, b.state,
+      b.labelled, b.delivery_report AS "deliveryReport", b.recipient_count AS "recipients",
       b.created_at AS "createdAt", b.send_at AS "sendAt", b.valid_until AS "validUntil",
       CASE WHEN b.available_at <= ${database.dialect.now} THEN 1 ELSE 0 END AS due FROM messaging_batch b`;
   }
@@ -215,9 +219,11 @@ export class Reads {
       batchId: batch,
       position,
       recipient: row.recipient ?? (await this.#plannedRecipient(batch, position)),
-      content: contentOf(row.content),
+      ...shownOf(row.content),
       status: row.status === null ? notStartedStatus(stateOf(row)) : this.#statusOf(row.status),
       errorCode: row.errorCode,
+      errorText:
+        row.errorCode && (await errorTextOf(this.database, batch, position, row.errorCode)),
       attempts: row.attempts ?? 0,
       providerId: row.providerId,
       acceptedAt: dateOf(row.createdAt),
@@ -249,8 +255,10 @@ export class Reads {
   /** @throws MessageNotFoundError */
   async timeline(id: string, scope: BatchScope): Promise<MessageTimeline> {
     const message = await this.message(id, scope);
-    const links = await resendLinks(this.database, message.batchId, message.position);
-    return { ...message, reports: await this.#reports.ofMessage(message), ...links };
+    const { batchId, position } = message;
+    const links = await resendLinks(this.database, batchId, position);
+    const submissions = await requestsOf(this.database, batchId, position);
+    return { ...message, reports: await this.#reports.ofMessage(message), submissions, ...links };
   }
 
   /** The reports and events of messages by their ids, oldest first. */
@@ -288,15 +296,28 @@ export class Reads {
     return row;
   }
 
+  /** Those of the batches that are the tenant's on the channel, locked in the order of their ids. */
+  batchRows(
+    tx: Pick<Sql, 'all'>,
+    ids: readonly string[],
+    { tenant, channel }: BatchScope,
+  ): Promise<BatchRow[]> {
+    return tx.all<BatchRow>(
+      `${this.#batches} WHERE b.id IN (${ids.map(() => '?').join(', ')}) AND b.tenant = ? AND b.channel = ?
+       ORDER BY b.id ${this.database.dialect.forUpdate('b')}`,
+      [...ids, tenant, channel],
+    );
+  }
+
   #statusOf(rank: number): MessageStatus {
     return this.database.channels.nameOf<MessageStatus>(rank);
   }
 
   async #viewsOf(rows: readonly BatchRow[]): Promise<BatchView[]> {
     const counts = await this.#countsOf(rows);
-    return rows.map(({ state, due, lane: _lane, ...row }) => ({
+    return rows.map(({ state, due, lane: _lane, labelled: _labelled, ...row }) => ({
       ...row,
-      content: contentOf(row.content),
+      ...shownOf(row.content),
       deliveryReport: row.deliveryReport === 1 ? 'yes' : 'none',
       status: batchStatusOf({ state, due }),
       createdAt: dateOf(row.createdAt),
@@ -387,8 +408,11 @@ function answerOf({ details, sender }: SubmittedRow) {
   };
 }
 
-function contentOf(json: string | null): MessageContent | null {
-  return json === null ? null : shownContent(readContent(json).content);
+/** What a view shows of a stored content, and of the labels that are kept as long. */
+function shownOf(json: string | null): BatchLabels & { readonly content: MessageContent | null } {
+  if (json === null) return { content: null, ...NO_LABELS };
+  const { content, labels = NO_LABELS } = readContent(json);
+  return { content: shownContent(content), ...labels };
 }
 
 function notStartedStatus(state: BatchState): 'cancelled' | 'queued' {

@@ -1,5 +1,4 @@
-import type { EmailLabels, Personal } from '../../message/email-content.js';
-import type { MessageContent } from '../../message/message.js';
+import type { Personal } from '../../message/email-content.js';
 import { CHUNK_SIZE, PIECE_SIZE } from '../schema/tables.js';
 import type { NewBatch } from './new-batch.js';
 
@@ -19,8 +18,8 @@ export interface AttachmentPiece {
 }
 
 /** Whether the batch has rows besides its own and those of its recipients. */
-export function hasData({ hasPersonal, attachments, content }: NewBatch): boolean {
-  return hasPersonal === true || attachments !== undefined || labelsOf(content) !== undefined;
+export function hasData({ hasPersonal, attachments, labels }: NewBatch): boolean {
+  return hasPersonal === true || attachments !== undefined || labels !== undefined;
 }
 
 /** A row of a batch's labels: its first row has them all. */
@@ -30,17 +29,11 @@ export interface LabelRow {
   readonly labels: string | null;
 }
 
-export function* labelRowsOf({ content }: NewBatch): Generator<LabelRow> {
-  const labels = labelsOf(content);
+export function* labelRowsOf({ labels }: NewBatch): Generator<LabelRow> {
   if (!labels) return;
   const { tags } = labels;
   for (let n = 0; n < Math.max(1, tags.length); n++)
     yield { n, tag: tags[n] ?? '', labels: n === 0 ? JSON.stringify(labels) : null };
-}
-
-function labelsOf(content: MessageContent): EmailLabels | undefined {
-  if (content.kind !== 'email' || (!content.tags && !content.metadata)) return undefined;
-  return { tags: content.tags ?? [], metadata: content.metadata ?? {} };
 }
 
 /** A chunk in which no recipient has a name or variables has no row. */

@@ -59,7 +59,10 @@ export function hasEnded(batch: string): string {
 export const COMPLETED = `state = ${BATCH_STATE.completed}`;
 export const CANCELLED = `state = ${BATCH_STATE.cancelled}`;
 
-/** SQL assignments: messages become `queued` again, and a `parkUntil` that is not null parks. */
+/**
+ * SQL assignments: messages become `queued` again, and a `parkUntil` that is not null parks. The
+ * next plan parks a batch whose messages all wait.
+ */
 export function setBack(parkUntil: string): string {
   return `parked_until = coalesce(${parkUntil},
       CASE WHEN state = ${BATCH_STATE.deferred} THEN 0 ELSE parked_until END),

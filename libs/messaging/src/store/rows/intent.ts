@@ -25,6 +25,9 @@ export interface IntendedSubmission {
   readonly n: number;
   readonly firstPosition: number;
   readonly lastPosition: number;
+  /** Its positions, where it has not all from first to last. */
+  readonly members: string | null;
+  /** Number of this request; 1 for the first. */
   readonly attempt: number;
   /** JSON of the content that replaces the batch's. */
   readonly content: string | null;
@@ -83,6 +86,7 @@ export const SUBMISSIONS = {
   v_n: ['int', ([{ n }]) => n],
   v_first_position: ['int', ([{ firstPosition }]) => firstPosition],
   v_last_position: ['int', ([{ lastPosition }]) => lastPosition],
+  v_members: ['text', ([{ members }]) => members],
   v_attempt: ['int', ([{ attempt }]) => attempt],
   v_fence: ['bigint', ([, { fence }]) => fence],
   v_provider: ['key', ([{ provider }]) => provider],
@@ -90,12 +94,11 @@ export const SUBMISSIONS = {
   v_content: ['text', ([{ content }]) => content],
 } satisfies Columns<SubmissionRow>;
 
-/** A message's `attempt` counts the failed ones. */
 export const MESSAGES = {
   v_batch: ['uuid', ([, { batch }]) => batch],
   v_position: ['int', ([{ position }]) => position],
   v_submission: ['int', ([, { n }]) => n],
-  v_attempt: ['int', ([, { attempt }]) => attempt - 1],
+  v_attempt: ['int', ([, { attempt }]) => attempt],
   v_recipient: ['key', ([{ recipient }]) => recipient],
 } satisfies Columns<MessageRow>;
 

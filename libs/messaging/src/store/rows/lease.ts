@@ -14,6 +14,8 @@ export interface Lease {
   readonly ours: boolean;
   readonly pausedFor: number;
   readonly pauseReason: string | null;
+  /** The pause is of the provider that its reason names; the lane goes on with the others. */
+  readonly pausePart: boolean;
 }
 
 export interface HeldLane {
@@ -42,6 +44,7 @@ export interface LaneRow {
   readonly rate_state: string | null;
   readonly paused_until: string | number;
   readonly pause_reason: string | null;
+  readonly pause_part: string | number;
   readonly now: string | number;
   /** 1: no other process holds the lane, and it was taken. */
   readonly free: string | number;
@@ -70,7 +73,7 @@ export function laneRows(lanes: readonly WantedLane[], holder: LaneHolder): Want
 /** SQL: `l` is the lane, `v_owner` the holder. */
 export function formerColumns({ now }: Dialect): string {
   return `l.lane_key, l.owner, l.fence, l.lease_until, l.rate_state, l.paused_until, l.pause_reason,
-    ${now} AS now, CASE WHEN l.owner IS NULL OR l.owner = v_owner OR l.lease_until < ${now} THEN 1 ELSE 0 END AS free`;
+    l.pause_part, ${now} AS now, CASE WHEN l.owner IS NULL OR l.owner = v_owner OR l.lease_until < ${now} THEN 1 ELSE 0 END AS free`;
 }
 
 export const IS_OURS = 'l.fence = v_fence AND l.owner = v_owner';

@@ -30,6 +30,8 @@ export interface NewBatch extends StoredContent {
   readonly validFor: number | null;
   readonly idempotencyKey: string | null;
   readonly fingerprint: string | null;
+  /** The notification of which the batch is a step. @default none */
+  readonly notification?: string | undefined;
 }
 
 /** The batch itself, or the earlier batch with its idempotency key. */
@@ -42,12 +44,14 @@ export interface EnqueuedBatch {
   readonly changes: readonly StatusChange[];
 }
 
-/** Rows of a channel's own tables that are stored with its batches. */
+/** Further rows that are stored with batches. */
 export interface OwnRows {
-  readonly guard: Statement;
-  /** Rows that `guard` must change; where it changes fewer, nothing is stored. */
-  readonly guarded: number;
-  /** Ends with a WHERE clause, to which a fast path adds a condition. */
+  readonly guard?: {
+    readonly statement: Statement;
+    /** Rows that the statement must change; where it changes fewer, nothing is stored. */
+    readonly rows: number;
+  };
+  /** With a guard it ends with a WHERE clause, to which a fast path adds a condition. */
   readonly insert: Statement;
 }
 
@@ -66,7 +70,9 @@ const STORED = {
   v_send_at: ['bigint', ({ sendAt }) => sendAt && sendAt * 1_000],
   v_idempotency_key: ['key', ({ idempotencyKey }) => idempotencyKey],
   v_fingerprint: ['key', ({ fingerprint }) => fingerprint],
+  v_labelled: ['int', ({ labels }) => (labels ? 1 : 0)],
   v_denied: ['int', ({ denied }) => denied.length],
+  v_notification: ['uuid', ({ notification }) => notification],
 } satisfies Columns<NewBatch>;
 
 export const NEW_BATCH: Columns<NewBatch> = {

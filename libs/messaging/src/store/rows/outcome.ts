@@ -21,7 +21,7 @@ export const SUBMISSION_OUTCOME = {
 
 /** SQL assignments of an acceptance to its submission. */
 export const SUBMISSION_ACCEPTED = `outcome = ${SUBMISSION_OUTCOME.accepted}, reference = v_reference,
-  error_code = NULL, details = v_details, finished_at = v_at`;
+  error_code = NULL, error_text = NULL, details = v_details, finished_at = v_at`;
 
 export const INTO_SUBMIT_LOG = `INSERT INTO messaging_report (tenant, batch, position, provider, reference,
   message_id, recipient, status, raw_status, received_at, sequence)`;
@@ -30,7 +30,7 @@ export interface IntendedMessages {
   readonly positions: readonly number[];
   readonly submission: Pick<
     Submission,
-    'tenant' | 'channel' | 'sender' | 'recipients' | 'deliveryReport' | 'attempt'
+    'tenant' | 'channel' | 'sender' | 'recipients' | 'deliveryReport' | 'attempt' | 'labels'
   >;
   /** The submission contains all messages of its batch: once accepted, the batch is complete. */
   readonly whole: boolean;
@@ -53,17 +53,30 @@ export interface Outcome {
   readonly messageIds?: ReadonlyMap<number, string>;
   /** Error codes, by position, of recipients that were refused while the others were accepted. */
   readonly rejected?: ReadonlyMap<number, string>;
+  /**
+   * Error codes, by position, of recipients that were refused while the others were accepted, and
+   * that another provider gets.
+   */
+  readonly returned?: ReadonlyMap<number, string>;
+  /** Of messages that go back to `queued`: the providers that refused them, replaced. */
+  readonly refusedBy?: string;
   readonly details?: Readonly<Record<string, string | number | null>>;
   readonly errorCode?: string;
+  /** The provider's words, shortened. */
+  readonly errorText?: string;
   /** With `rejected`: the status of the messages. @default rejected */
   readonly status?: string;
   /** With `refused`: milliseconds for which the messages, not their batch, wait. */
-  readonly deferFor?: number;
-  /** With `refused`: attempts used so far, stored with the messages. */
+  readonly waitFor?: number;
+  /** With `waitFor`: the provider defers this recipient alone, which is an event of some channels. */
+  readonly deferred?: boolean;
+  /** Requests so far, where this one did not start. */
   readonly attempts?: number;
+  /** With `refused`: failures that count against `maxAttempts`, stored with the messages. */
+  readonly strikes?: number;
   /** With `refused`: no attempt is left, the messages are `failed`. */
   readonly exhausted?: boolean;
-  /** With `refused` and `withdrawn`: milliseconds for which the batch is parked. */
+  /** With `withdrawn`: milliseconds for which the batch is parked. */
   readonly parkFor?: number;
 }
 
@@ -71,11 +84,12 @@ export interface Outcome {
 export type PlainOutcome = Outcome & { readonly intended: IntendedMessages };
 
 export function isPlain(outcome: Outcome): outcome is PlainOutcome {
-  const { result, intended, rejected, messageIds } = outcome;
+  const { result, intended, rejected, returned, messageIds } = outcome;
   return (
     result === 'accepted' &&
     intended !== undefined &&
     !rejected?.size &&
+    !returned?.size &&
     (!messageIds?.size || intended.positions.length === 1)
   );
 }
@@ -125,7 +139,7 @@ export function messagesOf(accepted: readonly Accepted[]): number {
 
 export function acceptedChanges({ outcome, status, at }: Accepted): StatusChange[] {
   const { batch, intended, messageIds } = outcome;
-  const { tenant, channel, sender, recipients, deliveryReport } = intended.submission;
+  const { tenant, channel, sender, recipients, deliveryReport, labels } = intended.submission;
   return intended.positions.map((position, member) => {
     const message: HeldMessage = {
       batch,
@@ -135,6 +149,9 @@ export function acceptedChanges({ outcome, status, at }: Accepted): StatusChange
       channel,
       sender,
       delivery_report: deliveryReport === 'yes' ? 1 : 0,
+      labelled: labels ? 1 : 0,
+      // An acceptance ends no step: see `OutcomeRecorder`.
+      notification: null,
       status: STATUS_RANK.sending,
       sequence: 0,
       error_code: null,

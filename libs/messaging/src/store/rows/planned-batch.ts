@@ -35,7 +35,12 @@ export interface PlannedBatch extends BatchHead {
 }
 
 export interface PlannedRecipient extends IntendedRecipient {
+  /** Requests so far. */
   readonly attempts: number;
+  /** Failures so far that count against `maxAttempts`. */
+  readonly strikes: number;
+  /** Providers of its route that have refused it; see `Refusals`. */
+  readonly refusedBy: string | null;
   readonly personal?: Personal | undefined;
 }
 
@@ -46,6 +51,10 @@ export interface OpenSubmission extends BatchHead {
   readonly firstPosition: number;
   readonly lastPosition: number;
   readonly attempt: number;
+  readonly strikes: number;
+  /** Of its last failure. */
+  readonly errorCode: string | null;
+  readonly errorText: string | null;
   readonly firstSentAt: Date;
   readonly recipients: readonly Pick<PlannedRecipient, 'position' | 'recipient' | 'personal'>[];
 }
@@ -111,6 +120,7 @@ export function plannedOf(
     // Spread objects cost 5 µs a message here.
     planned.push({
       content: head.content,
+      labels: head.labels,
       trace: head.trace,
       hasPersonal: head.hasPersonal,
       tenant: head.tenant,
@@ -154,12 +164,17 @@ export function mergeChunks(rows: readonly PlanRow[]): PlanRow[] {
 }
 
 export function openSubmissionsOf(rows: readonly OpenRow[], read: ReadContent): OpenSubmission[] {
-  const open = new Map<string, OpenSubmission & { recipients: object[] }>();
+  const open = new Map<string, OpenSubmission & { recipients: object[]; strikes: number }>();
   for (const row of rows) {
-    const { batch, n, provider, firstPosition, lastPosition, attempt, position, recipient } = row;
+    const { batch, n, provider, firstPosition, lastPosition, attempt, strikes } = row;
+    const { errorCode, errorText } = row;
+    const { position, recipient } = row;
     const known = open.get(`${batch}-s${n}`);
-    if (known) known.recipients.push({ position, recipient });
-    else
+    if (known) {
+      known.recipients.push({ position, recipient });
+      // A message that was reported has no further ones.
+      known.strikes = Math.max(known.strikes, strikes);
+    } else
       open.set(`${batch}-s${n}`, {
         ...headOf(row, read),
         batch,
@@ -168,6 +183,9 @@ export function openSubmissionsOf(rows: readonly OpenRow[], read: ReadContent): 
         firstPosition,
         lastPosition,
         attempt,
+        strikes,
+        errorCode,
+        errorText,
         firstSentAt: new Date(Number(row.firstSentAt) / 1_000),
         recipients: [{ position, recipient }],
       });
@@ -178,9 +196,10 @@ export function openSubmissionsOf(rows: readonly OpenRow[], read: ReadContent): 
 type ReadContent = (json: string) => StoredContent;
 
 function headOf(row: HeadRow, read: ReadContent): BatchHead {
-  const { content, trace, hasPersonal } = read(row.content);
+  const { content, labels, trace, hasPersonal } = read(row.content);
   return {
     content,
+    labels,
     trace,
     hasPersonal,
     tenant: row.tenant,
@@ -205,5 +224,7 @@ function freshOf({ next, chunk }: PlanRow, most: number): readonly PlannedRecipi
       recipient,
       requeued: false,
       attempts: 0,
+      strikes: 0,
+      refusedBy: null,
     }));
 }

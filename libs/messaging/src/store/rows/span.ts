@@ -29,6 +29,31 @@ export function spansOf(batch: string, messages: number): Span[] {
   return spans;
 }
 
+/** `3-5,9`; `null`: every position from the first to the last. Positions ascend. */
+export function writtenPositions(positions: readonly number[]): string | null {
+  const ranges: [first: number, last: number][] = [];
+  for (const position of positions) {
+    const latest = ranges.at(-1);
+    if (latest && position === latest[1] + 1) latest[1] = position;
+    else ranges.push([position, position]);
+  }
+  if (ranges.length <= 1) return null;
+  return ranges
+    .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`))
+    .join(',');
+}
+
+/** Tells whether a submission with these {@link writtenPositions} has a position of its span. */
+export function membersOf(written: string | null): { has(position: number): boolean } {
+  if (written === null) return { has: () => true };
+  const positions = new Set<number>();
+  for (const range of written.split(',')) {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    for (let position = first; position <= last; position++) positions.add(position);
+  }
+  return positions;
+}
+
 /** Slices of up to {@link MESSAGES} messages, each for one statement. */
 export function* slicesOf<T extends Span>(spans: readonly T[]): Generator<readonly T[]> {
   let slice: T[] = [];

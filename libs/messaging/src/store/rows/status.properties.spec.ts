@@ -16,6 +16,8 @@ function message(): HeldMessage {
     channel: 'sms',
     sender: 'ACME',
     delivery_report: 1,
+    labelled: 0,
+    notification: null,
     status: STATUS_RANK.sending,
     sequence: 0,
     error_code: null,

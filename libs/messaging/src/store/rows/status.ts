@@ -9,6 +9,10 @@ export interface HeldMessage {
   readonly channel: string;
   readonly sender: string;
   readonly delivery_report: number;
+  /** 1: the batch has tags or metadata. */
+  readonly labelled: number;
+  /** The notification of which the message is a step. */
+  readonly notification: string | null;
   status: number;
   sequence: number;
   error_code: string | null;
@@ -40,7 +44,7 @@ export interface StatusChange {
 }
 
 export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code, m.reference,
-  b.tenant, b.channel, b.sender, b.delivery_report`;
+  b.tenant, b.channel, b.sender, b.delivery_report, b.labelled, b.notification`;
 
 /**
  * The higher rank wins, regardless of the order of arrival; of two reports with one rank the first

@@ -1,6 +1,8 @@
-import { HAS_WORK } from '../rows/batch-state.js';
+import type { ValueTransformer } from 'typeorm';
+import { BATCH_STATE, HAS_WORK, PRIORITY } from '../rows/batch-state.js';
+import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
 import type { TypeNames } from '../database/dialect.js';
-import { columnsSql, entitiesOf } from './columns.js';
+import { columnsSql, entitiesOf, FLAG, wordsOf } from './columns.js';
 
 /** Number of recipients in a chunk row. */
 export const CHUNK_SIZE = 1_000;
@@ -18,6 +20,8 @@ const COLUMNS = {
     rate_state: 'text',
     paused_until: 'big NOT NULL DEFAULT 0',
     pause_reason: 'key',
+    /** 1: the pause is of one provider, and the lane goes on with the others. */
+    pause_part: 'small NOT NULL DEFAULT 0',
   },
   /** See `Hold`. */
   hold: {
@@ -31,6 +35,16 @@ const COLUMNS = {
   /** One row: the copy of the database that sends. Its `mark` differs in a restored dump. */
   instance: { id: 'small NOT NULL', mark: 'key' },
   rate_slot: { rate_key: 'key NOT NULL', reserved_until: 'big NOT NULL DEFAULT 0' },
+  /** A provider that accepts nothing now; gone once it accepts. */
+  provider_pause: {
+    provider: 'short(32) NOT NULL',
+    paused_until: 'big NOT NULL',
+    /** Until then one process alone sends it a message, to find out. */
+    probed_until: 'big NOT NULL DEFAULT 0',
+    reason: 'key NOT NULL',
+    /** Pauses since it last accepted a message. */
+    trips: 'int NOT NULL',
+  },
   /** One send for all its recipients; its id is the `reference_id`. */
   batch: {
     id: 'uuid NOT NULL',
@@ -46,6 +60,8 @@ const COLUMNS = {
     delivery_report: 'small NOT NULL',
     parts: 'small NOT NULL',
     recipient_count: 'int NOT NULL',
+    /** 1: the batch has rows in `batch_label`, or had them. */
+    labelled: 'small NOT NULL DEFAULT 0',
     /** Recipients that policy denied at acceptance; they come first. */
     denied: 'int NOT NULL DEFAULT 0',
     created_at: 'big NOT NULL',
@@ -63,6 +79,8 @@ const COLUMNS = {
     fingerprint: 'key',
     /** Start of the restored copy whose operator settled the batch as in doubt. */
     in_doubt_at: 'big',
+    /** The notification of which the batch is a step. */
+    notification: 'uuid',
     completed_at: 'big',
     /** Time of the next poll for missing reports; null: no report is missing. */
     poll_at: 'big',
@@ -94,6 +112,8 @@ const COLUMNS = {
     n: 'int NOT NULL',
     first_position: 'int NOT NULL',
     last_position: 'int NOT NULL',
+    /** Positions of its messages, where it has not all from first to last; see `PositionList`. */
+    members: 'text',
     attempt: 'small NOT NULL',
     fence: 'big NOT NULL',
     provider: 'short(32) NOT NULL',
@@ -104,6 +124,8 @@ const COLUMNS = {
     outcome: 'small',
     reference: 'key',
     error_code: 'key',
+    /** The provider's words of its last failure. */
+    error_text: 'text',
     /** JSON of further fields of the submit response. */
     details: 'text',
     finished_at: 'big',
@@ -114,11 +136,16 @@ const COLUMNS = {
     position: 'int NOT NULL',
     submission: 'int',
     status: 'small NOT NULL',
+    /** Number of requests with the message. */
     attempt: 'small NOT NULL',
+    /** Failures that count against `maxAttempts`. */
+    strikes: 'small NOT NULL DEFAULT 0',
     sequence: 'small NOT NULL DEFAULT 0',
     recipient: 'address NOT NULL',
     reference: 'key',
     error_code: 'short(64)',
+    /** Providers of its route that have refused it; see `Refusals`. */
+    refused_by: 'key',
     /** Earliest start of a deferred message. */
     due_at: 'big',
   },
@@ -129,6 +156,22 @@ const COLUMNS = {
     new_batch: 'uuid NOT NULL',
     resent_by: 'key',
     resent_at: 'big NOT NULL',
+  },
+  /** A notification to one recipient over several channels; each step is a batch. */
+  notification: {
+    id: 'uuid NOT NULL',
+    tenant: "key NOT NULL DEFAULT ''",
+    status: 'short(16) NOT NULL',
+    /** JSON of the steps, in their order. */
+    steps: 'text NOT NULL',
+    /** JSON of what the steps to come send, and when they begin; null: no step is to come. */
+    plan: 'text',
+    created_at: 'big NOT NULL',
+    ended_at: 'big',
+    /** When its steps are looked at; 0: at once, null: after the next report. */
+    due_at: 'big',
+    idempotency_key: 'key',
+    fingerprint: 'key',
   },
   /** Append-only log of reports; `batch` is null until the report matches. */
   report: {
@@ -180,6 +223,7 @@ export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   hold: 'lanes, reason',
   instance: 'id',
   rate_slot: 'rate_key',
+  provider_pause: 'provider',
   batch: 'id',
   batch_chunk: 'batch, n',
   batch_personal: 'batch, n',
@@ -188,14 +232,30 @@ export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   submission: 'batch, n',
   message: 'batch, position',
   resend: 'batch, position',
+  notification: 'id',
   report: 'id',
   erasure: 'id',
 };
 
-export const STORE_ENTITIES = entitiesOf(
-  { ...COLUMNS, report: { id: 'big NOT NULL', ...COLUMNS.report } },
-  PRIMARY_KEYS,
-);
+/** @param status of the statuses of messages, which channels define */
+export function storeEntities(status: ValueTransformer) {
+  return entitiesOf(
+    { ...COLUMNS, report: { id: 'big NOT NULL', ...COLUMNS.report } },
+    PRIMARY_KEYS,
+    {
+      batch: {
+        priority: wordsOf(PRIORITY),
+        state: wordsOf(BATCH_STATE),
+        delivery_report: wordsOf({ none: 0, yes: 1 }),
+        labelled: FLAG,
+      },
+      submission: { outcome: wordsOf(SUBMISSION_OUTCOME) },
+      message: { status },
+      report: { status },
+      erasure: { walked: FLAG },
+    },
+  );
+}
 
 /**
  * Name, table, columns, condition. `queue` serves plans and next-due queries, `content` and `purge`
@@ -219,6 +279,9 @@ const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])
   ['submission_reference', 'submission', 'reference', 'reference IS NOT NULL'],
   ['message_reference', 'message', 'reference', 'reference IS NOT NULL'],
   ['resend_new', 'resend', 'new_batch'],
+  ['notification_due', 'notification', 'due_at', 'due_at IS NOT NULL'],
+  ['notification_planned', 'notification', 'tenant, id', 'plan IS NOT NULL'],
+  ['notification_ended', 'notification', 'ended_at', 'ended_at IS NOT NULL'],
   ['report_batch', 'report', 'batch, id', 'batch IS NOT NULL'],
   ['report_waiting', 'report', 'reference', 'batch IS NULL'],
   ['report_waiting_message', 'report', 'message_id', 'batch IS NULL'],
@@ -228,6 +291,12 @@ const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])
 const UNIQUE_INDEXES: typeof PARTIAL_INDEXES = [
   ['batch_idempotency', 'batch', 'tenant, channel, idempotency_key', 'idempotency_key IS NOT NULL'],
   ['report_hash', 'report', 'hash', 'hash IS NOT NULL'],
+  [
+    'notification_idempotency',
+    'notification',
+    'tenant, idempotency_key',
+    'idempotency_key IS NOT NULL',
+  ],
 ];
 
 export function partialIndexes(): string[] {

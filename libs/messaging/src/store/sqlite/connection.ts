@@ -17,6 +17,12 @@ import { WalSync } from './wal-sync.js';
 /** For pages that are rewritten often: cache in KiB, and 4 KiB pages before a checkpoint. */
 const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
 
+/**
+ * Set on a driver whose connections share one database in memory and its transaction, as that of the
+ * testing kit: it refuses `BEGIN IMMEDIATE` within a transaction as busy.
+ */
+export const IN_MEMORY = Symbol('IN_MEMORY');
+
 /** Changes no row, but takes SQLite's write lock. */
 const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
 
@@ -45,13 +51,14 @@ export class SqliteDatabase extends StoreDatabase {
   /** @throws MessagingConfigError for a database without a file */
   async open(): Promise<void> {
     if (this.#own !== this.dataSource) return;
-    const { options } = this.dataSource;
-    if (options.database === ':memory:' || options.database === '')
+    const options = this.dataSource.options as BetterSqlite3DataSourceOptions;
+    const isShared = options.driver && IN_MEMORY in options.driver;
+    if (!isShared && (options.database === ':memory:' || options.database === ''))
       throw new MessagingConfigError(
         'dataSource: an in-memory SQLite database is lost with the process and cannot be shared; use a file',
       );
     const own = new DataSource({
-      ...(options as BetterSqlite3DataSourceOptions),
+      ...options,
       synchronize: false,
       dropSchema: false,
       migrationsRun: false,

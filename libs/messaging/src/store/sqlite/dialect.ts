@@ -4,6 +4,7 @@ import {
   jsonRows,
   type Member,
   membersOf,
+  memoise,
   type RowSource,
 } from '../database/dialect.js';
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
@@ -62,7 +63,9 @@ export const SQLITE_DIALECT: Dialect = {
     `UPDATE ${table} SET ${set} FROM ${rows.sql} WHERE ${where}`,
   deleteFrom: (table, key, { sql }) =>
     `DELETE FROM ${table} WHERE ${key} IN (SELECT v_id FROM ${sql})`,
-  placeholders: (sql) => sql,
+  // SQLite 3.53 prepares a statement again whenever a value is bound to `LIMIT ?`, and not for
+  // `LIMIT +?`: planning a lane without work takes 9 µs instead of 320, compiled to WebAssembly.
+  placeholders: memoise((sql) => sql.replaceAll('LIMIT ?', 'LIMIT +?')),
   laneHeads: STEPPING_LANE_HEADS,
   instanceMark: undefined,
 };

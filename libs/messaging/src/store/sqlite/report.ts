@@ -8,6 +8,7 @@ import {
   onLogged,
 } from '../rows/received-report.js';
 import { HELD_COLUMNS, type HeldMessage, raisedTo } from '../rows/status.js';
+import { wakeNotifications } from '../rows/notification.js';
 import type { FastPaths } from '../store.js';
 import { SQLITE_DIALECT as dialect } from './dialect.js';
 
@@ -36,6 +37,8 @@ type HeldRow = [
   channel: string,
   sender: string,
   deliveryReport: number,
+  labelled: number,
+  notification: string | null,
 ];
 
 function messageOf(row: HeldRow): HeldMessage {
@@ -51,6 +54,8 @@ function messageOf(row: HeldRow): HeldMessage {
     channel: row[8],
     sender: row[9],
     delivery_report: row[10],
+    labelled: row[11],
+    notification: row[12],
   };
 }
 
@@ -71,6 +76,8 @@ const raise = updater<LogEntry>(
   },
 );
 
+const wake = wakeNotifications(dialect);
+
 /**
  * Assumes that each message exists, has this recipient, and has one report in the group. Gain: 12 % of
  * a report's CPU (figure R1), for the slow path's maps of reports, places and messages.
@@ -80,17 +87,20 @@ export const report: FastPaths['report'] = async (sql, reports) => {
   const held = (JSON.parse(read?.held ?? '[]') as HeldRow[]).map(messageOf);
   if (held.length < reports.length) throw new ConcurrentChangeError();
   const raised: LogEntry[] = [];
+  const woken: string[] = [];
   const entries = reports.map((matched, index): LogEntry => {
-    const { tenant, recipient, status, sequence } = held[index]!;
+    const { tenant, recipient, status, sequence, notification } = held[index]!;
     const { report: own, place } = matched;
     if (own.recipient !== null && own.recipient !== recipient) throw new ConcurrentChangeError();
     const { batch, position } = place;
     const entry = { report: own, place: { tenant, batch, position } };
     if (own.rank === null || status >= own.rank) return entry;
     raised.push(matched);
+    if (notification !== null) woken.push(notification);
     return { ...entry, sequence: sequence + 1 };
   });
   await log(sql, entries);
   await raise(sql, raised);
+  await wake(sql, woken);
   return held;
 };

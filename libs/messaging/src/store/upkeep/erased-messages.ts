@@ -56,6 +56,12 @@ export class ErasedMessages {
     if (message && isPolled && channels.openRanks.includes(message.status)) return undefined;
     const address = await this.#emptyLine(tx, batch, position);
     if (address) await this.#eraseMailbox(tx, batch, address);
+    // The provider's words may have the address.
+    await tx.run(
+      `UPDATE messaging_submission SET error_text = NULL
+       WHERE batch = ? AND first_position <= ? AND last_position >= ? AND error_text IS NOT NULL`,
+      [batch, position, position],
+    );
     await tx.run("UPDATE messaging_message SET recipient = '' WHERE batch = ? AND position = ?", [
       batch,
       position,
@@ -138,7 +144,7 @@ export class ErasedMessages {
     { state }: BatchRow,
   ): Promise<void> {
     await tx.run(
-      `UPDATE messaging_submission SET content = NULL, details = NULL
+      `UPDATE messaging_submission SET content = NULL, details = NULL, error_text = NULL
        WHERE batch = ? AND first_position = ? AND last_position = ? AND outcome IS NOT NULL`,
       [batch, position, position],
     );
@@ -157,9 +163,10 @@ export class ErasedMessages {
         [at, batch],
       );
     await tx.run('UPDATE messaging_batch SET content = NULL WHERE id = ?', [batch]);
-    await tx.run('UPDATE messaging_submission SET content = NULL, details = NULL WHERE batch = ?', [
-      batch,
-    ]);
+    await tx.run(
+      'UPDATE messaging_submission SET content = NULL, details = NULL, error_text = NULL WHERE batch = ?',
+      [batch],
+    );
     for (const table of ['batch_personal', 'batch_attachment', 'batch_label'])
       await tx.run(`DELETE FROM messaging_${table} WHERE batch = ?`, [batch]);
   }

@@ -32,7 +32,7 @@ type Change = Readonly<Record<string, string>>;
 const ERASE: Change = {
   message: "recipient = ''",
   report: 'recipient = NULL, details = NULL',
-  submission: 'content = NULL',
+  submission: 'content = NULL, error_text = NULL',
   resend: 'resent_by = NULL',
   batch: 'content = NULL',
 };

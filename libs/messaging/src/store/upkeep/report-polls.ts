@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { STATUS_RANK } from '../../message/status.js';
-import type { SentSubmission } from '../../ports/message-transport.js';
+import type { PartReport, SentSubmission } from '../../ports/message-transport.js';
 import { type Dialect, updater } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { readContent } from '../rows/stored-content.js';
@@ -12,11 +12,26 @@ const LONGEST_WAIT = 3_600_000;
 /** Of channels whose messages are not repeated: first and longest time; their polls never end. */
 const IRREVOCABLE = { after: 5_000, longest: 86_400_000 };
 
+/** Most parts of long messages in one statement. */
+const MOST_PARTS = 1_000;
+
 /** Most recipients in one claim; a larger batch is claimed alone. */
 const RECIPIENTS = 100_000;
 
 interface UnreportedSubmission extends SentSubmission {
   readonly provider: string;
+}
+
+interface Part {
+  readonly index: number;
+  readonly provider: string;
+  readonly id: string;
+}
+
+interface PartRow extends Pick<PartReport, 'rawStatus' | 'errorCode'> {
+  readonly v_index: number;
+  readonly rank: number | null;
+  readonly providerTime: string | number | null;
 }
 
 interface DueBatch {
@@ -86,8 +101,51 @@ export class ReportPolls {
     }
     const reported = claimed.filter(({ id }) => !found.lacking.has(id));
     if (reported.length > 0) await this.database.transaction((tx) => end(tx, reported));
-    return found.all;
+    return this.#withParts(found.all);
   }
+
+  /** Adds the reports of the parts of long messages: those without a message, and those that name a part. */
+  async #withParts(found: UnreportedSubmission[]): Promise<UnreportedSubmission[]> {
+    const { partNames, partBatches, waiting, logged } = this.#sql;
+    const names = found.flatMap(({ reference, provider, submissionId }, index) =>
+      reference?.includes(' ')
+        ? reference.split(' ').map((id) => ({ index, provider, id, batch: batchOf(submissionId) }))
+        : [],
+    );
+    const reports = new Map<number, PartReport[]>();
+    const add = (index: number, id: string, { rank, providerTime, ...report }: PartRow) => {
+      const { channels } = this.database;
+      const status = rank !== null && channels.hasRank(rank) ? channels.statusOf(rank) : null;
+      const { rawStatus, errorCode } = report;
+      const time = providerTime === null ? null : new Date(Number(providerTime) / 1_000);
+      const part = { id, status, rawStatus, errorCode, providerTime: time };
+      reports.set(index, [...(reports.get(index) ?? []), part]);
+    };
+    for (let from = 0; from < names.length; from += MOST_PARTS) {
+      const bound = partNames.bind(names.slice(from, from + MOST_PARTS));
+      for (const row of await this.database.all<PartRow & { v_id: string }>(waiting, bound))
+        add(row.v_index, row.v_id, row);
+    }
+    const batches = [...new Set(names.map(({ batch }) => batch))];
+    const indexOf = new Map(names.map(({ batch, id, index }) => [`${batch} ${id}`, index]));
+    for (const entry of batches.entries())
+      for (const row of await this.database.all<PartRow & { details: string }>(
+        logged,
+        partBatches.bind([entry]),
+      )) {
+        const { part } = JSON.parse(row.details) as { readonly part?: unknown };
+        const index = indexOf.get(`${entry[1]} ${String(part)}`);
+        if (index !== undefined) add(index, String(part), row);
+      }
+    return found.map((one, index) => {
+      const parts = reports.get(index);
+      return parts ? { ...one, parts } : one;
+    });
+  }
+}
+
+function batchOf(submissionId: string): string {
+  return submissionId.slice(0, submissionId.lastIndexOf('-s'));
 }
 
 class Submissions {
@@ -131,13 +189,30 @@ function withinRecipients(batches: readonly DueBatch[]): readonly DueBatch[] {
 function statementsFor(dialect: Dialect, open: readonly number[], irrevocable: readonly string[]) {
   const named = irrevocable.map((name) => `'${name}'`).join(', ') || "''";
   const spans = dialect.rows(SPANS);
+  const partNames = dialect.rows<Part>({
+    v_index: ['int', ({ index }) => index],
+    v_provider: ['key', ({ provider }) => provider],
+    v_id: ['key', ({ id }) => id],
+  });
+  const partBatches = dialect.rows<readonly [index: number, batch: string]>({
+    v_index: ['int', ([index]) => index],
+    v_batch: ['uuid', ([, batch]) => batch],
+  });
+  const report = `r.status AS "rank", r.raw_status AS "rawStatus", r.error_code AS "errorCode",
+    r.provider_time AS "providerTime"`;
   return {
     spans,
+    partNames,
+    partBatches,
+    waiting: `SELECT v_index, v_id, ${report} FROM ${partNames.keyed} ${dialect.join} messaging_report r
+      ON r.reference = v_id AND r.provider = v_provider AND r.batch IS NULL`,
+    logged: `SELECT v_index, r.details, ${report} FROM ${partBatches.keyed}
+      ${dialect.join} messaging_report r ON r.batch = v_batch AND r.details IS NOT NULL`,
     due: `SELECT b.id, b.channel, b.polls, b.recipient_count AS "recipients",
         CASE WHEN b.completed_at + ? < ${dialect.now} THEN 1 ELSE 0 END AS "isGivenUp"
       FROM messaging_batch b WHERE b.poll_at IS NOT NULL AND b.poll_at <= ${dialect.now}
       ORDER BY b.poll_at LIMIT ? ${dialect.skipLocked('b')}`,
-    unreported: `SELECT s.batch, s.n, b.channel, s.provider, s.reference, s.attempt, s.first_sent_at AS "sentAt", m.recipient, m.status,
+    unreported: `SELECT s.batch, s.n, b.channel, b.sender, s.provider, s.reference, s.attempt, s.first_sent_at AS "sentAt", m.recipient, m.status,
         CASE WHEN b.channel IN (${named}) THEN coalesce(s.content, b.content) END AS content
       FROM ${spans.keyed} ${dialect.join} messaging_message m ON ${IN_SPAN}
         AND m.status IN (${open.join(', ')})

@@ -45,7 +45,7 @@ export class SetBackClock {
 
   /** @param back milliseconds; `undefined`: the process has not seen the clock before */
   async #correct(back: number | undefined): Promise<void> {
-    const { leases, notDue, pauses, parked } = this.#sql;
+    const { leases, notDue, pauses, providers, parked } = this.#sql;
     const { leaseTime } = this;
     const longest = Math.max(leaseTime, LONGEST_LEASE);
     await this.#change(leases, longest * 1_000, leaseTime * 1_000);
@@ -53,6 +53,7 @@ export class SetBackClock {
     if (back === undefined) return;
     this.#logger.warn(`The database's clock was set back by ${Math.round(back / 1_000)} s`);
     await this.#change(pauses, back * 1_000, back * 1_000);
+    await this.#change(providers, back * 1_000, back * 1_000);
     await this.#change(parked, back * 1_000, back * 1_000);
   }
 
@@ -78,7 +79,10 @@ interface Correction {
 function statementsFor(dialect: Dialect) {
   const { now } = dialect;
   const correction = (
-    [table, type, key]: readonly ['lane', 'key', 'lane_key'] | readonly ['batch', 'uuid', 'id'],
+    [table, type, key]:
+      | readonly ['lane', 'key', 'lane_key']
+      | readonly ['provider_pause', 'key', 'provider']
+      | readonly ['batch', 'uuid', 'id'],
     column: string,
     condition: string,
     set: string,
@@ -105,6 +109,12 @@ function statementsFor(dialect: Dialect) {
     now: `SELECT ${now} AS now`,
     // A live holder renews its lease long before this one ends.
     leases: correction(lanes, 'lease_until', 't.owner IS NOT NULL', `lease_until = ${now} + v_by`),
+    providers: correction(
+      ['provider_pause', 'key', 'provider'],
+      'paused_until',
+      't.paused_until > 0',
+      `${less('paused_until')}, probed_until = 0`,
+    ),
     pauses: correction(lanes, 'paused_until', 't.paused_until > 0', less('paused_until')),
     // They were due when they were accepted, or at their `send_at`. MySQL evaluates assignments in
     // order: the first one reads the old `available_at`.

@@ -115,19 +115,30 @@ export class NewBatches {
     return answer((await this.#store(tx, [batch]))[0]!);
   }
 
+  /** As {@link enqueueWithin}, for batches without keys. */
+  async enqueueAllWithin(tx: Transaction, batches: readonly NewBatch[]): Promise<void> {
+    if (batches.length > 0) await this.#store(tx, batches);
+  }
+
   /**
-   * Stores batches without keys and denied recipients, with rows of their channel's own.
+   * Stores batches without keys and denied recipients, with further rows.
    * @throws ConcurrentChangeError where the guard changed too few rows; nothing is stored
    */
   async storeWith(batches: readonly NewBatch[], own: OwnRows): Promise<void> {
     const { database } = this;
     const { enqueue } = database.fastPaths;
     await fastOrSlow(
-      enqueue && (() => database.fastPath((sql) => enqueue(sql, batches, own))),
+      // It writes no rows of labels.
+      enqueue && !batches.some(hasData)
+        ? () => database.fastPath((sql) => enqueue(sql, batches, own))
+        : undefined,
       () =>
         database.transaction(async (tx) => {
-          if ((await tx.run(own.guard.sql, own.guard.params)) < own.guarded)
-            throw new ConcurrentChangeError();
+          if (own.guard) {
+            const { statement, rows } = own.guard;
+            const changed = await tx.run(statement.sql, statement.params);
+            if (changed < rows) throw new ConcurrentChangeError();
+          }
           await this.#store(tx, batches);
           await tx.run(own.insert.sql, own.insert.params);
         }),
@@ -372,6 +383,8 @@ function rejection(batch: NewBatch, position: number): StatusChange {
     channel: batch.channel,
     sender: batch.sender,
     delivery_report: batch.deliveryReport ? 1 : 0,
+    labelled: batch.labels ? 1 : 0,
+    notification: batch.notification ?? null,
     status: STATUS_RANK.queued,
     sequence: 0,
     error_code: null,

@@ -22,6 +22,7 @@ import {
 } from '../rows/intent.js';
 import type { LockWait } from '../rows/lease.js';
 import { isQueued } from '../rows/status.js';
+import { triesWriter } from '../rows/tries.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import type { Lanes } from './lanes.js';
 
@@ -41,7 +42,10 @@ interface Intended {
   readonly completed: readonly CompletedBatch[];
 }
 
-type ResumedSubmission = Pick<IntendedSubmission, 'batch' | 'n' | 'attempt'>;
+type ResumedSubmission = Pick<
+  IntendedSubmission,
+  'batch' | 'n' | 'firstPosition' | 'lastPosition' | 'attempt'
+>;
 
 /**
  * Records the intent of requests before they start: `queued → sending`, fenced. The requests may
@@ -88,13 +92,17 @@ export class Intents {
     return this.database.transaction(async (tx) => {
       const ours = await this.lanes.renewWithin(tx, [{ lane, fence }], 'wait');
       if (ours.size === 0) throw new LaneLostError(lane);
-      const { keys, lockOpen, resume } = this.#sql;
+      const { keys, lockOpen, resume, countTries } = this.#sql;
       const rows = await tx.all<{ batch: string; n: number }>(lockOpen, keys.bind(submissions));
       const open = new Set(rows.map(({ batch, n }) => `${batch}-s${n}`));
       const again = submissions.filter(({ batch, n }) => open.has(`${batch}-s${n}`));
       await resume(
         tx,
         again.map((submission) => ({ ...submission, fence })),
+      );
+      await countTries(
+        tx,
+        again.map((submission) => ({ ...submission, attempts: submission.attempt })),
       );
       return open;
     });
@@ -228,7 +236,7 @@ function statementsFor(dialect: Dialect) {
   const key = {
     v_batch: ['uuid', ({ batch }) => batch],
     v_n: ['int', ({ n }) => n],
-  } satisfies Columns<ResumedSubmission>;
+  } satisfies Columns<Pick<ResumedSubmission, 'batch' | 'n'>>;
   const keys = dialect.rows(key);
   const primary = dialect.forceIndex('PRIMARY');
   const selectBatches = `SELECT b.id, b.revision, CASE WHEN ${isOpen('b')} THEN 1 ELSE 0 END AS open
@@ -271,10 +279,11 @@ function statementsFor(dialect: Dialect) {
     insertMessages: insertMessages(MESSAGES, STATUS_RANK.sending),
     restartMessages: updateMessages(
       MESSAGES,
-      `status = ${STATUS_RANK.sending}, submission = v_submission, error_code = NULL, due_at = NULL`,
+      `status = ${STATUS_RANK.sending}, submission = v_submission, attempt = v_attempt, due_at = NULL`,
     ),
     insertDeferred: insertMessages(deferred, STATUS_RANK.queued),
     updateDeferred: updateMessages(deferred, 'due_at = v_due_at'),
+    countTries: triesWriter(dialect),
     resume: updater<ResumedSubmission & { readonly fence: number }>(
       dialect,
       {

@@ -99,15 +99,33 @@ export class Lanes {
     return this.#writeOwn(tx, lanes, locked, this.#sql.renew);
   }
 
-  /** @param wait milliseconds; 0 ends the pause */
-  async pause(lane: string, fence: number, wait: number, reason: string | null): Promise<void> {
+  /**
+   * @param wait milliseconds; 0 ends the pause
+   * @param part of the provider that `reason` names; the lane goes on with others
+   */
+  async pause(
+    lane: string,
+    fence: number,
+    wait: number,
+    reason: string | null,
+    part = false,
+  ): Promise<void> {
     await this.database.transaction((tx) =>
       tx.run(
-        `UPDATE messaging_lane SET paused_until = ${this.database.dialect.now} + ?, pause_reason = ?
+        `UPDATE messaging_lane SET paused_until = ${this.database.dialect.now} + ?, pause_reason = ?, pause_part = ?
          WHERE lane_key = ? AND fence = ? AND owner = ?`,
-        [Math.round(wait * 1_000), reason, lane, fence, this.holder.owner],
+        [Math.round(wait * 1_000), reason, part ? 1 : 0, lane, fence, this.holder.owner],
       ),
     );
+  }
+
+  /** The provider whose pause the lane's row shows. */
+  async pausedProvider(tx: Sql, lane: string): Promise<string | undefined> {
+    const [row] = await tx.all<{ reason: string | null }>(
+      'SELECT pause_reason AS reason FROM messaging_lane WHERE lane_key = ?',
+      [lane],
+    );
+    return row?.reason?.split(' ')[0];
   }
 
   /** Ends a pause, also of a lane that another process holds. False: the lane does not exist. */
@@ -244,6 +262,7 @@ export class Lanes {
       ours: (former.owner ?? by) === owner,
       pausedFor: Math.max(0, (Number(former.paused_until) - now) / 1_000),
       pauseReason: former.pause_reason,
+      pausePart: Number(former.pause_part) === 1,
     };
   }
 }

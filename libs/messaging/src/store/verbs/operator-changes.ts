@@ -108,7 +108,7 @@ export class OperatorChanges {
     return row?.newBatch;
   }
 
-  /** Links the message with the batch that repeats it, which gets its labels and attachments. */
+  /** Links the message with the batch that repeats it, which gets its attachments. */
   async link(
     tx: Transaction,
     { batchId, position }: MessagePosition,
@@ -130,18 +130,12 @@ export class OperatorChanges {
     );
     const ids = dialect.rows({ v_old: 'uuid', v_new: 'uuid' });
     const params = ids.bind([[batchId, newBatch]]);
-    for (const [table, key, columns] of [
-      ['batch_label', 'n', 'n, tenant, tag, labels'],
-      ['batch_attachment', 'n', 'digest, n, bytes'],
-    ] as const) {
-      const copied = columns.split(', ').map((column) => `t.${column}`);
-      await tx.run(
-        `INSERT INTO messaging_${table} (batch, ${columns}) SELECT v_new, ${copied.join(', ')}
-         FROM ${ids.sql} ${dialect.join} messaging_${table} t ON t.batch = v_old WHERE 1 = 1
-         ${dialect.ignoreConflict(`messaging_${table}`, key)}`,
-        params,
-      );
-    }
+    await tx.run(
+      `INSERT INTO messaging_batch_attachment (batch, digest, n, bytes) SELECT v_new, t.digest, t.n, t.bytes
+       FROM ${ids.sql} ${dialect.join} messaging_batch_attachment t ON t.batch = v_old WHERE 1 = 1
+       ${dialect.ignoreConflict('messaging_batch_attachment', 'n')}`,
+      params,
+    );
   }
 
   async #lock(

@@ -152,7 +152,7 @@ function statementsFor(dialect: Dialect) {
     },
     {
       table: 'messaging_message',
-      set: `submission = NULL, attempt = attempt + 1, due_at = ${dialect.now} + v_wait`,
+      set: `submission = NULL, due_at = ${dialect.now} + v_wait`,
       where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
     },
   );

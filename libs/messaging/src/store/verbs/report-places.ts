@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Dialect } from '../database/dialect.js';
 import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
-import { IN_SPAN, slicesOf, type Span, SPANS } from '../rows/span.js';
+import { IN_SPAN, membersOf, slicesOf, type Span, SPANS } from '../rows/span.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
 /** Number of cached references, each with up to a request's recipients. */
@@ -20,12 +20,17 @@ interface PlaceRow {
   readonly submission: number;
 }
 
-interface SubmissionRow extends Span {
+/** The messages of a submission. */
+interface MemberSpan extends Span {
+  readonly members: string | null;
+}
+
+interface SubmissionRow extends MemberSpan {
   readonly v_index: number;
 }
 
 /** A submission with the reference; its message, where it has one recipient and that is left. */
-interface ReferenceRow extends Span {
+interface ReferenceRow extends MemberSpan {
   readonly provider: string;
   readonly reference: string;
   readonly n: number;
@@ -182,15 +187,17 @@ export class ReportPlaces {
     return loaded;
   }
 
-  /** The positions by recipient of each of the spans. */
-  async #positionsIn(sql: Reader, spans: readonly Span[]): Promise<Positions[]> {
+  /** The positions by recipient of each of the submissions. */
+  async #positionsIn(sql: Reader, spans: readonly MemberSpan[]): Promise<Positions[]> {
     const positions: Map<string | null, number>[] = [];
-    const { members, spans: source } = this.#sql;
+    const { members: statement, spans: source } = this.#sql;
     for (const slice of slicesOf(spans)) {
       if (positions.length > 0) await turn();
       const found = slice.map(() => new Map<string | null, number>());
-      const rows = await sql.all<MemberRow>(members, source.bind([...slice.entries()]));
-      for (const { v_index, position, recipient } of rows) found[v_index]!.set(recipient, position);
+      const members = slice.map((one) => membersOf(one.members));
+      const rows = await sql.all<MemberRow>(statement, source.bind([...slice.entries()]));
+      for (const { v_index, position, recipient } of rows)
+        if (members[v_index]!.has(position)) found[v_index]!.set(recipient, position);
       positions.push(...found);
     }
     return positions;
@@ -239,7 +246,7 @@ function statementsFor(dialect: Dialect) {
     v_n: ['int', ({ n }) => n],
   });
   const spans = dialect.rows(SPANS);
-  const span = 's.batch, s.first_position AS first, s.last_position AS last';
+  const span = 's.batch, s.first_position AS first, s.last_position AS last, s.members';
   return {
     names,
     submissions,

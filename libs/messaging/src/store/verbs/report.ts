@@ -117,7 +117,12 @@ export class ReportRecorder {
     const received = reports.map((report) =>
       receivedReport(report, provider, now, this.database.channels, this.settings.salt),
     );
-    const matched = await Promise.all(received.map((report) => this.#group.add(report)));
+    const [only] = received;
+    // Most callbacks have one report.
+    const matched =
+      only && received.length === 1
+        ? [await this.#group.add(only)]
+        : await Promise.all(received.map((report) => this.#group.add(report)));
     if (matched.every(Boolean)) return;
     // The submit's outcome may have committed while neither transaction could see the other.
     const missed = received.filter((_, index) => !matched[index]);
@@ -195,13 +200,14 @@ export class ReportRecorder {
   }
 
   /** Reports with more to write than the log and the status. */
-  #isSpecial({ waiting, event, details, status }: ReceivedReport): boolean {
+  #isSpecial({ waiting, event, details, status, errorCode }: ReceivedReport): boolean {
     const { channels } = this.database;
     return (
       waiting ||
       event !== null ||
       details !== null ||
-      channels.maySuppress(status) ||
+      channels.maySuppress(status, errorCode) ||
+      channels.mayCloseWindow(errorCode) ||
       channels.mayRedial(status)
     );
   }

@@ -2,29 +2,21 @@ import { STATUS_RANK } from '../../message/status.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isUnavailable } from '../database/database-errors.js';
-import { type Dialect, updater } from '../database/dialect.js';
 import { GroupCommit } from '../database/group-commit.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
-import { BATCH_STATE, isUnderWay, setBack } from '../rows/batch-state.js';
+import { BATCH_STATE } from '../rows/batch-state.js';
 import {
   acceptedChanges,
   inLockOrder,
   isPlain,
-  OUTCOME,
   type Outcome,
   type PlainOutcome,
-  SUBMISSION_OUTCOME,
 } from '../rows/outcome.js';
 import { changeEntry, detailsOf, type LogEntry } from '../rows/received-report.js';
-import {
-  announce,
-  HELD_COLUMNS,
-  type HeldMessage,
-  raise,
-  type StatusChange,
-} from '../rows/status.js';
+import { announce, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import type { SettleFastPath } from '../store.js';
+import { ALL, type Park, type SetBack, statementsFor } from './settle-statements.js';
 import type { StatusWriter } from './status-writer.js';
 
 /** Event of a message that the provider refuses for now. */
@@ -47,7 +39,7 @@ interface Settled {
 interface SortedOutcomes {
   /** Outcomes that raise the status of their messages. */
   readonly facts: readonly Outcome[];
-  /** Outcomes that set their messages back to `queued`. */
+  /** Outcomes that set their messages, or those of `returned`, back to `queued`. */
   readonly setBacks: readonly Outcome[];
   readonly cancelled: ReadonlySet<string>;
 }
@@ -121,7 +113,7 @@ export class OutcomeRecorder {
     const pollAt = at + this.completion.pollAfter * 1_000;
     const work = async (sql: Sql, tx?: Transaction): Promise<Settled> => {
       const outcomes = take();
-      if (!outcomes.every(isPlain) || outcomes.some((one) => this.#isAnnounced(one)))
+      if (!outcomes.every(isPlain) || outcomes.some((one) => this.#isSpecial(one)))
         throw new ConcurrentChangeError();
       const others = outcomes.filter(({ intended }) => !intended.whole);
       // Another submission may complete its batch: only a transaction can look for it.
@@ -164,8 +156,14 @@ export class OutcomeRecorder {
   /** All kinds of outcomes; locks batches, submissions, messages, in this order. `at`: epoch µs. */
   async #slow(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<Settled> {
     const { facts, setBacks, cancelled } = await this.#sort(tx, outcomes);
-    const held = await this.#close(tx, [...facts, ...setBacks], at);
-    const changes = await this.#raise(tx, facts, held, cancelled, at);
+    const held = await this.#close(tx, [...new Set([...facts, ...setBacks])], at);
+    await this.#sql.countTries(
+      tx,
+      facts.flatMap((one) =>
+        one.attempts === undefined ? [] : [{ ...one, attempts: one.attempts }],
+      ),
+    );
+    const changes = await this.#raise(tx, facts, held, { cancelled, setBacks }, at);
     if (setBacks.length > 0) changes.push(...(await this.#setBack(tx, setBacks, held, at)));
     const completed = await this.#complete(tx, outcomes, at);
     return { changes, completed };
@@ -178,8 +176,8 @@ export class OutcomeRecorder {
   async #sort(tx: Transaction, outcomes: readonly Outcome[]): Promise<SortedOutcomes> {
     const facts = outcomes.filter((outcome) => !isPlan(outcome));
     const cancelled = new Set<string>();
-    if (facts.length === outcomes.length) return { facts, setBacks: [], cancelled };
-    const plans = outcomes.filter(isPlan);
+    const plans = outcomes.filter((outcome) => isPlan(outcome) || outcome.returned?.size);
+    if (plans.length === 0) return { facts, setBacks: [], cancelled };
     const { lockBatches, ids, lockSubmissions, keys } = this.#sql;
     const batches = [...new Set(plans.map(({ batch }) => batch))];
     for (const { id, state } of await tx.all<{ id: string; state: number }>(
@@ -194,8 +192,9 @@ export class OutcomeRecorder {
     const fences = new Map(rows.map((row) => [keyOf(row), Number(row.fence)]));
     const setBacks: Outcome[] = [];
     for (const plan of plans)
-      if (fences.get(keyOf(plan)) === plan.fence)
-        (plan.exhausted || cancelled.has(plan.batch) ? facts : setBacks).push(plan);
+      if (fences.get(keyOf(plan)) !== plan.fence) continue;
+      else if (!plan.exhausted && !cancelled.has(plan.batch)) setBacks.push(plan);
+      else if (isPlan(plan)) facts.push(plan);
     return { facts, setBacks, cancelled };
   }
 
@@ -218,12 +217,13 @@ export class OutcomeRecorder {
     tx: Transaction,
     outcomes: readonly Outcome[],
     held: HeldMessages,
-    cancelled: ReadonlySet<string>,
+    { cancelled, setBacks }: Pick<SortedOutcomes, 'cancelled' | 'setBacks'>,
     at: number,
   ): Promise<StatusChange[]> {
     const changes: StatusChange[] = [];
     const log: LogEntry[] = [];
     const named: HeldMessage[] = [];
+    const returning = new Set(setBacks);
     for (const outcome of outcomes) {
       const { provider, reference } = outcome;
       const origin = { provider, reference, rawStatus: 'submit' };
@@ -233,7 +233,9 @@ export class OutcomeRecorder {
           message.reference = messageId;
           named.push(message);
         }
-        const rejection = outcome.rejected?.get(message.position);
+        const returned = outcome.returned?.get(message.position);
+        if (returned !== undefined && returning.has(outcome)) continue;
+        const rejection = outcome.rejected?.get(message.position) ?? returned;
         const rank = rejection
           ? STATUS_RANK.rejected
           : this.#rankOf(outcome, message.channel, cancelled.has(outcome.batch));
@@ -263,13 +265,16 @@ export class OutcomeRecorder {
     const rows: SetBack[] = [];
     const delays: StatusChange[] = [];
     const log: LogEntry[] = [];
-    // Only batches with a message to repeat are parked: a plan would find no work in any other.
-    const parks = new Map<string, number>();
+    // Only batches with a message to repeat: a plan would find no work in any other.
+    const parks = new Map<string, Park>();
     for (const outcome of outcomes)
       for (const message of held.get(keyOf(outcome)) ?? []) {
         if (message.status !== STATUS_RANK.sending) continue;
-        const { batch, parkFor = 0 } = outcome;
-        rows.push({ outcome, position: message.position });
+        const errorCode = outcome.returned
+          ? outcome.returned.get(message.position)
+          : outcome.errorCode;
+        if (outcome.returned && errorCode === undefined) continue;
+        rows.push({ outcome, position: message.position, errorCode });
         if (this.#isDelay(outcome, message)) {
           message.status = STATUS_RANK.queued;
           message.error_code = outcome.errorCode ?? null;
@@ -278,19 +283,29 @@ export class OutcomeRecorder {
           delays.push(delay);
           log.push(changeEntry(delay, { provider: outcome.provider, rawStatus: DELAYED }));
         }
-        parks.set(batch, Math.max(parks.get(batch) ?? 0, parkFor));
+        const { batch, waitFor = 0, parkFor = waitFor } = outcome;
+        const { wait = 0, messages = 0 } = parks.get(batch) ?? {};
+        parks.set(batch, {
+          batch,
+          wait: Math.max(wait, parkFor),
+          messages: outcome.parkFor === undefined ? messages + 1 : ALL,
+        });
       }
     await this.#sql.setBack(tx, rows);
-    await this.#sql.reopenBatches(tx, [...parks]);
+    await this.#sql.reopenBatches(tx, [...parks.values()]);
     await this.writer.write(tx, delays);
     await this.writer.log(tx, log);
     return delays;
   }
 
-  /** Whether an event may have taken the first number of the messages' changes. */
-  #isAnnounced({ intended: { submission } }: PlainOutcome): boolean {
-    const { events = [] } = this.database.channels.find(submission.channel) ?? {};
-    return submission.attempt > 1 && events.length > 0;
+  /**
+   * Whether an event may have taken the first number of the messages' changes, or their acceptance
+   * may end a step of a notification.
+   */
+  #isSpecial({ intended: { submission } }: PlainOutcome): boolean {
+    const { channels } = this.database;
+    const { events = [], accepted = '' } = channels.find(submission.channel) ?? {};
+    return (submission.attempt > 1 && events.length > 0) || channels.isTerminal(accepted);
   }
 
   #hasDelays(channel: string): boolean {
@@ -298,8 +313,8 @@ export class OutcomeRecorder {
   }
 
   /** The first refusal of this message alone. */
-  #isDelay({ deferFor }: Outcome, { channel, sequence }: HeldMessage): boolean {
-    return deferFor !== undefined && sequence === 0 && this.#hasDelays(channel);
+  #isDelay({ deferred }: Outcome, { channel, sequence }: HeldMessage): boolean {
+    return deferred === true && sequence === 0 && this.#hasDelays(channel);
   }
 
   /** `undefined`: the rank does not change. */
@@ -352,75 +367,4 @@ function oneOfEach(outcomes: readonly Outcome[]): Outcome[] {
 
 function keyOf({ batch, n }: { readonly batch: string; readonly n: number }): string {
   return `${batch}-s${n}`;
-}
-
-interface SetBack {
-  readonly outcome: Outcome;
-  readonly position: number;
-}
-
-function statementsFor(dialect: Dialect) {
-  const ids = dialect.rows<string>({ v_id: ['uuid', (id) => id] });
-  const keys = dialect.rows<Outcome>({
-    v_batch: ['uuid', ({ batch }) => batch],
-    v_n: ['int', ({ n }) => n],
-  });
-  const submissions = dialect.rows<{ readonly outcome: Outcome; readonly at: number }>({
-    ...OUTCOME,
-    v_outcome: ['int', ({ outcome }) => SUBMISSION_OUTCOME[outcome.result]],
-    v_error: ['key', ({ outcome }) => outcome.errorCode],
-  });
-  const key = dialect.forceIndex('PRIMARY');
-  return {
-    ids,
-    keys,
-    submissions,
-    lockBatches: `SELECT b.id, b.state FROM ${ids.keyed}
-      ${dialect.join} messaging_batch b ${key} ON b.id = v_id ORDER BY b.id ${dialect.forUpdate('b')}`,
-    lockSubmissions: `SELECT s.batch, s.n, s.fence FROM ${keys.keyed}
-      ${dialect.join} messaging_submission s ${key} ON s.batch = v_batch AND s.n = v_n
-        AND ${dialect.residual('s.outcome IS NULL')}
-      ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
-    closeSubmissions: dialect.updateFrom({
-      table: 'messaging_submission',
-      rows: submissions,
-      set: `outcome = v_outcome, reference = coalesce(v_reference, messaging_submission.reference),
-        error_code = v_error, details = v_details, finished_at = v_at`,
-      where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
-        AND ${dialect.residual(`(messaging_submission.outcome IS NULL OR messaging_submission.outcome = ${SUBMISSION_OUTCOME.unknown})`)}`,
-    }),
-    lockMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${submissions.keyed}
-      ${dialect.join} messaging_message m ${key}
-        ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
-      JOIN messaging_batch b ${key} ON b.id = m.batch
-      ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
-    setBack: updater<SetBack>(
-      dialect,
-      {
-        v_batch: ['uuid', ({ outcome }) => outcome.batch],
-        v_position: ['int', ({ position }) => position],
-        v_attempt: ['int', ({ outcome }) => outcome.attempts],
-        v_error: ['key', ({ outcome }) => outcome.errorCode],
-        v_defer: ['bigint', ({ outcome }) => Math.round((outcome.deferFor ?? 0) * 1_000)],
-      },
-      {
-        table: 'messaging_message',
-        set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
-        attempt = coalesce(v_attempt, attempt),
-        due_at = CASE WHEN v_defer > 0 THEN ${dialect.now} + v_defer END`,
-        where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
-        AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
-      },
-    ),
-    // The new revision excludes the batch from slices that were planned before.
-    reopenBatches: updater<[batch: string, parkFor: number]>(
-      dialect,
-      { v_id: ['uuid', ([id]) => id], v_park: ['bigint', ([, wait]) => Math.round(wait * 1_000)] },
-      {
-        table: 'messaging_batch',
-        set: setBack(`CASE WHEN v_park > 0 THEN ${dialect.now} + v_park END`),
-        where: `messaging_batch.id = v_id AND ${dialect.residual(isUnderWay('messaging_batch'))}`,
-      },
-    ),
-  };
 }

@@ -3,10 +3,11 @@ import {
   type MessageStatusChanged,
   type ReportDetails,
 } from '../../message/events.js';
-import type { EmailLabels } from '../../message/email-content.js';
+import type { BatchLabels } from '../../message/labels.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
 import { inserter, type RowWriter, updater } from '../database/dialect.js';
+import { wakeNotifications } from '../rows/notification.js';
 import { INTO_LOG, LOG, type LogEntry, onLogged } from '../rows/received-report.js';
 import type { BatchData } from '../reads/batch-data.js';
 import type { HeldMessage, StatusChange } from '../rows/status.js';
@@ -25,6 +26,18 @@ export interface SuppressedAddress {
   readonly message: string;
 }
 
+/** A recipient whose window the platform takes for closed. */
+export interface ClosedWindow {
+  readonly tenant: string;
+  readonly address: string;
+  /** `''`: the provider chooses it. */
+  readonly sender: string;
+  /** When the platform said so, in epoch microseconds: a later inbound message opens it again. */
+  readonly at: number;
+}
+
+export type CloseWindows = (tx: Transaction, closed: readonly ClosedWindow[]) => Promise<void>;
+
 export type Suppress = (tx: Transaction, suppressed: readonly SuppressedAddress[]) => Promise<void>;
 
 /** Events that are published in one turn of the event loop. */
@@ -33,13 +46,18 @@ const EVENTS = 500;
 export class StatusWriter {
   /** Keeps the suppression list, which stands above the store. */
   suppress: Suppress | undefined;
+  /** Keeps the times of inbound messages, which stand above the store. */
+  closeWindows: CloseWindows | undefined;
+  /** Called after the commit of a status that ends a step of a notification. */
+  onStepEnd: (() => void) | undefined;
   /** Tags and metadata of the changes whose events need them; `undefined`: there are none. */
-  readonly #labels = new WeakMap<StatusChange, EmailLabels | undefined>();
+  readonly #labels = new WeakMap<StatusChange, BatchLabels | undefined>();
   /** Events that wait for their labels, and those behind them. */
   #publishing: Promise<void> | undefined;
   readonly #updateStatuses: RowWriter<HeldMessage>;
   readonly #insertLog: RowWriter<LogEntry>;
   readonly #addDetails: RowWriter<LogEntry>;
+  readonly #wakeNotifications: RowWriter<string>;
 
   constructor(
     private readonly database: StoreDatabase,
@@ -79,6 +97,7 @@ export class StatusWriter {
         index: 'messaging_report_hash',
       },
     );
+    this.#wakeNotifications = wakeNotifications(dialect);
   }
 
   /** Few entries have details, so that the others do without their column. */
@@ -98,7 +117,17 @@ export class StatusWriter {
   ): Promise<void> {
     const messages = new Set([...changes.map(({ message }) => message), ...others]);
     await this.#updateStatuses(tx, [...messages]);
+    await this.wake(
+      tx,
+      changes.flatMap((change) => this.#stepEndedBy(change) ?? []),
+    );
     await this.notify(tx, changes);
+  }
+
+  /** Has notifications looked at after the commit; call {@link publish} then. */
+  async wake(tx: Transaction, notifications: readonly string[]): Promise<void> {
+    // In one order, so that no two transactions wait for each other.
+    await this.#wakeNotifications(tx, [...new Set(notifications)].toSorted());
   }
 
   /** A statement by itself; with listeners, a transaction in which `work` notifies them. */
@@ -111,6 +140,8 @@ export class StatusWriter {
     const announced = changes.filter(({ sequence }) => sequence > 0);
     const suppressed = announced.flatMap((change) => this.#suppressedBy(change) ?? []);
     if (suppressed.length > 0) await this.suppress?.(tx, suppressed);
+    const closed = announced.flatMap((change) => this.#windowClosedBy(change) ?? []);
+    if (closed.length > 0) await this.closeWindows?.(tx, closed);
     if (this.listeners.empty || announced.length === 0) return;
     await this.#readLabels(announced, tx);
     const events = announced.map((change) => this.#eventOf(change));
@@ -120,6 +151,8 @@ export class StatusWriter {
   /** After the commit; many events over several turns of the event loop. */
   publish(changes: readonly StatusChange[]): void {
     this.notices.wake(changes);
+    if (this.onStepEnd && changes.some((change) => this.#stepEndedBy(change) !== undefined))
+      this.onStepEnd();
     if (!this.events.wants(MESSAGE_STATUS_CHANGED)) return;
     if (!this.#publishing && this.#unlabelled(changes).length === 0)
       return this.#publishFrom(0, changes);
@@ -143,12 +176,9 @@ export class StatusWriter {
     await this.#publishing;
   }
 
-  /** Changes of channels with tags and metadata that are not read yet. */
+  /** Changes of batches with tags or metadata that are not read yet. */
   #unlabelled(changes: readonly StatusChange[]): readonly StatusChange[] {
-    const { channels } = this.database;
-    return changes.filter(
-      (change) => channels.find(change.message.channel)?.wire?.labels && !this.#labels.has(change),
-    );
+    return changes.filter((change) => change.message.labelled && !this.#labels.has(change));
   }
 
   async #readLabels(changes: readonly StatusChange[], sql?: Pick<Sql, 'all'>): Promise<void> {
@@ -168,6 +198,13 @@ export class StatusWriter {
     if (end < changes.length) setImmediate(() => this.#publishFrom(end, changes));
   }
 
+  /** The notification of which the change ends a step. */
+  #stepEndedBy({ message, status, event }: StatusChange): string | undefined {
+    if (message.notification === null || event !== undefined) return undefined;
+    const { channels } = this.database;
+    return channels.isTerminal(channels.statusOf(status)) ? message.notification : undefined;
+  }
+
   #suppressedBy({ message, status, errorCode, event, details }: StatusChange) {
     const { channels } = this.database;
     const name = event ?? channels.statusOf(status);
@@ -180,10 +217,19 @@ export class StatusWriter {
     return { tenant, address, channel, category, reason, message: `${batch}-${position}` };
   }
 
+  #windowClosedBy({ message, errorCode, at }: StatusChange): ClosedWindow | undefined {
+    const { channels } = this.database;
+    const { tenant, channel, sender, recipient: address } = message;
+    if (address === '' || !channels.mayCloseWindow(errorCode)) return undefined;
+    const codes = channels.find(channel)?.consent?.windowClosedBy;
+    return codes?.includes(String(errorCode)) ? { tenant, address, sender, at } : undefined;
+  }
+
   #eventOf(change: StatusChange): MessageStatusChanged {
     const { message, sequence, errorCode, event, details } = change;
     const { channels } = this.database;
-    return {
+    // Spread properties would take most of its time.
+    const built: MessageStatusChanged = {
       tenant: message.tenant,
       channel: message.channel as Channel,
       batchId: message.batch,
@@ -193,13 +239,13 @@ export class StatusWriter {
       recipient: message.recipient,
       previous: channels.statusOf(change.previous),
       status: channels.statusOf(change.status),
-      ...(event !== undefined && { event }),
-      ...(details && { details: JSON.parse(details) as ReportDetails }),
       errorCode,
       providerTime: new Date(Math.floor(change.at / 1_000)),
       sequence,
       deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
-      ...this.#labels.get(change),
     };
+    if (event !== undefined) Object.assign(built, { event });
+    if (details) Object.assign(built, { details: JSON.parse(details) as ReportDetails });
+    return message.labelled ? Object.assign(built, this.#labels.get(change)) : built;
   }
 }

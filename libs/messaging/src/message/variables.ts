@@ -1,4 +1,5 @@
 import type { EmailContent, Personal } from './email-content.js';
+import type { MessageContent } from './message.js';
 import { own } from './report-fields.js';
 
 const VARIABLE = /\{\{\s*([A-Za-z_][\w.-]{0,63})\s*\}\}/g;
@@ -27,23 +28,37 @@ export function valueOf(personal: Personal | undefined, name: string): string | 
 }
 
 /**
- * The content for one recipient: its variables replaced in subject, text and html, there with
- * `&`, `<`, `>` and quotes escaped. Without `personal` the content itself.
+ * The content for one recipient: its variables replaced in the text of a message, or in subject,
+ * text and html of an email, in the html with `&`, `<`, `>` and quotes escaped. Without `personal`
+ * the content itself.
  */
-export function personalised(content: EmailContent, personal: Personal | undefined): EmailContent {
+export function personalised<C extends MessageContent>(
+  content: C,
+  personal: Personal | undefined,
+): C {
   if (!personal) return content;
-  const replaced = (text: string, form: (value: string) => string = String) =>
-    text.replaceAll(VARIABLE, (whole, name: string) => {
-      const value = valueOf(personal, name);
-      return value === undefined ? whole : form(value);
-    });
-  const { subject, text, html } = content;
+  if (content.kind === 'text')
+    return { ...content, text: replacedIn((content as { text: string }).text, personal) };
+  if (content.kind !== 'email') return content;
+  const { subject, text, html } = content as EmailContent;
   return {
     ...content,
-    subject: replaced(subject),
-    ...(text !== undefined && { text: replaced(text) }),
-    ...(html !== undefined && { html: replaced(html, escaped) }),
+    subject: replacedIn(subject, personal),
+    ...(text !== undefined && { text: replacedIn(text, personal) }),
+    ...(html !== undefined && { html: replacedIn(html, personal, escaped) }),
   };
+}
+
+/** The text with the recipient's values; a variable without a value stays. */
+export function replacedIn(
+  text: string,
+  personal: Personal,
+  form: (value: string) => string = String,
+): string {
+  return text.replaceAll(VARIABLE, (whole, name: string) => {
+    const value = valueOf(personal, name);
+    return value === undefined ? whole : form(value);
+  });
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,0 +1,224 @@
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+import { parseAst } from 'rolldown/parseAst';
+import { dts } from 'rolldown-plugin-dts';
+
+/**
+ * Makes the published form of the library from the output of `tsc`:
+ *
+ *   core.cjs           the code of all entries
+ *   <entry>.js         what `import` loads: it passes Nest, which may be ESM only, on to the core
+ *   <entry>.cjs        what `require` loads
+ *   matchers.cjs       the matchers of the testing kit alone, for the set-up files in set-up/
+ *   <entry>.d.cts      types; <entry>.d.ts has them for importing files
+ *
+ *   node bundle.js [FROM] [TO]
+ */
+
+/** @typedef {import('rolldown').OutputChunk} OutputChunk */
+
+/** By the name of the output; the paths are relative to the output of `tsc`. */
+const ENTRIES = {
+  index: 'index',
+  bullmq: 'engines/bullmq/index',
+  smpp: 'providers/smpp/index',
+  smtp: 'providers/smtp/index',
+  'whatsapp-cloud': 'providers/whatsapp-cloud/index',
+  queue: 'queue',
+  terminus: 'terminus',
+  testing: 'testing',
+};
+
+const isExternal = (/** @type {string} */ id) => !id.startsWith('.') && !id.startsWith('/');
+
+/** Nest 12 is ESM only, and test runners cannot require() that. */
+const isPassed = (/** @type {string} */ id) => id.startsWith('@nestjs/');
+
+/**
+ * @param {string} from the output of `tsc`
+ * @param {string} to is emptied first
+ */
+async function bundle(from, to) {
+  await rm(to, { recursive: true, force: true });
+  await mkdir(to, { recursive: true });
+  const chunks = await codeOf(from);
+  await writeFile(join(to, 'core.cjs'), coreOf(chunks));
+  for (const { name, exports, passed } of entriesOf(chunks)) {
+    await writeFile(join(to, `${name}.js`), importedEntry(name, exports, passed));
+    await writeFile(
+      join(to, `${name}.cjs`),
+      `module.exports = require('./core.cjs')('${name}');\n`,
+    );
+    await writeFile(join(to, `${name}.d.ts`), `export * from './${name}.cjs';\n`);
+  }
+  await writeTypes(from, to);
+  await writeMatchers(from, to);
+  await cp(join(import.meta.dirname, 'set-up'), to, { recursive: true });
+}
+
+/** @param {string} from */
+async function codeOf(from) {
+  const build = await rolldown({
+    input: inputOf(from, '.js'),
+    external: isExternal,
+    platform: 'node',
+  });
+  const { output } = await build.generate({
+    format: 'cjs',
+    esModule: true,
+    keepNames: true,
+    comments: false,
+    minify: {
+      compress: { target: 'es2022', keepNames: { function: true, class: true } },
+      mangle: { toplevel: false, keepNames: true },
+      codegen: { removeWhitespace: true },
+    },
+    entryFileNames: '[name].entry',
+    chunkFileNames: '[name].shared',
+  });
+  await build.close();
+  return output.filter((part) => part.type === 'chunk');
+}
+
+/**
+ * @param {readonly OutputChunk[]} chunks
+ * @returns `passed`: the packages that an importing entry loads for the core
+ */
+function entriesOf(chunks) {
+  return chunks
+    .filter(({ isEntry }) => isEntry)
+    .map(({ name, exports, fileName }) => {
+      const found = new Set([fileName]);
+      for (const id of found)
+        for (const needed of chunks.find((chunk) => chunk.fileName === id)?.imports ?? [])
+          found.add(needed);
+      return { name, exports, passed: [...found].filter(isPassed) };
+    });
+}
+
+/**
+ * One file, so that `import` and `require` of one process share its classes and tokens. The names of
+ * packages are literals in calls of `require`, as bundlers need them.
+ * @param {readonly OutputChunk[]} chunks
+ */
+function coreOf(chunks) {
+  const names = new Set(chunks.map(({ fileName }) => fileName));
+  const packages = new Set(
+    chunks
+      .flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports])
+      .filter((id) => !names.has(id)),
+  );
+  return `'use strict';
+const packages = {
+${[...packages]
+  .toSorted()
+  .map((id) => `  '${id}': () => require('${id}'),`)
+  .join('\n')}
+};
+const chunks = {
+${chunks.map(({ fileName, code }) => `'./${fileName}'(exports, require) {\n${inLines(code)}\n},`).join('\n')}
+};
+const passed = {};
+const loaded = {};
+
+function load(id) {
+  if (!Object.hasOwn(chunks, id)) return passed[id] ?? packages[id]?.() ?? require(id);
+  if (Object.hasOwn(loaded, id)) return loaded[id];
+  loaded[id] = {};
+  try {
+    chunks[id](loaded[id], load);
+  } catch (error) {
+    delete loaded[id];
+    throw error;
+  }
+  return loaded[id];
+}
+
+/** \`imported\`: packages that the caller has imported. */
+module.exports = (entry, imported = {}) => {
+  for (const id in imported) passed[id] ??= imported[id];
+  return load(\`./\${entry}.entry\`);
+};
+`;
+}
+
+/**
+ * One statement per line, so that a stack trace shows a short one.
+ * @param {string} code
+ */
+function inLines(code) {
+  const requiring = code.replaceAll(
+    /\bimport\((["'`][^"'`]+["'`])\)/g,
+    'Promise.resolve().then(()=>require($1))',
+  );
+  if (/\bimport\(/.test(requiring)) throw new Error('A dynamic import is left in the core');
+  const lines = [];
+  let from = 0;
+  for (const { end } of parseAst(requiring, { sourceType: 'script' }).body) {
+    lines.push(requiring.slice(from, end));
+    from = end;
+  }
+  return lines.map((line) => line.replace(/^;/, '').trimStart()).join('\n');
+}
+
+/**
+ * @param {string} name
+ * @param {readonly string[]} exports
+ * @param {readonly string[]} passed
+ */
+function importedEntry(name, exports, passed) {
+  const alias = (/** @type {string} */ id) => id.replaceAll(/\W+/g, '_');
+  return `${passed.map((id) => `import * as ${alias(id)} from '${id}';`).join('\n')}
+import core from './core.cjs';
+
+export const {
+${exports.map((id) => `  ${id},`).join('\n')}
+} = core('${name}', {
+${passed.map((id) => `  '${id}': ${alias(id)},`).join('\n')}
+});
+`;
+}
+
+/**
+ * @param {string} from
+ * @param {string} to
+ */
+async function writeTypes(from, to) {
+  const build = await rolldown({
+    input: inputOf(from, '.d.ts'),
+    external: isExternal,
+    plugins: [dts({ dtsInput: true, tsconfig: false, sourcemap: false })],
+  });
+  await build.write({
+    dir: to,
+    format: 'esm',
+    entryFileNames: '[name].cts',
+    chunkFileNames: '[name].d.cts',
+  });
+  await build.close();
+}
+
+/**
+ * @param {string} from
+ * @param {string} to
+ */
+async function writeMatchers(from, to) {
+  const build = await rolldown({ input: join(resolve(from), 'kit/matchers.js') });
+  await build.write({ file: join(to, 'matchers.cjs'), format: 'cjs', comments: false });
+  await build.close();
+}
+
+/**
+ * @param {string} from
+ * @param {string} extension
+ */
+function inputOf(from, extension) {
+  return Object.fromEntries(
+    Object.entries(ENTRIES).map(([name, path]) => [name, join(resolve(from), path + extension)]),
+  );
+}
+
+const dist = join(import.meta.dirname, 'dist');
+const [from = dist, to = join(dist, 'package')] = process.argv.slice(2);
+await bundle(from, to);

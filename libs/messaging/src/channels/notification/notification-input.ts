@@ -1,0 +1,198 @@
+import { addressOf, type AddressKind, isGroupId, ruleOf } from '../../message/address.js';
+import type { ChannelDefinition } from '../../message/channel-definition.js';
+import { type FieldError, MessageValidationError } from '../../message/errors.js';
+import type { NewBatch } from '../../store/rows/new-batch.js';
+import type { ChannelContext } from '../channel.service.js';
+import { type ChannelMessage, checkTime, checkWords, durationOf, given } from '../send.js';
+import { validForOf } from './notification-runner.js';
+import type { NotificationKey, StoredMessage, StoredPlan } from './notification-store.js';
+import type {
+  NewNotification,
+  NotificationRecipient,
+  NotificationSendOptions,
+} from './notification.js';
+
+/** A notification with checked fields, before the policies are asked. */
+export interface CheckedNotification {
+  readonly id: string;
+  readonly tenant: string;
+  /** The message of each channel, in their order. */
+  readonly batches: readonly NewBatch[];
+  /** After the first channel. */
+  readonly plan: StoredPlan;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly beginsAt: number;
+  readonly keys: readonly NotificationKey[];
+}
+
+const SHORTEST = 1_000;
+
+/** Fields of the notification itself: their errors do not begin with the channel. */
+const OWN_FIELD = /^(?:sendAt|class|tenant|tags|metadata)\b/;
+
+/**
+ * @throws MessageValidationError naming each wrong field
+ * @throws NoRouteError
+ */
+export function checkedNotification(
+  context: ChannelContext,
+  notification: NewNotification,
+  to: NotificationRecipient,
+  options: NotificationSendOptions,
+): CheckedNotification {
+  const { clock, store } = context;
+  const { fallback = {}, sendAt } = given(notification, 'notification');
+  const { tenant = '', idempotencyKey } = options;
+  const errors: FieldError[] = [];
+  const refuse = (path: string, message: string) => errors.push({ path, message });
+  const definitions = channelsOf(context, notification, refuse);
+  const { after, unless = 'sent' } = given(fallback, 'fallback');
+  const wait = durationOf('fallback.after', after, errors);
+  if (wait !== null && wait < SHORTEST) refuse('fallback.after', 'must be at least 1s');
+  if (unless !== 'sent' && unless !== 'delivered')
+    refuse('fallback.unless', "must be 'sent' or 'delivered'");
+  const lasts = durationOf('validFor', options.validFor, errors);
+  if (lasts === 0) refuse('validFor', 'must be longer than 0');
+  checkTime('sendAt', sendAt, errors);
+  checkWords({ tenant, idempotencyKey, class: options.class }, errors);
+  if (isGroupId(to)) refuse('to', 'must be one address, and is a group');
+  const createdAt = clock.now();
+  const beginsAt = Math.max(createdAt, sendAt?.getTime() ?? 0);
+  const until = lasts === null ? null : beginsAt + lasts;
+  const id = clock.id();
+  const batches: NewBatch[] = [];
+  for (const [index, definition] of errors.length === 0 ? definitions.entries() : []) {
+    const hasNext = index < definitions.length - 1;
+    const validFor = validForOf({ after: wait, until }, hasNext, beginsAt) ?? undefined;
+    const message = messageOf(definition, notification, to, refuse);
+    if (!message) continue;
+    try {
+      const batch = context.enqueuer.prepare(definition, message, {
+        tenant,
+        ...(options.class && { class: options.class }),
+        ...(validFor !== undefined && { validFor }),
+      });
+      if (batch.attachments?.length)
+        refuse(`${definition.name}.attachments`, 'must be left out of a notification');
+      batches.push({ ...batch, notification: id });
+    } catch (error) {
+      if (!(error instanceof MessageValidationError)) throw error;
+      for (const { path, message: rule } of error.fields)
+        if (/^to\b/.test(path)) refuse('to', `for ${definition.name} ${rule}`);
+        else refuse(OWN_FIELD.test(path) ? path : `${definition.name}.${path}`, rule);
+    }
+  }
+  if (errors.length > 0) throw new MessageValidationError(unique(errors));
+  const plan = { after: wait, unless, until, messages: batches.slice(1).map(storedMessage) };
+  const asked = [
+    batches.map(({ channel, sender, recipients, content }) => [
+      channel,
+      sender,
+      recipients,
+      // The platform may change a template's category between a send and its retry.
+      content.kind === 'template'
+        ? { ...content, category: undefined, paramNames: undefined }
+        : content,
+    ]),
+    [wait, unless, sendAt?.getTime() ?? null, options.class ?? null, lasts],
+    ...batches.slice(0, 1).flatMap(({ labels }) => labels ?? []),
+  ];
+  const { digests } = store;
+  const fingerprints = idempotencyKey === undefined ? [] : digests.fingerprints(asked);
+  const keys = idempotencyKey === undefined ? [] : digests.ofIdempotencyKey(idempotencyKey);
+  return {
+    id,
+    tenant,
+    batches,
+    plan,
+    createdAt,
+    beginsAt,
+    keys: keys.map((key, n) => ({ key, fingerprint: fingerprints[n] as string })),
+  };
+}
+
+type Refuse = (path: string, message: string) => void;
+
+function channelsOf(
+  { channels }: ChannelContext,
+  { via }: NewNotification,
+  refuse: Refuse,
+): ChannelDefinition[] {
+  const names: readonly unknown[] = Array.isArray(via) ? via : [];
+  if (names.length === 0) refuse('via', "must name the channels, such as ['whatsapp', 'sms']");
+  const repeatable = channels.namesWhere(({ irrevocable }) => irrevocable === undefined);
+  return names.flatMap((name, index) => {
+    if (!repeatable.includes(name as string)) {
+      refuse(`via[${index}]`, `must be one of ${repeatable.join(', ')}`);
+      return [];
+    }
+    if (names.indexOf(name) < index) {
+      refuse(`via[${index}]`, `names ${name as string} again; name each channel once`);
+      return [];
+    }
+    return channels.get(name as string);
+  });
+}
+
+/** The channel's message; `undefined`: it is wrong. */
+function messageOf(
+  { name, addressKinds, messageOf: read }: ChannelDefinition,
+  notification: NewNotification,
+  to: NotificationRecipient,
+  refuse: Refuse,
+): ChannelMessage | undefined {
+  const { sendAt, tags, metadata } = notification;
+  const fields = (notification as unknown as Readonly<Record<string, unknown>>)[name];
+  const recipient = recipientOf(to, addressKinds);
+  if (recipient === undefined) refuse('to', `for ${name} ${ruleOf(addressKinds)}`);
+  if (typeof fields !== 'object' || fields === null) {
+    refuse(name, `is missing: the message of the channel, as its service takes it`);
+    return undefined;
+  }
+  if (recipient === undefined) return undefined;
+  const { from, content } = read ? read({ ...fields }) : (fields as ChannelMessage);
+  return {
+    from: from as string | undefined,
+    to: recipient,
+    content,
+    deliveryReport: 'yes',
+    sendAt,
+    tags,
+    metadata,
+  };
+}
+
+/** The address of the first kind that the channel takes. */
+function recipientOf(
+  to: NotificationRecipient,
+  kinds: readonly AddressKind[],
+): ChannelMessage['to'] | undefined {
+  if (typeof to === 'string') return to;
+  if (typeof to !== 'object' || to === null) return undefined;
+  if ('kind' in to) return to;
+  for (const kind of kinds) {
+    const address = addressOf(kind, to[kind]);
+    if (address) return address;
+  }
+  return undefined;
+}
+
+function storedMessage(batch: NewBatch): StoredMessage {
+  const { channel, lane, sender, content, deliveryReport, parts, recipients, labels } = batch;
+  return {
+    channel,
+    lane,
+    class: batch.class,
+    sender,
+    content,
+    deliveryReport,
+    parts,
+    recipients,
+    labels,
+  };
+}
+
+function unique(errors: readonly FieldError[]): FieldError[] {
+  return [...new Map(errors.map((error) => [`${error.path} ${error.message}`, error])).values()];
+}

@@ -1,0 +1,189 @@
+import type { CheckedContent } from '../../message/channel-definition.js';
+import type { FieldError } from '../../message/errors.js';
+import { own } from '../../message/report-fields.js';
+import {
+  MEDIA_TYPES,
+  type MediaContent,
+  type MediaSource,
+  type MediaType,
+  type TemplateButton,
+  type TemplateHeader,
+} from '../../message/whatsapp-content.js';
+
+const LONGEST_LINK = 2_048;
+const MEDIA_ID = /^[\w.:-]{1,255}$/;
+const FILENAME = /^[^\p{Cc}\p{Cs}/\\]{1,240}$/u;
+const CAPTIONED: readonly MediaType[] = ['image', 'video', 'document'];
+const HEADERS = ['text', 'image', 'video', 'document'] as const;
+const MOST_BUTTONS = 10;
+
+type Refuse = (path: string, message: string) => void;
+
+export function checkMedia(
+  given: Readonly<Record<string, unknown>>,
+  errors: FieldError[],
+): CheckedContent {
+  const refuse = refuseIn(errors);
+  const { type, caption } = given;
+  if (!MEDIA_TYPES.some((one) => one === type))
+    refuse('type', `must be one of ${MEDIA_TYPES.join(', ')}`);
+  const content = {
+    kind: 'media',
+    type: type as MediaType,
+    ...sourceOf(given, '', refuse),
+    ...(caption !== undefined && { caption: caption as string }),
+    ...filenameOf(given, '', refuse),
+  } as const satisfies MediaContent;
+  if (caption !== undefined) {
+    if (!CAPTIONED.some((one) => one === type))
+      refuse('caption', `is for ${CAPTIONED.join(', ')}; leave it out`);
+    else if (!isText(caption, 1_024)) refuse('caption', 'must be a text of 1 to 1024 characters');
+  }
+  return { content };
+}
+
+/** The names of a template's params; errors at `paramNames`. */
+export function readParamNames(
+  given: unknown,
+  params: readonly string[],
+  errors: FieldError[],
+): readonly string[] | undefined {
+  if (given === undefined) return undefined;
+  const isList = Array.isArray(given) && given.length === params.length;
+  if (isList && given.every((name) => typeof name === 'string' && /^\w{1,100}$/.test(name)))
+    return given as string[];
+  errors.push({ path: 'paramNames', message: 'must be the name of each of params' });
+  return undefined;
+}
+
+/** The header of a template; errors at `header.…`. */
+export function readHeader(given: unknown, errors: FieldError[]): TemplateHeader | undefined {
+  if (given === undefined) return undefined;
+  const refuse = refuseIn(errors);
+  const type = HEADERS.find((one) => one === own(given, 'type'));
+  if (type === undefined) {
+    refuse('header.type', `must be one of ${HEADERS.join(', ')}`);
+    return undefined;
+  }
+  if (type === 'text') {
+    const text = own(given, 'text');
+    if (!isText(text, 60)) refuse('header.text', 'must be a text of 1 to 60 characters');
+    return { type, text: text as string };
+  }
+  const source = sourceOf(given, 'header.', refuse);
+  return type === 'document'
+    ? { type, ...source, ...filenameOf(given, 'header.', refuse, type) }
+    : { type, ...source };
+}
+
+/** The buttons of a template; errors at `buttons[…].…`. */
+export function readButtons(
+  given: unknown,
+  errors: FieldError[],
+): readonly TemplateButton[] | undefined {
+  if (given === undefined) return undefined;
+  const refuse = refuseIn(errors);
+  if (!Array.isArray(given) || given.length > MOST_BUTTONS) {
+    refuse('buttons', `must be an array of at most ${MOST_BUTTONS} buttons`);
+    return undefined;
+  }
+  const places = new Set<unknown>();
+  return given.flatMap((one: unknown, n): TemplateButton[] => {
+    const path = `buttons[${n}]`;
+    const index = own(one, 'index');
+    if (!Number.isInteger(index) || Number(index) < 0 || Number(index) >= MOST_BUTTONS)
+      refuse(`${path}.index`, 'must be the place of the button in the template, 0 to 9');
+    else if (places.has(index)) refuse(`${path}.index`, 'is the place of another button, too');
+    places.add(index);
+    const button = buttonOf(one, Number(index), path, refuse);
+    return button ? [button] : [];
+  });
+}
+
+function buttonOf(
+  given: unknown,
+  index: number,
+  path: string,
+  refuse: Refuse,
+): TemplateButton | undefined {
+  const valueOf = (field: string, form: RegExp, rule: string): string => {
+    const value = own(given, field);
+    if (typeof value !== 'string' || !form.test(value)) refuse(`${path}.${field}`, rule);
+    return value as string;
+  };
+  const type = own(given, 'type');
+  switch (type) {
+    case 'url':
+      return {
+        type,
+        index,
+        suffix: valueOf(
+          'suffix',
+          /^[^\s\p{Cc}\p{Cs}]{1,2000}$/u,
+          'must be 1 to 2000 characters without white space',
+        ),
+      };
+    case 'quick_reply':
+      return {
+        type,
+        index,
+        payload: valueOf('payload', /^[^\p{Cc}\p{Cs}]{1,256}$/u, 'must be 1 to 256 characters'),
+      };
+    case 'copy_code':
+      return {
+        type,
+        index,
+        code: valueOf('code', /^[\x21-\x7e]{1,20}$/, 'must be 1 to 20 visible ASCII characters'),
+      };
+    default:
+      refuse(`${path}.type`, 'must be url, quick_reply or copy_code');
+      return undefined;
+  }
+}
+
+/** The platform fetches a link itself; this app never does. */
+function sourceOf(given: unknown, path: string, refuse: Refuse): MediaSource {
+  const [link, mediaId] = [own(given, 'link'), own(given, 'mediaId')];
+  if ((link === undefined) === (mediaId === undefined))
+    refuse(`${path}link`, 'must be given, or mediaId, and not both');
+  if (link !== undefined && !isLink(link))
+    refuse(`${path}link`, 'must be an address such as https://cdn.example.com/a.png');
+  if (mediaId !== undefined && !(typeof mediaId === 'string' && MEDIA_ID.test(mediaId)))
+    refuse(`${path}mediaId`, 'must be the id of an upload, as uploadMedia() gives it');
+  return link === undefined ? { mediaId: mediaId as string } : { link: link as string };
+}
+
+function filenameOf(
+  given: unknown,
+  path: string,
+  refuse: Refuse,
+  type = own(given, 'type'),
+): { readonly filename?: string } {
+  const filename = own(given, 'filename');
+  if (filename === undefined) return {};
+  if (type !== 'document') refuse(`${path}filename`, 'is for a document; leave it out');
+  else if (typeof filename !== 'string' || !FILENAME.test(filename))
+    refuse(`${path}filename`, 'must be 1 to 240 characters without slashes');
+  return { filename: filename as string };
+}
+
+function isLink(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > LONGEST_LINK || /[\s\p{Cc}\p{Cs}]/u.test(value))
+    return false;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+  return isHttp && url.username === '' && url.password === '';
+}
+
+function isText(value: unknown, most: number): boolean {
+  return (
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= most &&
+    !/[\0\p{Cs}]/u.test(value)
+  );
+}
+
+function refuseIn(errors: FieldError[]): Refuse {
+  return (path, message) => void errors.push({ path, message });
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ProviderPause } from '../store/verbs/provider-pauses.js';
+import { ProviderBreaker } from './provider-breaker.js';
+
+/** A breaker on a clock of the test, and the rows that it shares. */
+function breaker(claims = true) {
+  const clock = { at: 0, monotonic: () => clock.at };
+  const paused: ProviderPause[] = [];
+  const ended: string[] = [];
+  const pauses = {
+    pause: async (pause: ProviderPause) => void paused.push(pause),
+    claim: async () => claims,
+    end: async (provider: string) => void ended.push(provider),
+  };
+  return { clock, paused, ended, breaker: new ProviderBreaker('a', clock, 1_000, pauses) };
+}
+
+describe('ProviderBreaker', () => {
+  it('lets every lane start while the provider accepts', () => {
+    const { breaker: one } = breaker();
+    one.started('x');
+    expect([one.restFor('x'), one.restFor('y'), one.isOpen]).toEqual([0, 0, false]);
+  });
+
+  it('rests all lanes, then lets one lane find out, and all go on once it passes', () => {
+    const { breaker: one, clock, paused } = breaker();
+    one.open(50, undefined, 'throttled: slower');
+    expect([one.restFor('x'), one.restFor('y')]).toEqual([50, 50]);
+    clock.at = 50;
+    expect([one.restFor('x'), one.restFor('y')]).toEqual([0, 0]);
+    one.started('x');
+    expect(one.isProbedBy('x')).toBe(true);
+    expect(one.restFor('x')).toBe(0);
+    expect(one.restFor('y')).toBeGreaterThan(0);
+    one.passed();
+    expect([one.restFor('y'), one.isOpen]).toEqual([0, false]);
+    // So short a rest is none of other processes' business.
+    expect(paused).toEqual([]);
+  });
+
+  it('gives the next probe to another lane where one has no answer', () => {
+    const { breaker: one, clock } = breaker();
+    one.open(50, undefined, 'throttled: slower');
+    clock.at = 50;
+    one.started('x');
+    clock.at += one.restFor('y');
+    expect(one.restFor('y')).toBe(0);
+  });
+
+  it('counts requests that fail together once, and rests longer after each probe that fails', () => {
+    const { breaker: one, clock, paused } = breaker();
+    for (let n = 0; n < 10; n++) one.open(800, undefined, 'unreachable: refused');
+    expect(one.restFor('x')).toBe(800);
+    for (let trip = 2; trip < 12; trip++) {
+      clock.at += one.restFor('x') + 1;
+      one.open(800, undefined, 'unreachable: refused');
+      expect(one.restFor('x')).toBeLessThan(30_001);
+    }
+    expect(paused.at(-1)?.trips).toBe(11);
+    expect(paused.at(-1)?.pausedFor).toBeGreaterThan(3_000);
+  });
+
+  it('shares a long rest, needs a claim to probe it, and ends its row', async () => {
+    const { breaker: one, clock, paused, ended } = breaker();
+    one.open(500, 60_000, 'unauthorized: check the token');
+    expect(paused).toEqual([
+      { provider: 'a', pausedFor: 60_000, reason: 'unauthorized: check the token', trips: 1 },
+    ]);
+    clock.at = 60_000;
+    expect(one.restFor('x')).toBeGreaterThan(0);
+    await new Promise(setImmediate);
+    expect(one.restFor('x')).toBe(0);
+    one.started('x');
+    one.passed();
+    expect([ended, one.isOpen]).toEqual([['a'], false]);
+  });
+
+  it('starts nothing while another process probes', async () => {
+    const { breaker: one, clock } = breaker(false);
+    one.read({ provider: 'a', pausedFor: 5_000, reason: 'unauthorized: x', trips: 3 });
+    expect(one.restFor('x')).toBe(5_000);
+    clock.at = 5_000;
+    for (let n = 0; n < 3; n++) {
+      expect(one.restFor('x')).toBeGreaterThan(0);
+      await new Promise(setImmediate);
+    }
+    one.read(undefined);
+    expect([one.restFor('x'), one.isOpen]).toEqual([0, false]);
+  });
+
+  it('keeps what it has just found where a read is older', () => {
+    const { breaker: one } = breaker();
+    one.open(500, 60_000, 'unauthorized: x');
+    one.read(undefined);
+    expect(one.isOpen).toBe(true);
+  });
+
+  it('is not closed by a request that started before the pause', () => {
+    const { breaker: one } = breaker();
+    one.open(50, undefined, 'throttled: slower');
+    one.passed();
+    expect(one.isOpen).toBe(true);
+  });
+});

@@ -1,0 +1,324 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, EntitySchema } from 'typeorm';
+import {
+  ContactsService,
+  INBOUND_RECEIVED,
+  type InboundReceived,
+  MESSAGE_STATUS_CHANGED,
+  type MessageStatusChanged,
+  MESSAGING_POLICY,
+  MessagingModule,
+  NotificationService,
+  SmsService,
+  VoiceService,
+  WhatsAppService,
+} from '../index.js';
+import {
+  inMemoryDatabase,
+  MessagingTester,
+  MessagingTestingModule,
+  type MessagingTestingOptions,
+} from '../testing.js';
+
+const TO = '2348012345678';
+
+@Injectable()
+class Heard {
+  readonly statuses: string[] = [];
+
+  constructor(private readonly whatsapp: WhatsAppService) {}
+
+  @OnEvent(MESSAGE_STATUS_CHANGED)
+  changed({ status, errorCode }: MessageStatusChanged): void {
+    this.statuses.push(errorCode === null ? status : `${status} ${errorCode}`);
+  }
+
+  @OnEvent(INBOUND_RECEIVED)
+  async received({ from, text }: InboundReceived): Promise<void> {
+    if (text !== 'Are you open?' || from === null) return;
+    await this.whatsapp.sendText({ to: from, text: 'Until six' });
+  }
+}
+
+interface Order {
+  id: number;
+}
+
+const ORDERS = new EntitySchema<Order>({
+  name: 'orders',
+  columns: { id: { type: 'integer', primary: true } },
+});
+
+let app: TestingModule | undefined;
+
+async function started(
+  options?: MessagingTestingOptions,
+  {
+    imports = [],
+    providers = [],
+  }: Partial<Record<'imports' | 'providers', NonNullable<unknown>[]>> = {},
+) {
+  app = await Test.createTestingModule({
+    imports: [EventEmitterModule.forRoot(), MessagingTestingModule.forRoot(options), ...imports],
+    providers: [Heard, ...providers],
+  } as Parameters<typeof Test.createTestingModule>[0]).compile();
+  await app.init();
+  return {
+    app,
+    messaging: app.get(MessagingTester),
+    sms: app.get(SmsService),
+    whatsapp: app.get(WhatsAppService),
+    contacts: app.get(ContactsService),
+    heard: app.get(Heard).statuses,
+  };
+}
+
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+
+const hello = { from: 'ACME', to: TO, body: 'Hello' };
+
+it('sent() has a message once the dispatch has handed it to a provider', async () => {
+  const { messaging, sms } = await started();
+  const { id } = await sms.send(hello);
+  await messaging.idle();
+  expect(messaging.sent()).toEqual([
+    expect.objectContaining({ batchId: id, channel: 'sms', to: TO, from: 'ACME', body: 'Hello' }),
+  ]);
+  expect((await sms.batch(id)).counts).toEqual({ sent: 1 });
+  messaging.clear();
+  expect(messaging.sent()).toEqual([]);
+});
+
+it('deliver() and fail() report a batch or one of its messages, and the app hears of it', async () => {
+  const { messaging, sms, heard } = await started();
+  const one = await sms.send(hello);
+  await messaging.deliver(one.id);
+  expect((await sms.batch(one.id)).counts).toEqual({ delivered: 1 });
+  expect(heard).toEqual(['sent', 'delivered']);
+
+  const two = await sms.send({ ...hello, to: [TO, '2348012345679'] });
+  await messaging.fail(`${two.id}-1`, 'absent_subscriber');
+  expect((await sms.batch(two.id)).counts).toEqual({ sent: 1, failed: 1 });
+  expect(await sms.message(`${two.id}-1`)).toMatchObject({ errorCode: 'absent_subscriber' });
+  expect(heard.at(-1)).toBe('failed absent_subscriber');
+});
+
+it('a later report of a lower rank changes no status', async () => {
+  const { messaging, sms } = await started();
+  const { id } = await sms.send(hello);
+  await messaging.deliver(id);
+  await messaging.fail(id, 'late');
+  expect((await sms.batch(id)).counts).toEqual({ delivered: 1 });
+});
+
+it('report() gives any status of the channel, and a busy call is dialled again when the clock advances', async () => {
+  const { messaging } = await started({ voice: { from: '2348000000002' } });
+  const voice = app!.get(VoiceService);
+  const call = await voice.send({ to: TO, text: 'Hello', redial: { times: 1, after: '5m' } });
+  await messaging.report(call.id, 'busy');
+  expect(messaging.sent()).toHaveLength(1);
+  await messaging.clock.advance('5m');
+  expect(messaging.sent().map(({ attempt }) => attempt)).toEqual([1, 2]);
+  await messaging.deliver(call.id);
+  expect((await voice.batch(call.id)).counts).toEqual({ completed: 1 });
+});
+
+it('deliver() refuses a message that no provider has, and changes nothing', async () => {
+  const { messaging, sms } = await started();
+  const sendAt = new Date(messaging.clock.now().getTime() + 3_600_000);
+  const { id } = await sms.send({ ...hello, sendAt });
+  await expect(messaging.deliver(id)).rejects.toMatchObject({ code: 'not_sent_yet' });
+  expect((await sms.batch(id)).counts).toEqual({ queued: 1 });
+});
+
+it('clock.advance() sends what is scheduled, in the order of its times, and not what is later', async () => {
+  const { messaging, sms } = await started();
+  const start = messaging.clock.now().getTime();
+  for (const hours of [3, 1, 2])
+    await sms.send({ ...hello, body: `${hours}`, sendAt: new Date(start + hours * 3_600_000) });
+  await messaging.idle();
+  expect(messaging.sent()).toEqual([]);
+  expect(messaging.next?.getTime()).toBe(start + 3_600_000);
+  await messaging.clock.advance('2h');
+  expect(messaging.sent().map(({ body }) => body)).toEqual(['1', '2']);
+  await messaging.clock.advance('1h');
+  expect(
+    messaging.sent().map(({ body, at }) => [body, at.getTime() - start >= 10_800_000]),
+  ).toEqual([
+    ['1', false],
+    ['2', false],
+    ['3', true],
+  ]);
+  await expect(messaging.clock.advance('soon' as never)).rejects.toMatchObject({
+    code: 'invalid_config',
+  });
+});
+
+it('a cancelled message is not sent, and an idempotency key is remembered for its window', async () => {
+  const { messaging, sms } = await started();
+  const sendAt = new Date(messaging.clock.now().getTime() + 3_600_000);
+  const { id } = await sms.send({ ...hello, sendAt });
+  await sms.cancel(id);
+  await messaging.clock.advance('2h');
+  expect(messaging.sent()).toEqual([]);
+  expect((await sms.batch(id)).counts).toEqual({ cancelled: 1 });
+
+  const first = await sms.send(hello, { idempotencyKey: 'order-1' });
+  const again = await sms.send(hello, { idempotencyKey: 'order-1' });
+  expect([again.id, again.replayed]).toEqual([first.id, true]);
+  await messaging.clock.advance('25h');
+  expect((await sms.send(hello, { idempotencyKey: 'order-1' })).id).not.toBe(first.id);
+});
+
+it('receive() opens the WhatsApp window for 24 hours', async () => {
+  const { messaging, whatsapp, contacts } = await started();
+  await contacts.optIn(TO, { channel: 'whatsapp', source: 'form' });
+  const text = { to: TO, text: 'Your order is ready' };
+  await expect(whatsapp.sendText(text)).rejects.toMatchObject({ code: 'window_closed' });
+  await messaging.receive({ from: '+234 801 234 5678', text: 'Where is it?' });
+  await whatsapp.sendText(text);
+  await messaging.clock.advance('23h');
+  await whatsapp.sendText(text);
+  await messaging.clock.advance('1h');
+  await expect(whatsapp.sendText(text)).rejects.toMatchObject({ code: 'window_closed' });
+  expect(messaging.sent()).toHaveLength(2);
+});
+
+it('idle() waits for what a listener sends in answer', async () => {
+  const { messaging, contacts } = await started();
+  await contacts.optIn(TO, { channel: 'whatsapp', source: 'form' });
+  await messaging.receive({ from: TO, text: 'Are you open?' });
+  expect(messaging.sent().map(({ body, to }) => [body, to])).toEqual([['Until six', TO]]);
+});
+
+it('receive() takes the channel of the last message to the sender, so that STOP opts out of it', async () => {
+  const { messaging, sms } = await started();
+  await sms.send(hello);
+  await messaging.idle();
+  await messaging.receive({ from: TO, text: 'STOP' });
+  await expect(sms.send(hello)).rejects.toMatchObject({ code: 'opted_out' });
+  await expect(messaging.receive({ from: 'nobody', text: 'Hi' })).rejects.toMatchObject({
+    fields: [{ path: 'from', message: expect.stringContaining('must be an address of whatsapp') }],
+  });
+});
+
+it('a notification falls back to its next channel after its time, and where its first one fails', async () => {
+  const { messaging } = await started();
+  const notifications = app!.get(NotificationService);
+  const notification = {
+    via: ['sms', 'email'] as const,
+    sms: { from: 'ACME', body: 'Your order is ready' },
+    email: { from: 'shop@example.com', subject: 'Your order', text: 'It is ready' },
+    fallback: { after: '2m', unless: 'delivered' } as const,
+  };
+  const to = { phone: TO, email: 'ada@example.com' };
+  const channels = () => messaging.sent().map(({ channel }) => channel);
+  await notifications.send(notification, to);
+  await messaging.clock.advance('1m');
+  expect(channels()).toEqual(['sms']);
+  await messaging.clock.advance('1m');
+  expect(channels()).toEqual(['sms', 'email']);
+
+  messaging.clear();
+  await notifications.send(notification, to);
+  await messaging.idle();
+  await messaging.fail(messaging.sent()[0]!.id, 'blocked');
+  expect(channels()).toEqual(['sms', 'email']);
+});
+
+it('providers keep their names and routes, and none of their transports is made', async () => {
+  const never = () => {
+    throw new Error('a real transport was made');
+  };
+  const { messaging, sms } = await started({
+    providers: {
+      main: { transport: never, rateLimit: '100/s' },
+      other: never,
+      injected: { useFactory: never },
+    },
+    routes: [{ channel: 'sms', use: 'other' }, { use: 'main' }],
+  });
+  const { id } = await sms.send(hello);
+  await messaging.deliver(id);
+  expect(messaging.sent().map(({ provider }) => provider)).toEqual(['other']);
+  expect((await sms.batch(id)).counts).toEqual({ delivered: 1 });
+});
+
+it('the kit takes the place of the module of the app by overrideModule()', async () => {
+  const messagingModule = MessagingModule.forRoot({
+    transport: () => {
+      throw new Error('a real transport was made');
+    },
+  });
+  app = await Test.createTestingModule({ imports: [EventEmitterModule.forRoot(), messagingModule] })
+    .overrideModule(messagingModule)
+    .useModule(MessagingTestingModule.forRoot())
+    .compile();
+  await app.init();
+  const { id } = await app.get(SmsService).send(hello);
+  await app.get(MessagingTester).deliver(id);
+  expect((await app.get(SmsService).batch(id)).counts).toEqual({ delivered: 1 });
+});
+
+it('idle() rejects with the error of a policy that fails', async () => {
+  let fails = false;
+  const policy = {
+    name: 'own',
+    decide: () =>
+      fails ? Promise.reject(new Error('no such table: prices')) : Promise.resolve(new Map()),
+  };
+  const { messaging, sms } = await started(undefined, {
+    providers: [{ provide: MESSAGING_POLICY, useValue: policy }],
+  });
+  const sendAt = new Date(messaging.clock.now().getTime() + 3_600_000);
+  await sms.send({ ...hello, sendAt });
+  fails = true;
+  await expect(messaging.clock.advance('2h')).rejects.toThrow('no such table: prices');
+  fails = false;
+  await messaging.idle();
+  expect(messaging.sent()).toHaveLength(1);
+});
+
+it('retention deletes old messages when the clock advances', async () => {
+  const { messaging, sms } = await started({
+    store: { retention: { content: '30d', messages: '60d' } },
+  });
+  const { id } = await sms.send(hello);
+  await messaging.deliver(id);
+  await messaging.clock.advance('31d');
+  expect((await sms.message(`${id}-0`)).content).toBeNull();
+  await messaging.clock.advance('30d');
+  await expect(sms.batch(id)).rejects.toMatchObject({ code: 'not_found' });
+});
+
+it('a send joins the transaction of the app in a database of inMemoryDatabase()', async () => {
+  const database = { ...inMemoryDatabase(), entities: [ORDERS], synchronize: true };
+  const { messaging, sms } = await started(
+    { dataSource: 'default' },
+    { imports: [TypeOrmModule.forRoot(database)] },
+  );
+  const source = app!.get(DataSource);
+  const order = (id: number, fails: boolean) =>
+    source.transaction(async (manager) => {
+      await manager.insert(ORDERS, { id });
+      await sms.send({ ...hello, body: `Order ${id}` }, { manager });
+      // The transaction stays open in later turns of the event loop.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (fails) throw new Error('card declined');
+    });
+  await expect(order(1, true)).rejects.toThrow('card declined');
+  await order(2, false);
+  const [one] = await Promise.all([sms.send(hello), order(3, false)]);
+  await messaging.deliver(one.id);
+  expect(new Set(messaging.sent().map(({ body }) => body))).toEqual(
+    new Set(['Hello', 'Order 2', 'Order 3']),
+  );
+  expect(await source.getRepository(ORDERS).count()).toBe(2);
+});

@@ -1,0 +1,143 @@
+import { MessagingConfigError } from '../message/errors.js';
+import { decimalAmount } from './rate-card.js';
+import { list, type OptionReader, optional, type OptionsOf, group, text } from './option-schema.js';
+
+/** The first of them that may take a message; the next one after a definite refusal. */
+export interface Failover {
+  readonly failover: readonly RouteUse[];
+}
+
+/** One of them, by weight, chosen by the hash of the submission's id. */
+export interface Weighted {
+  readonly weighted:
+    | Readonly<Record<string, number>>
+    | readonly { readonly use: RouteUse; readonly weight: number }[];
+}
+
+/** The one with the lowest price for the recipient; the next one after a definite refusal. */
+export interface Cheapest {
+  readonly cheapest: readonly string[];
+}
+
+/** The provider of a rule: its name, or a choice between several. */
+export type RouteUse = string | Failover | Weighted | Cheapest;
+
+/**
+ * Tries the providers in this order. Another one gets a message only where the one before has
+ * certainly not accepted it: never after an answer that is missing or uncertain.
+ * @example
+ * routes: [{ channel: 'sms', use: failover('main', 'backup') }]
+ */
+export function failover(...of: readonly [RouteUse, RouteUse, ...RouteUse[]]): Failover {
+  return { failover: of };
+}
+
+/**
+ * Shares submissions by weight. The choice follows from the submission's id, so that a repetition of
+ * the same submission makes the same one.
+ * @example
+ * routes: [{ channel: 'sms', use: failover(weighted({ a: 70, b: 30 }), 'c') }]
+ * weighted([{ use: failover('a', 'b'), weight: 70 }, { use: 'c', weight: 30 }])
+ */
+export function weighted(of: Weighted['weighted']): Weighted {
+  return { weighted: of };
+}
+
+/**
+ * Tries the providers in the order of their `prices` for the recipient. One without a price for it
+ * gets no message.
+ * @example
+ * routes: [{ channel: 'sms', maxPrice: '0.02', use: cheapest('a', 'b') }]
+ */
+export function cheapest(...of: readonly [string, string, ...string[]]): Cheapest {
+  return { cheapest: of };
+}
+
+/** A checked `use`. */
+export type Choice =
+  | { readonly provider: string }
+  | { readonly cheapest: readonly string[] }
+  | { readonly failover: readonly Choice[] }
+  | { readonly weighted: readonly { readonly choice: Choice; readonly weight: number }[] };
+
+/** Deepest nesting of `use`. */
+const DEEPEST = 8;
+
+const FORMS =
+  "the name of a provider, failover('a', 'b'), cheapest('a', 'b'), or weighted({ a: 70, b: 30 }) with weights above zero";
+
+export const routeUse: OptionReader<Choice, RouteUse> = (name, value) => choiceOf(name, value, 1);
+
+function choiceOf(name: string, value: unknown, depth: number): Choice {
+  if (typeof value === 'string' && value !== '') return { provider: value };
+  const [[kind, of] = [], ...others] = Object.entries(Object(value) as Record<string, unknown>);
+  if (others.length > 0 || depth > DEEPEST) return wrong(name);
+  if (kind === 'failover' && Array.isArray(of) && of.length >= 2)
+    return {
+      failover: of.map((one, n) => choiceOf(`${name}.failover[${n}]`, one, depth + 1)),
+    };
+  if (kind === 'cheapest' && Array.isArray(of) && of.length >= 2)
+    return { cheapest: of.map((one, n) => text(`${name}.cheapest[${n}]`, one)) };
+  if (kind !== 'weighted' || typeof of !== 'object' || of === null) return wrong(name);
+  const parts = Array.isArray(of)
+    ? of.map((part: unknown, n) => {
+        const path = `${name}.weighted[${n}]`;
+        const { use, weight } = Object(part) as { use?: unknown; weight?: unknown };
+        return { path, choice: choiceOf(`${path}.use`, use, depth + 1), weight };
+      })
+    : Object.entries(of as Record<string, unknown>).map(([provider, weight]) => {
+        const path = `${name}.weighted.${provider}`;
+        return { path, choice: { provider }, weight };
+      });
+  if (parts.length === 0) return wrong(name);
+  for (const { path, weight } of parts)
+    if (!(typeof weight === 'number' && Number.isFinite(weight) && weight > 0))
+      throw new MessagingConfigError(`${path}: must have a weight above zero, such as 70`);
+  return {
+    weighted: parts.map(({ choice, weight }) => ({ choice, weight: weight as number })),
+  };
+}
+
+function wrong(name: string): never {
+  throw new MessagingConfigError(`${name}: must be ${FORMS}`);
+}
+
+/** Digits without the plus, as the address keys of phone numbers begin; other addresses as they are. */
+const prefixes: OptionReader<readonly string[]> = (name, value) => {
+  const all = list(text)(name, value).map((prefix) =>
+    /^\+[\d\s\-().]+$/.test(prefix) ? prefix.replace(/[+\s\-().]/g, '') : prefix,
+  );
+  const empty = all.indexOf('');
+  if (all.length === 0 || empty >= 0)
+    throw new MessagingConfigError(
+      `${empty >= 0 ? `${name}[${empty}]` : name}: is empty; write the beginnings of numbers with their country code, such as ['234'], or leave it out for every recipient`,
+    );
+  return all;
+};
+
+const ROUTE = {
+  /** @default every channel */
+  channel: optional(text),
+  /** @default every tenant */
+  tenant: optional(text),
+  /** Beginnings of the recipient's address, such as `'234'` or `'234803'`. @default every recipient */
+  to: optional(prefixes),
+  /** The sender, as the message names it. @default every sender */
+  from: optional(text),
+  /** Price category of the content, such as `'marketing'`. @default every category, and none */
+  category: optional(text),
+  /**
+   * Providers of the rule that charge more for the recipient get no message, nor do those without a
+   * price for it. Needs their option `prices`. @default no limit
+   */
+  maxPrice: optional(decimalAmount),
+  use: routeUse,
+};
+
+/** One rule of `routes`: all of its conditions must fit, and `use` carries the message. */
+export type Route = OptionsOf<typeof ROUTE>;
+
+export const readRoute = group(ROUTE);
+
+/** A checked rule. */
+export type RouteRule = ReturnType<typeof readRoute>;

@@ -1,0 +1,131 @@
+import { identifier, own, recipientNumber, word } from '../../message/report-fields.js';
+import type {
+  Submission,
+  SubmissionAccepted,
+  TransportContext,
+  TransportFactory,
+} from '../../ports/message-transport.js';
+import {
+  group,
+  type OptionsOf,
+  textLike,
+  wholeNumber,
+  withDefault,
+} from '../../ports/option-schema.js';
+import type { ClientAnswer } from '../http-client/http-client.js';
+import {
+  HttpRequestProvider,
+  numberOf,
+  type ProviderRequest,
+  serviceOptions,
+  textOf,
+} from '../http-client/http-provider.js';
+import { ProviderErrors } from '../http-client/provider-errors.js';
+import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
+
+const NAME = "Africa's Talking";
+
+const AFRICAS_TALKING = {
+  /** Name of the app, which is `sandbox` in the sandbox. */
+  username: textLike(/^[\x21-\x7e]{1,255}$/, 'the name of the app, without white space'),
+  apiKey: textLike(/^[\x21-\x7e]{16,}$/, 'the API key of the app, without white space'),
+  /** Most recipients of one request. @default 100 */
+  maxRecipients: withDefault(wholeNumber, 100),
+  /** The sandbox is `https://api.sandbox.africastalking.com`. */
+  ...serviceOptions({ name: 'africas-talking', baseUrl: 'https://api.africastalking.com' }),
+};
+
+/** Options of {@link africasTalking}. */
+export type AfricasTalkingOptions = OptionsOf<typeof AFRICAS_TALKING>;
+
+const read = group(AFRICAS_TALKING);
+
+/** By the word of a recipient's status, of which 100 to 102 are accepted. */
+const errors = new ProviderErrors(NAME, 'username and apiKey', {
+  unauthorized: ['authentication_failed'],
+  account_restricted: ['RiskHold'],
+  payment_required: ['InsufficientBalance'],
+  sender_unknown: ['InvalidSenderId'],
+  not_routable: ['CouldNotRoute'],
+  uncertain: ['InternalServerError', 'GatewayError'],
+  refused: [
+    'InvalidPhoneNumber',
+    'UnsupportedNumberType',
+    'UserInBlacklist',
+    'DoNotDisturbRejection',
+    'RejectedByGateway',
+  ],
+});
+
+const ACCEPTED: readonly unknown[] = [100, 101, 102];
+
+/**
+ * Sends SMS through Africa's Talking. It has no idempotency keys, and its reports repeat nothing of
+ * ours: a message with a lost answer stays `unknown`, and is never sent again.
+ * @throws MessagingConfigError naming the option and the remedy
+ * @see https://developers.africastalking.com/docs/sms/sending/bulk
+ * @example
+ * providers: { at: africasTalking({ username: 'acme', apiKey: process.env.AT_API_KEY! }) },
+ * callbackPath: 'dlr',
+ * callbacks: { providers: { at: { parser: africasTalkingParser(), verifier: sharedSecret({ secret }) } } },
+ */
+export function africasTalking(options: AfricasTalkingOptions): TransportFactory {
+  const settings = read('', options);
+  return (context) => new AfricasTalkingTransport(settings, context);
+}
+
+class AfricasTalkingTransport extends HttpRequestProvider {
+  constructor(
+    private readonly settings: ReturnType<typeof read>,
+    context: TransportContext,
+  ) {
+    super(settings, context, { channels: ['sms'], maxRecipients: settings.maxRecipients });
+  }
+
+  protected credential() {
+    return { apikey: this.settings.apiKey };
+  }
+
+  protected requestOf(submission: Submission): ProviderRequest {
+    const { sender, recipients } = submission;
+    const body = new URLSearchParams({
+      username: this.settings.username,
+      to: recipients.map((recipient) => `+${numberOf(recipient, NAME)}`).join(','),
+      message: textOf(submission, NAME),
+      from: sender,
+      bulkSMSMode: '1',
+    });
+    return { path: '/version1/messaging', body };
+  }
+
+  protected outcomeOf(answer: ClientAnswer, { id, recipients }: Submission): SubmissionAccepted {
+    const data = own(answer.body, 'SMSMessageData');
+    const found = own(data, 'Recipients');
+    if (!Array.isArray(found)) {
+      const refused = answer.status < 200 || answer.status >= 300;
+      if (!refused) throw errors.unusable('its list of recipients');
+      throw errors.failureOf(answer, textCodeOf(answer), this.context.clock.now());
+    }
+    // A refusal of the whole request names its reason in the place of the recipients.
+    const whole = found.length === 0 ? (word(own(data, 'Message')) ?? '') : '';
+    if (errors.meaningOf(whole)) throw errors.failure(errors.meaningOf(whole) ?? 'refused', whole);
+    const results = new Map(
+      found.map((one) => [recipientNumber(own(one, 'number')), resultOf(one)] as const),
+    );
+    return outcomeOfResults(errors, id, recipients, (recipient) => results.get(recipient));
+  }
+}
+
+function resultOf(entry: unknown): RecipientResult {
+  const code = own(entry, 'statusCode');
+  const messageId = identifier(own(entry, 'messageId'));
+  if (ACCEPTED.includes(code)) return messageId === null ? {} : { id: messageId };
+  const status = word(own(entry, 'status'));
+  return status !== null && /^[A-Za-z]+$/.test(status) ? { code: status } : {};
+}
+
+/** A wrong key is answered by a text. */
+function textCodeOf({ status, text }: ClientAnswer): string | undefined {
+  const isRefused = /^the supplied authentication is invalid/i.test(text.trim());
+  return status === 401 && isRefused ? 'authentication_failed' : undefined;
+}

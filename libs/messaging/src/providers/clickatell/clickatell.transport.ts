@@ -1,0 +1,136 @@
+import { MessagingConfigError } from '../../message/errors.js';
+import { identifier, own, recipientNumber } from '../../message/report-fields.js';
+import type {
+  Submission,
+  SubmissionAccepted,
+  TransportContext,
+  TransportFactory,
+} from '../../ports/message-transport.js';
+import {
+  group,
+  type OptionReader,
+  type OptionsOf,
+  textLike,
+  wholeNumber,
+  withDefault,
+} from '../../ports/option-schema.js';
+import type { ClientAnswer } from '../http-client/http-client.js';
+import {
+  HttpRequestProvider,
+  numberOf,
+  type ProviderRequest,
+  serviceOptions,
+  textOf,
+} from '../http-client/http-provider.js';
+import { ProviderErrors } from '../http-client/provider-errors.js';
+import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
+import { clientMessageId } from './clickatell.js';
+
+const NAME = 'Clickatell';
+
+const recipientsOfRequest: OptionReader<number> = (option, value) => {
+  const given = wholeNumber(option, value);
+  if (given <= 200) return given;
+  throw new MessagingConfigError(
+    `${option}: must be at most 200, which Clickatell takes in a request`,
+  );
+};
+
+const CLICKATELL = {
+  /** API key of the integration. */
+  apiKey: textLike(/^[\x21-\x7e]{16,}$/, 'the API key of the integration, without white space'),
+  /** Most recipients of one request; Clickatell takes 200. @default 100 */
+  maxRecipients: withDefault(recipientsOfRequest, 100),
+  ...serviceOptions({ name: 'clickatell', baseUrl: 'https://platform.clickatell.com' }),
+};
+
+/** Options of {@link clickatell}. */
+export type ClickatellOptions = OptionsOf<typeof CLICKATELL>;
+
+const read = group(CLICKATELL);
+
+/** @see https://docs.clickatell.com/channels/one-api/one-api-errors-table/ */
+const errors = new ProviderErrors(NAME, 'apiKey', {
+  unauthorized: [1, 7],
+  account_restricted: [2, 3, 38, 39, 46],
+  payment_required: [20],
+  throttled: [43],
+  uncertain: [18],
+  retryable: [19],
+  sender_unknown: [44, 45],
+  not_routable: [101, 110, 111],
+  refused: [21, 22, 23, 24, 25, 26, 27, 28, 30, 31, 32, 33, 40, 41, 42, 100],
+});
+
+/**
+ * Sends SMS, and texts on WhatsApp, through Clickatell's One API. It has no idempotency keys: a message
+ * with a lost answer is `unknown` until its first callback, whose `clientMessageId` names submission
+ * and recipient, and is never sent again.
+ * @throws MessagingConfigError naming the option and the remedy
+ * @see https://docs.clickatell.com/channels/one-api/one-api-reference/
+ * @example
+ * providers: { clickatell: clickatell({ apiKey: process.env.CLICKATELL_API_KEY! }) },
+ * callbackPath: 'dlr',
+ * callbacks: {
+ *   providers: { clickatell: { parser: clickatellParser(), verifier: basicAuth({ username, password }) } },
+ * },
+ */
+export function clickatell(options: ClickatellOptions): TransportFactory {
+  const settings = read('', options);
+  return (context) => new ClickatellTransport(settings, context);
+}
+
+class ClickatellTransport extends HttpRequestProvider {
+  constructor(
+    private readonly settings: ReturnType<typeof read>,
+    context: TransportContext,
+  ) {
+    super(settings, context, {
+      channels: ['sms', 'whatsapp'],
+      maxRecipients: settings.maxRecipients,
+    });
+  }
+
+  protected credential() {
+    return { authorization: this.settings.apiKey };
+  }
+
+  protected requestOf(submission: Submission): ProviderRequest {
+    const { id, channel, sender, recipients } = submission;
+    const content = textOf(submission, NAME);
+    const messages = recipients.map((recipient) => {
+      const to = numberOf(recipient, NAME);
+      const own = { channel, to, content, clientMessageId: clientMessageId(id, to) };
+      return sender === '' ? own : { ...own, from: sender };
+    });
+    return { path: '/v1/message', body: { messages } };
+  }
+
+  /** The messages of an answer have an error each; a refusal of all of them has one of its own. */
+  protected outcomeOf(answer: ClientAnswer, { id, recipients }: Submission): SubmissionAccepted {
+    const { status, body } = answer;
+    const found = own(body, 'messages');
+    const whole = codeOf(own(body, 'error'));
+    if (whole !== undefined || !Array.isArray(found) || found.length === 0) {
+      if (whole === undefined && status >= 200 && status < 300)
+        throw errors.unusable('its list of messages');
+      throw errors.failureOf(answer, whole, this.context.clock.now());
+    }
+    const results = new Map(
+      found.map((one) => [recipientNumber(own(one, 'to')), resultOf(one)] as const),
+    );
+    return outcomeOfResults(errors, id, recipients, (recipient) => results.get(recipient));
+  }
+}
+
+function resultOf(entry: unknown): RecipientResult {
+  const id = identifier(own(entry, 'apiMessageId'));
+  if (own(entry, 'accepted') === true) return id === null ? {} : { id };
+  const code = codeOf(own(entry, 'error'));
+  return code === undefined ? {} : { code };
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = own(error, 'code');
+  return Number.isSafeInteger(code) ? String(code) : undefined;
+}

@@ -1,0 +1,194 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import {
+  PausedFailure,
+  PausedUncertainFailure,
+  PermanentFailure,
+  UnroutableFailure,
+} from '../../message/errors.js';
+import type { DeliveryReport } from '../../message/events.js';
+import type { Channel, TemplateContent } from '../../message/message.js';
+import type {
+  MessageTransport,
+  SentSubmission,
+  Submission,
+  SubmissionAccepted,
+  TransportCapabilities,
+  TransportContext,
+} from '../../ports/message-transport.js';
+import { wholeNumber, withDefault } from '../../ports/option-schema.js';
+import { providerName, serviceAddress } from '../provider-options.js';
+import { type ClientAnswer, HttpClient } from './http-client.js';
+
+const MAX_ANSWER = 1_048_576;
+/** Polls in flight. */
+const POLLS = 4;
+
+interface ServiceDefaults {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly connections?: number;
+}
+
+/** Options of every provider over HTTP. */
+export function serviceOptions({ name, baseUrl, connections = 16 }: ServiceDefaults) {
+  return {
+    /** Address of the service. @default the provider's own */
+    baseUrl: withDefault(serviceAddress, baseUrl),
+    /** Most connections, and requests in flight. @default 16 */
+    connections: withDefault(wholeNumber, connections),
+    /** Tells transports apart, also in stored submissions: do not change it. @default the provider */
+    name: withDefault(providerName, name),
+  };
+}
+
+/** The checked {@link serviceOptions}. */
+export interface ServiceSettings {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly connections: number;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface ProviderRequest {
+  /** @default 'POST' */
+  readonly method?: 'GET' | 'POST';
+  /** Path and query, after `baseUrl`. */
+  readonly path: string;
+  readonly headers?: Headers;
+  /** A form, JSON, or a text or bytes with their own content type in `headers`. @default none */
+  readonly body?: URLSearchParams | Readonly<Record<string, unknown>> | string | Buffer;
+  /** Longest answer that is read. @default 1 MiB */
+  readonly maxBytes?: number;
+}
+
+/** A provider over HTTP. */
+export abstract class HttpProvider implements MessageTransport, OnApplicationShutdown {
+  readonly name: string;
+  readonly capabilities: TransportCapabilities;
+  readonly #client: HttpClient;
+
+  constructor(
+    { name, baseUrl, connections }: ServiceSettings,
+    protected readonly context: TransportContext,
+    capabilities: Partial<TransportCapabilities> & { readonly channels: readonly Channel[] },
+  ) {
+    this.name = name;
+    this.capabilities = { maxRecipients: 1, idempotencyWindow: 0, connections, ...capabilities };
+    this.#client = new HttpClient(context.http, baseUrl, connections);
+  }
+
+  /**
+   * Headers of every request that prove the account.
+   * @throws PausedFailure where there is no credential: nothing has left
+   */
+  protected abstract credential(signal: AbortSignal): Headers | Promise<Headers>;
+
+  abstract submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted>;
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#client.close();
+  }
+
+  /** @throws SubmitFailure where no complete answer arrived */
+  protected async send(request: ProviderRequest, signal: AbortSignal): Promise<ClientAnswer> {
+    const credential = await this.credential(signal);
+    const { method = 'POST', path, body, maxBytes = MAX_ANSWER } = request;
+    const isForm = body instanceof URLSearchParams;
+    const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      ...credential,
+      ...(body !== undefined && { 'content-type': type }),
+      ...request.headers,
+    };
+    const sent = isForm ? body.toString() : body;
+    return this.#client.send({ method, path, headers, body: sent, maxBytes }, signal);
+  }
+
+  /**
+   * Polls submissions side by side, until a failure that pauses the provider. The first failure counts
+   * where there is no report.
+   */
+  protected async pollEach(
+    submissions: readonly SentSubmission[],
+    poll: (submission: SentSubmission, reference: string) => Promise<DeliveryReport | undefined>,
+  ): Promise<readonly DeliveryReport[]> {
+    const reports: DeliveryReport[] = [];
+    const waiting = submissions.values();
+    let failure: unknown;
+    let isOver = false;
+    const reader = async (): Promise<void> => {
+      for (const submission of waiting) {
+        if (isOver) return;
+        if (submission.reference === null) continue;
+        try {
+          const report = await poll(submission, submission.reference);
+          if (report) reports.push(report);
+        } catch (error) {
+          failure ??= error;
+          isOver ||= error instanceof PausedFailure || error instanceof PausedUncertainFailure;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: POLLS }, reader));
+    if (failure !== undefined && reports.length === 0) throw failure as Error;
+    return reports;
+  }
+}
+
+/** A provider to which each submission is one request, whose answer is the outcome. */
+export abstract class HttpRequestProvider extends HttpProvider {
+  /** @throws PermanentFailure where the provider has no form for the submission */
+  protected abstract requestOf(submission: Submission): ProviderRequest;
+
+  /** @throws SubmitFailure where the answer is no acceptance */
+  protected abstract outcomeOf(answer: ClientAnswer, submission: Submission): SubmissionAccepted;
+
+  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+    const { channels, maxRecipients } = this.capabilities;
+    const { channel, recipients } = submission;
+    if (!channels?.includes(channel))
+      throw new UnroutableFailure(
+        'unsupported_channel',
+        `The ${this.name} transport does not send ${channel}`,
+      );
+    const most = channel === 'sms' ? maxRecipients : 1;
+    if (recipients.length < 1 || recipients.length > most)
+      throw new PermanentFailure(
+        'invalid_submission',
+        `The ${this.name} transport takes 1 to ${most} recipients in a request`,
+      );
+    return this.outcomeOf(await this.send(this.requestOf(submission), signal), submission);
+  }
+}
+
+/** @throws UnroutableFailure for a content that is no text */
+export function textOf({ content }: Submission, by: string): string {
+  if (content.kind === 'text' && typeof content['text'] === 'string' && content['text'] !== '')
+    return content['text'];
+  throw new UnroutableFailure('unsupported_content', `${by} carries texts only`);
+}
+
+/**
+ * A template with values of its text alone; `undefined`: the message is none.
+ * @throws UnroutableFailure for one with a header or buttons
+ */
+export function templateOf(
+  { channel, content }: Submission,
+  by: string,
+): TemplateContent | undefined {
+  if (channel !== 'whatsapp' || content.kind !== 'template') return undefined;
+  const template = content as TemplateContent;
+  if (!template.header && !template.buttons?.length) return template;
+  throw new UnroutableFailure(
+    'unsupported_content',
+    `${by} carries templates without values of their header and buttons only`,
+  );
+}
+
+/** @throws UnroutableFailure for a recipient without a number */
+export function numberOf(recipient: string | undefined, by: string): string {
+  if (recipient !== undefined && /^\d{3,20}$/.test(recipient)) return recipient;
+  throw new UnroutableFailure('unsupported_recipient', `${by} sends to phone numbers only`);
+}

@@ -1,0 +1,165 @@
+import { reportReader, submissionLink } from '../../callbacks/callback-map.js';
+import { PermanentFailure, type SubmitFailure } from '../../message/errors.js';
+import type { DeliveryReport } from '../../message/events.js';
+import type { TemplateContent } from '../../message/message.js';
+import { identifier, own } from '../../message/report-fields.js';
+import type {
+  SentSubmission,
+  Submission,
+  SubmissionAccepted,
+  TransportContext,
+  TransportFactory,
+} from '../../ports/message-transport.js';
+import { group, type OptionsOf, optional, textLike } from '../../ports/option-schema.js';
+import type { ClientAnswer } from '../http-client/http-client.js';
+import {
+  HttpRequestProvider,
+  numberOf,
+  type ProviderRequest,
+  serviceOptions,
+  templateOf,
+  textOf,
+} from '../http-client/http-provider.js';
+import { ProviderErrors } from '../http-client/provider-errors.js';
+import { httpAddress } from '../provider-options.js';
+import { PLIVO_STATUSES } from './plivo.js';
+
+const NAME = 'Plivo';
+
+const PLIVO = {
+  /** Auth ID of the account, from the console. */
+  authId: textLike(/^[A-Z0-9]{20}$/, 'the Auth ID: 20 capital letters and digits'),
+  authToken: textLike(/^[\x21-\x7e]{16,}$/, 'the auth token of the account, without white space'),
+  /** Address of this app's callbacks, as Plivo reaches it. @default no reports but polled ones */
+  callbackUrl: optional(httpAddress),
+  ...serviceOptions({ name: 'plivo', baseUrl: 'https://api.plivo.com' }),
+};
+
+/** Options of {@link plivo}. */
+export type PlivoOptions = OptionsOf<typeof PLIVO>;
+
+const read = group(PLIVO);
+
+/** Plivo's error body has a text for people; the reference lists a word for each HTTP status. */
+const CODES: Readonly<Record<number, string>> = {
+  400: 'invalid_parameter',
+  401: 'authentication_failed',
+  402: 'payment_required',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  429: 'rate_limit_exceeded',
+};
+
+const errors = new ProviderErrors(NAME, 'authId and authToken', {
+  // The address of a message has nothing but the account that may be unknown.
+  unauthorized: ['authentication_failed', 'not_found'],
+  account_restricted: ['forbidden'],
+  payment_required: ['payment_required'],
+  throttled: ['rate_limit_exceeded'],
+});
+
+/**
+ * Sends SMS and WhatsApp messages through Plivo, one recipient in a request: its answer to several
+ * does not say which id is of which. It has no idempotency keys: a message with a lost answer is
+ * `unknown` until its first callback, whose address names the submission, and is never sent again.
+ * @throws MessagingConfigError naming the option and the remedy
+ * @see https://www.plivo.com/docs/messaging/api/message/send-a-message
+ * @example
+ * providers: { plivo: plivo({ authId, authToken, callbackUrl: 'https://app.example.com/dlr/plivo' }) },
+ * callbackPath: 'dlr',
+ * callbacks: {
+ *   providers: {
+ *     plivo: { parser: plivoParser(), verifier: plivoSignature({ authToken, origin: 'https://app.example.com' }) },
+ *   },
+ * },
+ */
+export function plivo(options: PlivoOptions): TransportFactory {
+  const settings = read('', options);
+  return (context) => new PlivoTransport(settings, context);
+}
+
+const readMessage = reportReader({
+  reference: 'message_uuid',
+  messageId: 'message_uuid',
+  recipient: 'to_number',
+  status: 'message_state',
+  statuses: PLIVO_STATUSES,
+  errorCode: 'error_code',
+  noError: ['000'],
+});
+
+class PlivoTransport extends HttpRequestProvider {
+  readonly #path: string;
+
+  constructor(
+    private readonly settings: ReturnType<typeof read>,
+    context: TransportContext,
+  ) {
+    super(settings, context, { channels: ['sms', 'whatsapp'] });
+    this.#path = `/v1/Account/${settings.authId}/Message/`;
+  }
+
+  /** One request for each message with a known id. */
+  fetchReports(
+    submissions: readonly SentSubmission[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryReport[]> {
+    return this.pollEach(submissions, async ({ submissionId, recipients }, id) => {
+      const path = `${this.#path}${encodeURIComponent(id)}/`;
+      const answer = await this.send({ method: 'GET', path }, signal);
+      if (answer.status === 404) return undefined;
+      if (answer.status !== 200) throw this.#failureOf(answer);
+      const report = readMessage(answer.body);
+      return report && { ...report, submissionId, recipient: recipients[0] ?? null };
+    });
+  }
+
+  protected credential() {
+    const { authId, authToken } = this.settings;
+    const pair = Buffer.from(`${authId}:${authToken}`).toString('base64');
+    return { authorization: `Basic ${pair}` };
+  }
+
+  protected requestOf(submission: Submission): ProviderRequest {
+    const { id, channel, sender, recipients } = submission;
+    const { callbackUrl } = this.settings;
+    const template = templateOf(submission, NAME);
+    const body = {
+      src: /^\d{9,}$/.test(sender) ? `+${sender}` : sender,
+      dst: `+${numberOf(recipients[0], NAME)}`,
+      type: channel,
+      ...(template ? { template: templateBody(template) } : { text: textOf(submission, NAME) }),
+      ...(callbackUrl && { url: submissionLink(callbackUrl, id), method: 'POST' }),
+    };
+    return { path: this.#path, body };
+  }
+
+  protected outcomeOf(answer: ClientAnswer): SubmissionAccepted {
+    if (answer.status < 200 || answer.status >= 300) throw this.#failureOf(answer);
+    const ids = own(answer.body, 'message_uuid');
+    const id = identifier(Array.isArray(ids) ? ids[0] : ids);
+    if (id !== null) return { reference: id, messageIds: [id] };
+    const invalid = own(answer.body, 'invalid_number');
+    if (Array.isArray(invalid) && invalid.length > 0)
+      throw new PermanentFailure('invalid_number', 'Plivo refused the number of the recipient');
+    throw errors.unusable('the message_uuid of a message');
+  }
+
+  /** Only a body with Plivo's `api_id` and `error` is proof of a refusal. */
+  #failureOf(answer: ClientAnswer): SubmitFailure {
+    const { body, status } = answer;
+    const isOwn = identifier(own(body, 'api_id')) !== null && own(body, 'error') !== undefined;
+    const code = isOwn ? (CODES[status] ?? `http_${status}`) : undefined;
+    return errors.failureOf(answer, code, this.context.clock.now());
+  }
+}
+
+function templateBody({ template, language, params }: TemplateContent) {
+  const parameters = params.map((text) => ({ type: 'text', text }));
+  return {
+    name: template,
+    language,
+    ...(parameters.length > 0 && { components: [{ type: 'body', parameters }] }),
+  };
+}

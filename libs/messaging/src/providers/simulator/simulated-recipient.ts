@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto';
+import { addressOfKey } from '../../message/address.js';
+import type {
+  SimulatedFate,
+  SimulatedReport,
+  Simulation,
+} from '../../message/channel-definition.js';
+import type { DeliveryReport } from '../../message/events.js';
+import type { Submission } from '../../ports/message-transport.js';
+
+/**
+ * All reports for one recipient, derived from data that a resend repeats: after a restart they have
+ * the same times, so that a repeat is recognised. Times lie within 50 ms after the first start.
+ */
+export interface SimulatedRecipient {
+  readonly course: SimulatedFate['course'];
+  /** One of 16 random values from 0 to 1; spreads reports over time. */
+  readonly jitter: number;
+  /** Report of a message on its way; only `disordered` sends it. */
+  readonly underway: DeliveryReport;
+  /** Precedes the final report. */
+  readonly first: DeliveryReport | undefined;
+  readonly final: DeliveryReport;
+  /** Follows the final report, where the channel has such a status. */
+  readonly followUp: DeliveryReport | undefined;
+}
+
+export function simulatedRecipient(
+  submissionId: string,
+  recipient: string,
+  firstSentAt: Date,
+  { fateOf, underway, followUp }: Simulation,
+  of: Pick<Submission, 'attempt'> & Partial<Pick<Submission, 'content'>>,
+  reference: string,
+): SimulatedRecipient {
+  const fate = fateOf(addressOfKey(recipient), of);
+  const dice = hash('sha256', `${submissionId} ${recipient}`, 'buffer');
+  const sentAt = firstSentAt.getTime() + ((dice[0] ?? 0) % 10);
+  const endedAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
+  const reportOf = (
+    { status, rawStatus, errorCode, details }: SimulatedReport,
+    at: number,
+  ): DeliveryReport => ({
+    reference,
+    messageId: null,
+    recipient,
+    status,
+    rawStatus,
+    errorCode: errorCode ?? null,
+    providerTime: new Date(at),
+    details: typeof details === 'function' ? details(new Date(endedAt)) : details,
+  });
+  const next = fate.later ?? (followUp?.after === fate.status ? followUp : undefined);
+  return {
+    course: fate.course,
+    jitter: ((dice[2] ?? 0) % 16) / 15,
+    underway: reportOf(underway, sentAt),
+    first: fate.before && reportOf(fate.before, sentAt),
+    final: reportOf(fate, endedAt),
+    followUp: next && reportOf(next, endedAt + 1),
+  };
+}
+
+export function platformIdOf(prefix: string, submissionId: string, recipient: string): string {
+  return prefix + hash('sha256', `${submissionId} ${recipient}`, 'base64url').slice(0, 32);
+}
+
+export function referenceOf(submissionId: string): string {
+  return `sim-${hash('sha256', submissionId, 'hex').slice(0, 32)}`;
+}

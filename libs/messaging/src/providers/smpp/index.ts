@@ -1,0 +1,2 @@
+export type { SmppOptions, SmppRefusal } from './smpp.options.js';
+export { smpp } from './smpp.transport.js';

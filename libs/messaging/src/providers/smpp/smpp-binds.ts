@@ -1,0 +1,196 @@
+import { Logger } from '@nestjs/common';
+import {
+  type BindMode,
+  commandStatusName,
+  connectSmpp,
+  type LateAnswer,
+  type RequestHandlers,
+  SmppBindError,
+  type SmppSession,
+} from '@dundun/smpp';
+import { PausedFailure, RetryableFailure } from '../../message/errors.js';
+import type { SmppSettings } from './smpp.options.js';
+import { pauseCode } from './smpp-refusals.js';
+
+/** First wait before the next connection, in milliseconds; it doubles up to `reconnect`. */
+const FIRST_WAIT = 1_000;
+
+export interface BindHooks {
+  readonly handlers: RequestHandlers;
+  readonly late: (session: SmppSession, answer: LateAnswer) => void;
+}
+
+/** Keeps the binds of one process open: each connects again after a growing, jittered wait. */
+export class SmppBinds {
+  readonly #logger = new Logger('SmppTransport');
+  readonly #stop = new AbortController();
+  readonly #sessions = new Set<SmppSession>();
+  readonly #loops: Promise<void>[] = [];
+  #changed: (() => void)[] = [];
+  #failure: Error | undefined;
+
+  constructor(
+    private readonly settings: SmppSettings,
+    private readonly hooks: BindHooks,
+  ) {}
+
+  /** Makes the connections; again it does nothing. */
+  start(): void {
+    if (this.#loops.length > 0 || this.#stop.signal.aborted) return;
+    for (const [mode, count] of Object.entries(this.settings.binds))
+      for (let n = 0; n < count; n++) this.#loops.push(this.#keep(mode as BindMode));
+  }
+
+  /**
+   * Uses the sending bind with the fewest messages; waits for one as long as one may come.
+   * @param use is called at once where there is a bind, so that the next call sees its message
+   */
+  async send<T>(signal: AbortSignal, use: (session: SmppSession) => Promise<T>): Promise<T> {
+    this.start();
+    const deadline = performance.now() + this.settings.connectTimeout;
+    for (;;) {
+      if (signal.aborted) throw new RetryableFailure('aborted', 'The request was given up');
+      const session = this.#leastBusy();
+      if (session) return use(session);
+      const wait = deadline - performance.now();
+      if (this.#failure || wait <= 0 || this.#stop.signal.aborted) throw this.#unavailable();
+      await this.#change(wait, signal);
+    }
+  }
+
+  /** A bind sends. */
+  get isBound(): boolean {
+    return this.#leastBusy() !== undefined;
+  }
+
+  /** Why no message can leave: no bind sends, and the last try failed. */
+  get trouble(): string | undefined {
+    if (this.#leastBusy() || !this.#failure || this.#stop.signal.aborted) return undefined;
+    const { code, message } = this.#unavailable();
+    return `${code}: ${message}`;
+  }
+
+  /** Unbinds all. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#notify();
+    await Promise.all([...this.#sessions].map((session) => session.unbind()));
+    await Promise.all(this.#loops);
+  }
+
+  #leastBusy(): SmppSession | undefined {
+    let best: SmppSession | undefined;
+    for (const session of this.#sessions)
+      if (session.isBound && session.mode !== 'receiver' && (!best || load(session) < load(best)))
+        best = session;
+    return best;
+  }
+
+  async #keep(mode: BindMode): Promise<void> {
+    const { signal } = this.#stop;
+    for (let wait = FIRST_WAIT; !signal.aborted;) {
+      const since = performance.now();
+      await this.#bind(mode);
+      if (signal.aborted) return;
+      // A bind that held is no sign of an outage.
+      if (performance.now() - since > this.settings.reconnect) wait = FIRST_WAIT;
+      const most = Math.min(wait, this.settings.reconnect);
+      await pause(most * (0.5 + Math.random() / 2), signal);
+      wait = Math.min(wait * 2, this.settings.reconnect);
+    }
+  }
+
+  /** One connection, until it ends. */
+  async #bind(mode: BindMode): Promise<void> {
+    const { url, window, systemType, answerTimeout, connectTimeout, enquireLink, ca } =
+      this.settings;
+    const { host, port, isTls, systemId, password } = url;
+    try {
+      const session = await connectSmpp({
+        host,
+        port,
+        systemId,
+        password,
+        mode,
+        window,
+        systemType,
+        connectTimeout,
+        tls: isTls && (ca === undefined ? true : { ca }),
+        responseTimeout: answerTimeout,
+        enquireLinkInterval: enquireLink,
+        handlers: this.hooks.handlers,
+      });
+      if (this.#stop.signal.aborted) return await session.unbind();
+      const closed = new Promise<string>((resolve) =>
+        session.once('close', ({ reason }) => resolve(reason)),
+      );
+      session.on('late', (answer) => this.hooks.late(session, answer));
+      session.on('handlerError', () =>
+        this.#logger.warn('A receipt or message could not be stored; the SMSC sends it again'),
+      );
+      this.#sessions.add(session);
+      this.#failure = undefined;
+      this.#notify();
+      this.#logger.log(`Bound to ${host}:${port} as ${mode}`);
+      const reason = session.isClosed ? 'connection_lost' : await closed;
+      this.#sessions.delete(session);
+      if (!this.#stop.signal.aborted)
+        this.#logger.warn(`The bind to ${host}:${port} as ${mode} ended: ${reason}`);
+    } catch (error) {
+      this.#failure = error as Error;
+      this.#notify();
+      if (!this.#stop.signal.aborted)
+        this.#logger.warn(`No bind to ${host}:${port} as ${mode}: ${(error as Error).message}`);
+    }
+  }
+
+  /** Of the provider; no message was sent. */
+  #unavailable(): PausedFailure {
+    const { host, port } = this.settings.url;
+    const failure = this.#failure;
+    if (failure instanceof SmppBindError) {
+      const { status } = failure;
+      const code = status === 0x0d ? 'bind_refused' : pauseCode(status);
+      return new PausedFailure(
+        code,
+        `The SMSC at ${host}:${port} refused the bind (${commandStatusName(status)})`,
+      );
+    }
+    return new PausedFailure('unreachable', `No SMPP bind to ${host}:${port}`);
+  }
+
+  #change(limit: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, limit);
+      signal.addEventListener('abort', done, { once: true });
+      this.#changed.push(done);
+    });
+  }
+
+  #notify(): void {
+    for (const tell of this.#changed.splice(0)) tell();
+  }
+}
+
+function load({ unanswered, queued }: SmppSession): number {
+  return unanswered + queued;
+}
+
+/** Ends early where the signal aborts. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

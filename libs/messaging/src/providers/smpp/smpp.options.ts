@@ -1,0 +1,161 @@
+import type { MessageIdFormat } from '@dundun/smpp';
+import { MessagingConfigError } from '../../message/errors.js';
+import {
+  duration,
+  group,
+  object,
+  oneOf,
+  optional,
+  type OptionReader,
+  type OptionsOf,
+  type SettingsOf,
+  textLike,
+  wholeNumber,
+  withDefault,
+} from '../../ports/option-schema.js';
+import { providerName } from '../provider-options.js';
+
+/** What a refusal of the SMSC does: see the errors of `submit()`. */
+export type SmppRefusal = 'permanent' | 'unroutable' | 'retryable' | 'paused';
+
+interface SmppAddressOfServer {
+  readonly host: string;
+  readonly port: number;
+  readonly isTls: boolean;
+  readonly systemId: string;
+  readonly password: string;
+}
+
+/** The error omits the value, which contains a password. */
+const smscAddress: OptionReader<SmppAddressOfServer, string> = (option, value) => {
+  const reject = (cause: string): never => {
+    throw new MessagingConfigError(
+      `${option}: ${cause}; pass one such as smpp://system_id:password@smsc.example.com:2775`,
+    );
+  };
+  if (typeof value !== 'string' || !URL.canParse(value)) return reject('is no address');
+  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(value);
+  if (protocol !== 'smpp:' && protocol !== 'smpps:')
+    return reject('must start with smpp:// or smpps://');
+  if (hostname === '' || (pathname !== '' && pathname !== '/') || search !== '' || hash !== '')
+    return reject('must have a host and no path or query');
+  const [systemId, secret] = [username, password].map(
+    (part) => decoded(part) ?? reject('has a system_id or password that is not percent-encoded'),
+  ) as [string, string];
+  if (!/^[\x21-\x7e]{1,15}$/.test(systemId))
+    return reject('must have a system_id of 1 to 15 ASCII characters');
+  if (!/^[\x20-\x7e]{0,8}$/.test(secret))
+    return reject('must have a password of at most 8 ASCII characters');
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: port === '' ? 2775 : Number(port),
+    isTls: protocol === 'smpps:',
+    systemId,
+    password: secret,
+  };
+};
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+const timeZone: OptionReader<string> = (option, value) => {
+  try {
+    if (typeof value !== 'string') throw new RangeError();
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+  } catch {
+    throw new MessagingConfigError(
+      `${option}: must be a time zone of the IANA database, such as Africa/Lagos`,
+    );
+  }
+};
+
+function count(least: number): OptionReader<number> {
+  return (option, value) => (value === least ? least : wholeNumber(option, value));
+}
+
+const BINDS = {
+  /** Sends and receives. @default 1 where none of the three is given */
+  transceiver: optional(count(0)),
+  /** Sends only. @default 0 */
+  transmitter: optional(count(0)),
+  /** Receives receipts and inbound messages only. @default 0 */
+  receiver: optional(count(0)),
+};
+
+const readBinds = group(BINDS);
+
+/** Connections of each kind, in the order in which they are made. */
+const binds: OptionReader<
+  Readonly<Record<keyof typeof BINDS, number>>,
+  OptionsOf<typeof BINDS> | undefined
+> = (option, value) => {
+  const given = readBinds(option, value);
+  const isGiven = Object.values(given).some((each) => each !== undefined);
+  const { transceiver = isGiven ? 0 : 1, transmitter = 0, receiver = 0 } = given;
+  if (transceiver + transmitter === 0)
+    throw new MessagingConfigError(
+      `${option}: must have a transceiver or a transmitter, or nothing can be sent`,
+    );
+  return { transceiver, transmitter, receiver };
+};
+
+const refusals: OptionReader<
+  ReadonlyMap<number, SmppRefusal>,
+  Readonly<Record<string, SmppRefusal>> | undefined
+> = (option, value = {}) =>
+  new Map(
+    Object.entries(object<Record<string, unknown>>()(option, value)).map(([status, refusal]) => {
+      if (!/^0x[0-9a-f]{1,8}$/i.test(status) || Number(status) === 0)
+        throw new MessagingConfigError(
+          `${option}: must have command statuses as keys, such as { '0x0000045c': 'retryable' }`,
+        );
+      const read = oneOf<SmppRefusal>('permanent', 'unroutable', 'retryable', 'paused');
+      return [Number(status), read(`${option}.${status}`, refusal)] as const;
+    }),
+  );
+
+const SMPP = {
+  /** `smpp://system_id:password@host:2775`, or `smpps://` for TLS; the two are percent-encoded. */
+  url: smscAddress,
+  /** Connections to the SMSC. Each process makes its own. @default { transceiver: 1 } */
+  binds,
+  /** Most messages without an answer on each connection. @default 10 */
+  window: withDefault(wholeNumber, 10),
+  /** `system_type` of the bind, where the SMSC asks for one. @default '' */
+  systemType: withDefault(textLike(/^[\x20-\x7e]{0,12}$/, 'at most 12 ASCII characters'), ''),
+  /** `service_type` of messages, where the SMSC asks for one. @default '' */
+  serviceType: withDefault(textLike(/^[\x20-\x7e]{0,5}$/, 'at most 5 ASCII characters'), ''),
+  /** Long messages: parts with a header, parts with `sar_*`, or whole in `message_payload`. @default 'udh' */
+  long: withDefault(oneOf('udh', 'sar', 'payload'), 'udh'),
+  /** The SMSC's ids: the same in answers and receipts, hexadecimal in answers and decimal in receipts (`'hex'`), or the reverse. @default 'text' */
+  idFormat: withDefault(oneOf<MessageIdFormat>('text', 'hex', 'decimal'), 'text'),
+  /** Of the dates in receipts. @default 'UTC' */
+  timeZone: withDefault(timeZone, 'UTC'),
+  /** `'message'`: receipts only for messages that ask for reports. @default 'always' */
+  reports: withDefault(oneOf('always', 'message'), 'always'),
+  /** What statuses of the SMSC mean that differ from the usual, by hexadecimal code. @default none */
+  refusals,
+  /** Time for an answer; after it the message is `unknown`. @default '10s' */
+  answerTimeout: withDefault(duration(1), '10s'),
+  /** Time for a connection and its TLS. @default '10s' */
+  connectTimeout: withDefault(duration(1), '10s'),
+  /** Silence after which the SMSC is asked by `enquire_link`. @default '30s' */
+  enquireLink: withDefault(duration(1), '30s'),
+  /** Longest wait before the next connection; the first is a second. @default '60s' */
+  reconnect: withDefault(duration(1), '60s'),
+  /** Certificate authorities for `smpps://`, in PEM. @default those of Node.js */
+  ca: optional(textLike(/-----BEGIN CERTIFICATE-----/, 'certificates in PEM')),
+  /** Tells transports apart, also in stored submissions: do not change it. @default 'smpp' */
+  name: withDefault(providerName, 'smpp'),
+};
+
+/** Options of {@link smpp}. */
+export type SmppOptions = OptionsOf<typeof SMPP>;
+export type SmppSettings = SettingsOf<typeof SMPP>;
+
+export const smppSettings = group(SMPP);

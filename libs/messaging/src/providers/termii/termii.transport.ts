@@ -1,0 +1,122 @@
+import { idOf } from '../../callbacks/callback-fields.js';
+import { own } from '../../message/report-fields.js';
+import type {
+  Submission,
+  SubmissionAccepted,
+  TransportContext,
+  TransportFactory,
+} from '../../ports/message-transport.js';
+import { group, oneOf, type OptionsOf, textLike, withDefault } from '../../ports/option-schema.js';
+import type { ClientAnswer } from '../http-client/http-client.js';
+import {
+  HttpRequestProvider,
+  numberOf,
+  type ProviderRequest,
+  serviceOptions,
+  textOf,
+} from '../http-client/http-provider.js';
+import { ProviderErrors } from '../http-client/provider-errors.js';
+import { serviceAddress } from '../provider-options.js';
+
+const NAME = 'Termii';
+
+const TERMII = {
+  ...serviceOptions({ name: 'termii', baseUrl: 'https://api.ng.termii.com' }),
+  /** Address of the account, as the dashboard shows it. */
+  baseUrl: serviceAddress,
+  apiKey: textLike(/^[\x21-\x7e]{16,}$/, 'the API key of the account, without white space'),
+  /**
+   * `dnd` also reaches numbers of Nigeria's do-not-disturb list, and has to be active on the account.
+   * @default 'generic'
+   */
+  route: withDefault(oneOf('generic', 'dnd'), 'generic'),
+};
+
+/** Options of {@link termii}. */
+export type TermiiOptions = OptionsOf<typeof TERMII>;
+
+const read = group(TERMII);
+
+/** Begins of the messages that the reference lists, in lower case, each with its code. */
+const MESSAGES: readonly (readonly [begin: string, code: string])[] = [
+  ['unauthorized', 'unauthorized'],
+  ['your account is not active', 'account_not_active'],
+  ['this service is currently not active', 'service_not_active'],
+  ['insufficient balance', 'insufficient_balance'],
+  ['your device has reached the daily limit', 'daily_limit'],
+  ['you are not set up on this route', 'route_not_set_up'],
+  ['invalid sender id', 'invalid_sender_id'],
+  ['device not found', 'device_not_found'],
+  ['device not active', 'device_not_active'],
+  ['no active subscription on your device', 'device_not_active'],
+  ['service temporarily unavailable', 'unavailable'],
+];
+
+const errors = new ProviderErrors(NAME, 'apiKey and baseUrl', {
+  unauthorized: ['unauthorized'],
+  account_restricted: ['account_not_active', 'service_not_active'],
+  payment_required: ['insufficient_balance'],
+  throttled: ['daily_limit'],
+  sender_unknown: ['invalid_sender_id', 'device_not_found', 'device_not_active'],
+  not_routable: ['route_not_set_up'],
+  uncertain: ['unavailable'],
+});
+
+/**
+ * Sends SMS through Termii, one recipient in a request: its answer to several has one id. It has no
+ * idempotency keys, and its reports repeat nothing of ours: a message with a lost answer stays
+ * `unknown`, and is never sent again.
+ * @throws MessagingConfigError naming the option and the remedy
+ * @see https://developers.termii.com/messaging-api
+ * @example
+ * providers: { termii: termii({ baseUrl: 'https://v3.api.termii.com', apiKey, route: 'dnd' }) },
+ * callbackPath: 'dlr',
+ * callbacks: { providers: { termii: { parser: termiiParser(), verifier: termiiSignature(secret) } } },
+ */
+export function termii(options: TermiiOptions): TransportFactory {
+  const settings = read('', options);
+  return (context) => new TermiiTransport(settings, context);
+}
+
+class TermiiTransport extends HttpRequestProvider {
+  constructor(
+    private readonly settings: ReturnType<typeof read>,
+    context: TransportContext,
+  ) {
+    super(settings, context, { channels: ['sms'] });
+  }
+
+  /** The key is a field of the body. */
+  protected credential() {
+    return {};
+  }
+
+  protected requestOf(submission: Submission): ProviderRequest {
+    const { apiKey, route } = this.settings;
+    const body = {
+      api_key: apiKey,
+      to: numberOf(submission.recipients[0], NAME),
+      from: submission.sender,
+      sms: textOf(submission, NAME),
+      type: 'plain',
+      channel: route,
+    };
+    return { path: '/api/sms/send', body };
+  }
+
+  protected outcomeOf(answer: ClientAnswer): SubmissionAccepted {
+    const { status, body } = answer;
+    const code = codeOf(own(body, 'message'));
+    if (status < 200 || status >= 300 || code !== undefined)
+      throw errors.failureOf(answer, code, this.context.clock.now());
+    // A number of 19 digits loses some in JSON, so the text of it goes first.
+    const id = idOf(own(body, 'message_id_str')) ?? idOf(own(body, 'message_id'));
+    if (id === null) throw errors.unusable('the message_id of a message');
+    return { reference: id, messageIds: [id] };
+  }
+}
+
+function codeOf(message: unknown): string | undefined {
+  const text = typeof message === 'string' ? message.trim().toLowerCase() : '';
+  return MESSAGES.find(([begin]) => text.startsWith(begin))?.[1];
+}

@@ -1,0 +1,274 @@
+import {
+  DeferredFailure,
+  MessagingConfigError,
+  PermanentFailure,
+  RetryableFailure,
+  UncertainFailure,
+  UnroutableFailure,
+} from '../../message/errors.js';
+import type { PlatformTemplate } from '../../message/templates.js';
+import { identifier, own } from '../../message/report-fields.js';
+import type {
+  MediaUpload,
+  Submission,
+  SubmissionAccepted,
+  TransportContext,
+  TransportFactory,
+} from '../../ports/message-transport.js';
+import {
+  group,
+  type OptionReader,
+  type OptionsOf,
+  optional,
+  record,
+  textLike,
+  withDefault,
+} from '../../ports/option-schema.js';
+import type { ClientAnswer } from '../http-client/http-client.js';
+import {
+  HttpProvider,
+  type ProviderRequest,
+  serviceOptions,
+} from '../http-client/http-provider.js';
+import {
+  DAY,
+  graphFailure,
+  numberFailure,
+  PAIR_RATE,
+  TEMPLATE_PAUSED,
+  WEEK,
+} from './graph-failures.js';
+import { uploadBody } from './graph-media.js';
+import { messageBody } from './graph-messages.js';
+import { templateOf } from './graph-templates.js';
+import { Pauses } from './pauses.js';
+
+const MAX_ANSWER = 65_536;
+/** Milliseconds for which a template that Meta paused is refused without a request. */
+const TEMPLATE_PAUSE = 60_000;
+
+/** Templates of a page, and bytes of its answer: a template has up to some kilobytes. */
+const PAGE = 100;
+const MAX_PAGE = 4 * 1_048_576;
+/** Most pages, against cursors that never end. */
+const MAX_PAGES = 100;
+
+const graphId = (of: string) =>
+  textLike(/^\d{5,32}$/, `the id that Meta gives the ${of}, only digits`);
+const phoneNumberId = graphId('number');
+
+/** Id of a number at Meta; `undefined`: it has none. */
+type PhoneNumberIdOf = (sender: string) => string | undefined | Promise<string | undefined>;
+
+const byNumber = record(phoneNumberId);
+
+const phoneNumberIds: OptionReader<
+  PhoneNumberIdOf | Readonly<Record<string, string>>,
+  PhoneNumberIdOf | Readonly<Record<string, string>>
+> = (name, value) =>
+  typeof value === 'function' ? (value as PhoneNumberIdOf) : byNumber(name, value);
+
+const CLOUD = {
+  /** Access token of a system user with `whatsapp_business_messaging`. */
+  token: textLike(/^[\x21-\x7e]{16,}$/, 'an access token without white space and without Bearer'),
+  /** Id of the number that sends, not the number itself. Needed without `phoneNumberIds`. */
+  phoneNumberId: optional(phoneNumberId),
+  /**
+   * Ids of further numbers, by number: `{ '2348000000002': '106540352242923' }`, or a function that
+   * finds them. @default none
+   */
+  phoneNumberIds: optional(phoneNumberIds),
+  /**
+   * Id of the WhatsApp business account (WABA), for `whatsapp: { templates: 'synced' }`. The token
+   * then needs `whatsapp_business_management`, too. @default its templates are not read
+   */
+  wabaId: optional(graphId('business account')),
+  /** Version of the Graph API. @default 'v23.0' */
+  version: withDefault(textLike(/^v\d{1,3}\.\d$/, 'a version such as v23.0'), 'v23.0'),
+  ...serviceOptions({ name: 'whatsapp-cloud', baseUrl: 'https://graph.facebook.com' }),
+};
+
+/** Options of {@link whatsappCloud}. */
+export type WhatsAppCloudOptions = OptionsOf<typeof CLOUD>;
+
+const read = group(CLOUD);
+
+/**
+ * Sends templates, texts and media through Meta's WhatsApp Cloud API. It has no idempotency keys: a message
+ * with a lost answer is `unknown` until its first status, which repeats the id of the submission, and
+ * is never sent again. Limit the rate to that of the number, by default 80 messages a second.
+ * @throws MessagingConfigError naming the option and the remedy
+ * @see https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages
+ * @example
+ * MessagingModule.forRoot({
+ *   providers: { meta: { transport: whatsappCloud({ token, phoneNumberId }), rateLimit: '80/s' } },
+ *   callbackPath: 'dlr',
+ *   callbacks: {
+ *     providers: {
+ *       meta: { parser: whatsappCloudParser(), verifier: whatsappCloudSignature({ appSecret, verifyToken }) },
+ *     },
+ *   },
+ * });
+ */
+export function whatsappCloud(options: WhatsAppCloudOptions): TransportFactory {
+  const settings = read('', options);
+  if (settings.phoneNumberId === undefined && settings.phoneNumberIds === undefined)
+    throw new MessagingConfigError(
+      'phoneNumberId: is missing; pass the id that Meta shows beside the number, or phoneNumberIds',
+    );
+  return (context) => new WhatsAppCloudTransport(settings, context);
+}
+
+export class WhatsAppCloudTransport extends HttpProvider {
+  /** Where the option `wabaId` names the business account. */
+  readonly fetchTemplates?: (signal: AbortSignal) => Promise<readonly PlatformTemplate[]>;
+  /** Numbers that cannot send now, with the reason, where there are several. */
+  readonly #numbers: Pauses;
+  /** Numbers and recipients that Meta asked to wait. */
+  readonly #pairs: Pauses;
+  /** Templates of a number that Meta paused, with the code of its answer. */
+  readonly #templates: Pauses;
+
+  constructor(
+    private readonly settings: ReturnType<typeof read>,
+    context: TransportContext,
+  ) {
+    super(settings, context, { channels: ['whatsapp'] });
+    this.#numbers = new Pauses(context.clock);
+    this.#pairs = new Pauses(context.clock);
+    this.#templates = new Pauses(context.clock);
+    const { wabaId } = settings;
+    if (wabaId !== undefined) this.fetchTemplates = (signal) => this.templatesOf(wabaId, signal);
+  }
+
+  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+    const number = await this.#numberOf(submission.sender);
+    const body = messageBody(submission, this.name);
+    const pair = `${number} ${submission.recipients[0]}`;
+    const template = templateKey(submission.content);
+    this.#refuseWhilePaused(number, pair, template && `${number} ${template}`);
+    const answer = await this.#post(`/${number}/messages`, { body }, signal);
+    if (!isAccepted(answer)) {
+      const { clock } = this.context;
+      const failure = graphFailure(answer, clock.now());
+      const ofNumber = this.settings.phoneNumberIds && numberFailure(failure, answer);
+      if (ofNumber) {
+        this.#numbers.add(number, ofNumber.retryAfter ?? 0, ofNumber.code);
+        throw ofNumber;
+      }
+      if (failure.code === PAIR_RATE) this.#pairs.add(pair, failure.retryAfter ?? 0);
+      if (template && TEMPLATE_PAUSED.has(failure.code))
+        this.#templates.add(`${number} ${template}`, TEMPLATE_PAUSE, failure.code);
+      throw failure;
+    }
+    const messages = own(answer.body, 'messages');
+    const id = identifier(own(Array.isArray(messages) ? messages[0] : undefined, 'id'));
+    if (id === null)
+      throw new UncertainFailure(
+        'invalid_answer',
+        'The WhatsApp Cloud API accepted without the id of a message',
+      );
+    return { reference: id, messageIds: [id] };
+  }
+
+  async uploadMedia(media: MediaUpload, sender: string, signal: AbortSignal): Promise<string> {
+    const { body, contentType } = await uploadBody(media);
+    const path = `/${await this.#numberOf(sender)}/media`;
+    const headers = { 'content-type': contentType };
+    const answer = await this.#post(path, { body, headers }, signal);
+    const id = isAccepted(answer) ? identifier(own(answer.body, 'id')) : null;
+    if (id === null) throw graphFailure(answer, this.context.clock.now());
+    return id;
+  }
+
+  /** All templates of a business account. @throws SubmitFailure where a page of them is missing */
+  async templatesOf(wabaId: string, signal: AbortSignal): Promise<readonly PlatformTemplate[]> {
+    const templates: PlatformTemplate[] = [];
+    const fields = 'name,language,status,category,parameter_format,components';
+    const list = `/${this.settings.version}/${wabaId}/message_templates?fields=${fields}&limit=${PAGE}`;
+    let after = '';
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const path = list + after;
+      const answer = await this.send({ method: 'GET', path, maxBytes: MAX_PAGE }, signal);
+      const data = own(answer.body, 'data');
+      if (!isAccepted(answer) || !Array.isArray(data))
+        throw graphFailure(answer, this.context.clock.now());
+      templates.push(...data.flatMap((entry: unknown) => templateOf(entry) ?? []));
+      const paging = own(answer.body, 'paging');
+      const cursor = own(own(paging, 'cursors'), 'after');
+      // Meta names a cursor on the last page, too.
+      if (own(paging, 'next') === undefined || typeof cursor !== 'string') break;
+      after = `&after=${encodeURIComponent(cursor)}`;
+    }
+    return templates;
+  }
+
+  protected credential() {
+    return { authorization: `Bearer ${this.settings.token}` };
+  }
+
+  #post(
+    path: string,
+    request: Pick<ProviderRequest, 'body' | 'headers'>,
+    signal: AbortSignal,
+  ): Promise<ClientAnswer> {
+    const { version } = this.settings;
+    return this.send({ ...request, path: `/${version}${path}`, maxBytes: MAX_ANSWER }, signal);
+  }
+
+  /** Meta answers these requests with a refusal, which counts against the number's quality. */
+  #refuseWhilePaused(number: string, pair: string, template: string | undefined): void {
+    const resting = this.#numbers.find(number);
+    if (resting)
+      throw new DeferredFailure(
+        resting.code,
+        'The number cannot send now: its messages wait',
+        resting.left,
+        WEEK,
+      );
+    const wait = this.#pairs.find(pair);
+    if (wait)
+      throw new DeferredFailure(
+        PAIR_RATE,
+        'Too many messages to this recipient: the next one leaves after a few seconds',
+        wait.left,
+        DAY,
+      );
+    const paused = template === undefined ? undefined : this.#templates.find(template);
+    if (paused)
+      throw new PermanentFailure(paused.code, 'Meta has paused this template; send another one');
+  }
+
+  async #numberOf(sender: string): Promise<string> {
+    const { phoneNumberId: usual, phoneNumberIds: others } = this.settings;
+    if (usual !== undefined && (!others || sender === '')) return usual;
+    const known = typeof others === 'function' ? await idBy(others, sender) : others;
+    const found = typeof known === 'object' ? own(known, sender) : known;
+    if (typeof found === 'string') return found;
+    throw new UnroutableFailure(
+      'sender_unknown',
+      'The option phoneNumberIds of the provider has no id of the sender of the message',
+    );
+  }
+}
+
+/** @throws RetryableFailure where the number cannot be looked up: nothing was sent */
+async function idBy(find: PhoneNumberIdOf, sender: string): Promise<string | undefined> {
+  try {
+    return await find(sender);
+  } catch {
+    throw new RetryableFailure(
+      'sender_not_read',
+      'The id of the number could not be looked up; nothing was sent',
+    );
+  }
+}
+
+function isAccepted({ status, body }: ClientAnswer): boolean {
+  return status >= 200 && status < 300 && own(body, 'error') === undefined;
+}
+
+function templateKey(content: Submission['content']): string | undefined {
+  if (content.kind !== 'template') return undefined;
+  return `${String(content.template)} ${String(content.language)}`;
+}

@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import type { Choice, RouteRule } from '../ports/route-options.js';
+
+/** Which of them a recipient has depends on prices. */
+export function isPriced({ use, maxPrice }: RouteRule): boolean {
+  return maxPrice !== undefined || cheapestIn(use).length > 0;
+}
+
+/** Providers that the rule compares by their prices. */
+export function pricedIn({ use, maxPrice }: RouteRule): readonly string[] {
+  return maxPrice === undefined ? cheapestIn(use) : namesIn(use);
+}
+
+function cheapestIn(choice: Choice): readonly string[] {
+  if ('provider' in choice) return [];
+  if ('cheapest' in choice) return choice.cheapest;
+  return partsOf(choice).flatMap(cheapestIn);
+}
+
+function partsOf(
+  choice: Exclude<Choice, { readonly provider: string } | { readonly cheapest: unknown }>,
+): readonly Choice[] {
+  return 'failover' in choice ? choice.failover : choice.weighted.map((part) => part.choice);
+}
+
+/**
+ * The choice for one recipient.
+ * @param order the providers with a price for it, the cheapest first
+ * @param isLimited none but those of `order` may be used
+ */
+export function within(
+  choice: Choice,
+  order: readonly string[],
+  isLimited: boolean,
+): Choice | undefined {
+  const inner = (one: Choice) => within(one, order, isLimited);
+  if ('provider' in choice)
+    return !isLimited || order.includes(choice.provider) ? choice : undefined;
+  if ('cheapest' in choice) {
+    const left = order.filter((name) => choice.cheapest.includes(name));
+    return left.length > 0 ? { failover: left.map((provider) => ({ provider })) } : undefined;
+  }
+  if ('failover' in choice) {
+    const left = choice.failover.flatMap((one) => inner(one) ?? []);
+    return left.length > 0 ? { failover: left } : undefined;
+  }
+  const left = choice.weighted.flatMap(({ choice: one, weight }) => {
+    const use = inner(one);
+    return use ? [{ choice: use, weight }] : [];
+  });
+  return left.length > 0 ? { weighted: left } : undefined;
+}
+
+export function nameOf(choice: Choice): string | undefined {
+  return 'provider' in choice ? choice.provider : undefined;
+}
+
+/** Every provider that the choice may name, each once, in the order of the rule. */
+export function namesIn(choice: Choice): string[] {
+  if ('provider' in choice) return [choice.provider];
+  if ('cheapest' in choice) return [...new Set(choice.cheapest)];
+  return [...new Set(partsOf(choice).flatMap(namesIn))];
+}
+
+/** As {@link namesIn}, with providers as often as one failover may try them. */
+export function alternativesIn(choice: Choice): string[] {
+  if ('provider' in choice) return [choice.provider];
+  // Another weight may choose the same provider; one submission has one of them.
+  if ('weighted' in choice) return [];
+  if ('cheapest' in choice) return [...choice.cheapest];
+  return choice.failover.flatMap(alternativesIn);
+}
+
+/** The providers of a submission, in order; those of a weighted choice follow from its id. */
+export function namesOf(choice: Choice, id: string, path: string): string[] {
+  if ('provider' in choice) return [choice.provider];
+  if ('cheapest' in choice) return [...choice.cheapest];
+  if ('failover' in choice)
+    return choice.failover.flatMap((one, n) => namesOf(one, id, `${path}.${n}`));
+  const all = choice.weighted.reduce((sum, { weight }) => sum + weight, 0);
+  let left = shareOf(`${id}${path}`) * all;
+  for (const [n, { choice: one, weight }] of choice.weighted.entries()) {
+    left -= weight;
+    if (left < 0 || n === choice.weighted.length - 1) return namesOf(one, id, `${path}.${n}`);
+  }
+  return [];
+}
+
+/** Even in 0 … 1, the same for the same text. */
+function shareOf(text: string): number {
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6) / 2 ** 48;
+}

@@ -1,0 +1,65 @@
+import type { SubmissionView } from '../../message/views.js';
+import type { StoreDatabase } from '../database/store-database.js';
+import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
+import { membersOf } from '../rows/span.js';
+import { dateOf } from './report-list.js';
+
+type Big = string | number;
+
+/** Requests of one message that are shown. */
+const MOST = 100;
+/** Submissions that are read for them: others may have messages before and after it. */
+const MOST_READ = 1_000;
+
+const OUTCOMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(SUBMISSION_OUTCOME).map(([name, code]) => [code, name]),
+);
+
+/** SQL condition: the span of the submission has the message; takes its batch and twice its position. */
+const MAY_HAVE = 's.batch = ? AND s.first_position <= ? AND s.last_position >= ?';
+
+/** Requests with one message, oldest first. */
+export async function requestsOf(
+  database: Pick<StoreDatabase, 'all'>,
+  batch: string,
+  position: number,
+): Promise<SubmissionView[]> {
+  const rows = await database.all<{
+    provider: string;
+    attempt: number;
+    startedAt: Big;
+    finishedAt: Big | null;
+    outcome: number | null;
+    errorCode: string | null;
+    errorText: string | null;
+    members: string | null;
+  }>(
+    `SELECT s.members, s.provider, s.attempt, s.first_sent_at AS "startedAt", s.finished_at AS "finishedAt",
+       s.outcome, s.error_code AS "errorCode", s.error_text AS "errorText"
+     FROM messaging_submission s WHERE ${MAY_HAVE} ORDER BY s.n LIMIT ?`,
+    [batch, position, position, MOST_READ],
+  );
+  const own = rows.filter(({ members }) => membersOf(members).has(position)).slice(0, MOST);
+  return own.map(({ startedAt, finishedAt, outcome, members: _members, ...row }) => ({
+    ...row,
+    startedAt: dateOf(startedAt),
+    finishedAt: finishedAt === null ? null : dateOf(finishedAt),
+    outcome:
+      outcome === null ? null : ((OUTCOMES.get(outcome) as SubmissionView['outcome']) ?? null),
+  }));
+}
+
+/** The provider's words of a message's last failure with this code. */
+export async function errorTextOf(
+  database: Pick<StoreDatabase, 'all'>,
+  batch: string,
+  position: number,
+  errorCode: string,
+): Promise<string | null> {
+  const rows = await database.all<{ errorText: string | null; members: string | null }>(
+    `SELECT s.error_text AS "errorText", s.members FROM messaging_submission s
+     WHERE ${MAY_HAVE} AND s.error_code = ? ORDER BY s.n DESC LIMIT ?`,
+    [batch, position, position, errorCode, MOST_READ],
+  );
+  return rows.find(({ members }) => membersOf(members).has(position))?.errorText ?? null;
+}

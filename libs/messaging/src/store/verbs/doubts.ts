@@ -1,0 +1,85 @@
+import { STATUS_RANK } from '../../message/status.js';
+import { isUnavailable } from '../database/database-errors.js';
+import { type Dialect, updater } from '../database/dialect.js';
+import { GroupCommit } from '../database/group-commit.js';
+import type { StoreDatabase } from '../database/store-database.js';
+import { inLockOrder } from '../rows/outcome.js';
+import { isMember } from '../rows/tries.js';
+
+/** The last failure of a submission that its provider may have. */
+export interface Doubt {
+  readonly batch: string;
+  readonly n: number;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+  readonly errorCode: string;
+  readonly errorText: string;
+  /** Failures of its messages that count against `maxAttempts`. */
+  readonly strikes: number;
+}
+
+/** Records why open submissions have no outcome yet; a submission with an outcome keeps that. */
+export class Doubts {
+  readonly #group: GroupCommit<Doubt, void>;
+
+  constructor(database: StoreDatabase) {
+    const { submissions, messages } = statementsFor(database.dialect);
+    this.#group = new GroupCommit<Doubt, void>(
+      (take) =>
+        database.transaction(async (tx) => {
+          const latest = new Map(take().map((one) => [`${one.batch}-s${one.n}`, one]));
+          const doubts = [...latest.values()].toSorted(inLockOrder);
+          await submissions(tx, doubts);
+          await messages(tx, doubts);
+          return take().map(() => undefined);
+        }),
+      { maxItems: 500, isItemError: (error) => !isUnavailable(error) },
+    );
+  }
+
+  /** Resolves after the commit. */
+  record(doubt: Doubt): Promise<void> {
+    return this.#group.add(doubt);
+  }
+
+  idle(): Promise<void> {
+    return this.#group.idle();
+  }
+}
+
+function statementsFor(dialect: Dialect) {
+  return {
+    submissions: updater<Doubt>(
+      dialect,
+      {
+        v_batch: ['uuid', ({ batch }) => batch],
+        v_n: ['int', ({ n }) => n],
+        v_error: ['key', ({ errorCode }) => errorCode],
+        v_text: ['text', ({ errorText }) => errorText],
+      },
+      {
+        table: 'messaging_submission',
+        set: 'error_code = v_error, error_text = v_text',
+        where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
+          AND ${dialect.residual('messaging_submission.outcome IS NULL')}`,
+      },
+    ),
+    messages: updater<Doubt>(
+      dialect,
+      {
+        v_batch: ['uuid', ({ batch }) => batch],
+        v_n: ['int', ({ n }) => n],
+        v_first: ['int', ({ firstPosition }) => firstPosition],
+        v_last: ['int', ({ lastPosition }) => lastPosition],
+        v_error: ['key', ({ errorCode }) => errorCode],
+        v_strikes: ['int', ({ strikes }) => strikes],
+      },
+      {
+        table: 'messaging_message',
+        set: 'error_code = v_error, strikes = v_strikes',
+        where: `${isMember(dialect)}
+          AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
+      },
+    ),
+  };
+}
