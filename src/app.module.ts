@@ -1,18 +1,20 @@
-import { type EngineFactory, MessagingModule, type MessagingOptions } from '@dundun/messaging';
+import {
+  type EngineFactory,
+  MESSAGING_TEMPLATE_LISTENER,
+  MessagingModule,
+  type MessagingOptions,
+  type PriceList,
+  type RateCard,
+} from '@dundun/messaging';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { SmsIntakeModule } from './accounts/sms-intake.js';
 import { WhatsAppNumbers } from './accounts/senders.js';
-import {
-  CARRIER_CALLBACK_PATH,
-  carrierCallbacks,
-  CARRIERS,
-  EMAIL_CARRIERS,
-  voiceCarrier,
-  VAS_CARRIERS,
-} from './carriers.js';
+import { callbackPathOf, carrierCallbacks, isSimulated, META_RATE, waysOut } from './carriers.js';
+import { usesMeta } from './config/carriers-file.js';
 import { databaseModule } from './config/database.js';
 import { type Environment, EnvironmentModule } from './config/environment.js';
 import { DomainChecks } from './email/domain-checks.js';
@@ -31,11 +33,13 @@ import { PortalModule, PortalUsersModule } from './portal/portal.module.js';
 import { digestKeyOf } from './secrets/digest-key.js';
 import { Secrets, SecretsModule } from './secrets/secrets.js';
 import { SmsController } from './sms/sms.controller.js';
+import { SmppModule, SmppStoreModule } from './smpp/smpp.module.js';
 import { CallersModule } from './voice/callers.module.js';
 import { VoiceController } from './voice/voice.controller.js';
 import { VasModule } from './vas/vas.module.js';
 import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.module.js';
 import { ContactsController } from './whatsapp/contacts.controller.js';
+import { WhatsAppTemplateSync } from './whatsapp/template-sync.js';
 import { WhatsAppController } from './whatsapp/whatsapp.controller.js';
 
 @Module({})
@@ -51,12 +55,14 @@ export class AppModule {
       imports: [
         ...foundation(environment, dataSource, { enabled: environment.ROLE !== 'api', engine }),
         MetricsModule,
+        SmsIntakeModule,
         EmailModule,
         WebhooksModule,
         CallersModule,
         EmailDomainsModule,
         VasModule,
         HealthModule,
+        SmppModule,
         ...(environment.ROLE === 'worker' ? [] : [PortalModule.for()]),
       ],
       controllers: [
@@ -69,7 +75,12 @@ export class AppModule {
         SuppressionsController,
         UnsubscribeController,
       ],
-      providers: [{ provide: APP_FILTER, useClass: PortalErrorFilter }, DomainChecks],
+      providers: [
+        { provide: APP_FILTER, useClass: PortalErrorFilter },
+        DomainChecks,
+        WhatsAppTemplateSync,
+        { provide: MESSAGING_TEMPLATE_LISTENER, useExisting: WhatsAppTemplateSync },
+      ],
     };
   }
 }
@@ -85,10 +96,26 @@ export class OperatorModule {
         WebhookEndpointsModule,
         CallersModule,
         EmailDomainsModule,
+        SmppStoreModule,
         PortalUsersModule,
       ],
     };
   }
+}
+
+/** Prices of calls, and of WhatsApp messages where their carrier says only that it bills them. */
+function rateCardOf(environment: Environment): RateCard {
+  const { VOICE_PRICE, WHATSAPP_PRICES } = environment;
+  return {
+    price: ({ channel, category }) => {
+      const isMeta = channel === 'whatsapp' && usesMeta(environment);
+      const list: PriceList = isMeta ? WHATSAPP_PRICES : VOICE_PRICE.prices;
+      const { currency, [channel]: own } = list;
+      const amount =
+        typeof own === 'object' ? new Map(Object.entries(own)).get(category ?? '') : own;
+      return amount === undefined ? undefined : { amount, currency };
+    },
+  };
 }
 
 /** Without `dispatch` nothing is sent, and the carrier's callbacks are not served. */
@@ -97,17 +124,12 @@ function foundation(
   dataSource: DataSource,
   dispatch?: MessagingOptions['dispatch'],
 ): DynamicModule['imports'] & object {
-  const { CARRIER, EMAIL_CARRIER, VAS_CARRIER } = environment;
-  const { transport } = CARRIERS[CARRIER](environment);
   const callbacks = carrierCallbacks(environment);
   // The carrier's callbacks are not served by workers either.
   const listens = dispatch !== undefined && environment.ROLE !== 'worker';
-  const voice = voiceCarrier(environment);
-  const hasOwnEmail = EMAIL_CARRIER !== undefined && EMAIL_CARRIER !== CARRIER;
-  const hasOwnVas = VAS_CARRIER !== undefined && VAS_CARRIER !== CARRIER;
   const messaging = MessagingModule.forRootAsync({
     isGlobal: true,
-    callbackPath: dispatch && callbacks ? CARRIER_CALLBACK_PATH : false,
+    callbackPath: dispatch && callbacks ? callbackPathOf(environment) : false,
     imports: [AccountsModule, EmailDomainsModule],
     inject: [AccountSettings, WhatsAppNumbers, SenderDomains, Secrets, MailRelay],
     useFactory: async (
@@ -117,26 +139,18 @@ function foundation(
       secrets: Secrets,
       relay: MailRelay,
     ): Promise<MessagingOptions> => ({
-      providers: {
-        [CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
-        ...(hasOwnVas && { [VAS_CARRIER]: VAS_CARRIERS[VAS_CARRIER](environment) }),
-        ...(hasOwnEmail && {
-          [EMAIL_CARRIER]: await EMAIL_CARRIERS[EMAIL_CARRIER](environment, relay, listens),
-        }),
-        ...voice?.providers,
-      },
-      routes: [
-        ...(hasOwnEmail ? [{ channel: 'email', use: EMAIL_CARRIER }] : []),
-        ...(hasOwnVas ? [{ channel: 'vas', use: VAS_CARRIER }] : []),
-        ...(voice ? [{ channel: 'voice', use: voice.use }] : []),
-        { use: CARRIER },
-      ],
-      rateCard: environment.VOICE_PRICE.prices,
+      ...(await waysOut(environment, relay, listens, (number) => numbers.phoneNumberIdOf(number))),
+      // The templates of each account are in the database.
+      whatsapp: { templates: 'open' },
+      rateCard: rateCardOf(environment),
       voice: { deliveryReport: 'none', billing: environment.VOICE_PRICE.billing },
       dispatch: {
         ...(dispatch ?? { enabled: false }),
         lease: environment.LEASE,
-        rateLimit: settings.rateLimit(environment.RATE_LIMIT),
+        rateLimit: settings.rateLimit(
+          environment.RATE_LIMIT,
+          environment.WHATSAPP_CARRIER && { whatsapp: META_RATE },
+        ),
       },
       erasure: { keys: [await digestKeyOf(dataSource, secrets, environment)] },
       store: {
@@ -145,13 +159,13 @@ function foundation(
         recipientIndex: true,
         preparedStatements: environment.PREPARED_STATEMENTS,
         retention: {
-          content: environment.RETENTION_CONTENT,
-          messages: environment.RETENTION_MESSAGES,
+          content: environment.RETENTION_CONTENT ?? false,
+          messages: environment.RETENTION_MESSAGES ?? false,
         },
       },
       // Polls of the simulated carrier are free; early polls report messages that a killed
       // simulator lost.
-      ...(CARRIER === 'simulator' && EMAIL_CARRIER !== 'http' && { reports: { pollAfter: '5s' } }),
+      ...(isSimulated(environment) && { reports: { pollAfter: '5s' } }),
       sms: {
         deliveryReport: 'none',
         maxRecipients: environment.MAX_RECIPIENTS,

@@ -1,9 +1,6 @@
 import {
   type CallbackOptions,
-  http,
-  kannel,
-  kannelParser,
-  kannelSignature,
+  type MessagingOptions,
   reloadly,
   simulator,
   type TransportFactory,
@@ -11,73 +8,82 @@ import {
   twilioVoice,
   twilioVoiceParser,
 } from '@dundun/messaging';
+import type { Carrier, CarrierPlace, PhoneNumberIdOf } from './carriers/carrier-type.js';
+import { FILE_CALLBACK_PATH, fileCarriers } from './carriers/file-carriers.js';
+import { HTTP } from './carriers/http.js';
+import { KANNEL } from './carriers/kannel.js';
+import { SIMULATOR } from './carriers/simulator.js';
+import { SMPP } from './carriers/smpp.js';
+import { WHATSAPP_CLOUD } from './carriers/whatsapp-cloud.js';
 import type { Environment } from './config/environment.js';
 import { voiceProviderOf } from './config/voice-provider.js';
 import type { MailRelay } from './email/mail-relay.js';
 
-export const CARRIER_CALLBACK_PATH = 'messaging/delivery-reports';
+const CARRIER_CALLBACK_PATH = 'messaging/delivery-reports';
 
 /** Most bytes of a callback: the library's own limit. */
 export const CARRIER_CALLBACK_BYTES = 1_048_576;
 
 export function isCarrierCallback(route = ''): boolean {
-  return `${route}/`.startsWith(`/${CARRIER_CALLBACK_PATH}/`);
+  return [CARRIER_CALLBACK_PATH, FILE_CALLBACK_PATH].some((path) =>
+    `${route}/`.startsWith(`/${path}/`),
+  );
 }
 
-export interface Carrier {
-  readonly transport: TransportFactory;
-  readonly callbacks?: CallbackOptions | undefined;
+/** Path of the endpoints of callbacks, those of carriers with a name below it. */
+export function callbackPathOf({ written }: Environment): string {
+  return written ? FILE_CALLBACK_PATH : CARRIER_CALLBACK_PATH;
 }
 
-function httpCarrier({
-  CARRIER_URL = '',
-  CARRIER_TOKEN,
-  CARRIER_KEY,
-  CARRIER_CALLBACK_SECRET: secret,
-}: Environment): Carrier {
-  return {
-    transport: http({
-      baseUrl: CARRIER_URL,
-      apiToken: CARRIER_TOKEN,
-      apiKey: CARRIER_KEY,
-      // The gateway needs every report, also for customers without callbacks.
-      deliveryReport: secret === undefined ? 'none' : 'yes',
-    }),
-    callbacks: secret === undefined ? undefined : { secrets: [secret] },
-  };
+/** The settings of `CARRIER=http`, and of `http` for one product alone. */
+function httpCarrier(environment: Environment) {
+  const { CARRIER_URL = '', CARRIER_TOKEN, CARRIER_KEY, CARRIER_CALLBACK_SECRET } = environment;
+  return HTTP.make(
+    {
+      url: CARRIER_URL,
+      token: CARRIER_TOKEN,
+      key: CARRIER_KEY,
+      callback_secret: CARRIER_CALLBACK_SECRET,
+    },
+    placeOf(environment),
+  );
+}
+
+function placeOf(environment: Environment): CarrierPlace {
+  return { callbackPath: CARRIER_CALLBACK_PATH, environment };
 }
 
 /**
- * `readEnvironment()` has checked the carrier's settings. A new carrier is an entry here and a
- * provider in the library.
+ * The carriers of `CARRIER`, made of variables, which `readEnvironment()` has checked. The types are in
+ * `carriers/`.
  */
-export const CARRIERS: Readonly<
-  Record<Environment['CARRIER'], (environment: Environment) => Carrier>
-> = {
-  simulator: ({ WHATSAPP_PRICES }) => ({ transport: simulator({ rateCard: WHATSAPP_PRICES }) }),
+const CARRIERS: Readonly<Record<Environment['CARRIER'], (environment: Environment) => Carrier>> = {
+  simulator: (environment) => SIMULATOR.make({}, placeOf(environment)),
   http: httpCarrier,
-  kannel: ({
-    KANNEL_URL = '',
-    KANNEL_USERNAME = '',
-    KANNEL_PASSWORD = '',
-    KANNEL_CALLBACK_URL = '',
-    KANNEL_CALLBACK_SECRET = '',
-  }) => ({
-    transport: kannel({
-      url: KANNEL_URL,
-      username: KANNEL_USERNAME,
-      password: KANNEL_PASSWORD,
-      callback: {
-        url: `${KANNEL_CALLBACK_URL.replace(/\/+$/, '')}/${CARRIER_CALLBACK_PATH}`,
-        secret: KANNEL_CALLBACK_SECRET,
+  smpp: (environment) => {
+    const { SMPP_URL: url = '', SMPP_BINDS: binds, SMPP_WINDOW: window } = environment;
+    const { SMPP_SYSTEM_TYPE, SMPP_LONG: long, SMPP_ID_FORMAT, SMPP_TIME_ZONE } = environment;
+    const naming = { system_type: SMPP_SYSTEM_TYPE, id_format: SMPP_ID_FORMAT };
+    return SMPP.make(
+      { url, binds, window, long, ...naming, time_zone: SMPP_TIME_ZONE },
+      placeOf(environment),
+    );
+  },
+  kannel: (environment) =>
+    KANNEL.make(
+      {
+        url: environment.KANNEL_URL ?? '',
+        username: environment.KANNEL_USERNAME ?? '',
+        password: environment.KANNEL_PASSWORD ?? '',
+        callback_url: environment.KANNEL_CALLBACK_URL ?? '',
+        callback_secret: environment.KANNEL_CALLBACK_SECRET ?? '',
       },
-    }),
-    callbacks: { parser: kannelParser(), verifier: kannelSignature(KANNEL_CALLBACK_SECRET) },
-  }),
+      placeOf(environment),
+    ),
 };
 
 /** Providers of email beside the carrier of the other channels, loaded where they are selected. */
-export const EMAIL_CARRIERS: Readonly<
+const EMAIL_CARRIERS: Readonly<
   Record<
     NonNullable<Environment['EMAIL_CARRIER']>,
     (environment: Environment, relay: MailRelay, listens: boolean) => Promise<TransportFactory>
@@ -88,7 +94,7 @@ export const EMAIL_CARRIERS: Readonly<
     const { smtp } = await import('@dundun/messaging/smtp');
     return smtp({ url: SMTP_URL, ...(await relay.options(listens)) });
   },
-  http: async (environment) => httpCarrier(environment).transport,
+  http: async (environment) => httpCarrier(environment).transport(),
 };
 
 function twilioCarrier(environment: Environment): TransportFactory {
@@ -97,7 +103,7 @@ function twilioCarrier(environment: Environment): TransportFactory {
     accountSid: TWILIO_ACCOUNT_SID,
     authToken: TWILIO_AUTH_TOKEN,
     baseUrl: environment.TWILIO_URL,
-    callbackUrl: `${callbackOrigin(environment)}/${CARRIER_CALLBACK_PATH}/twilio`,
+    callbackUrl: `${callbackOrigin(environment)}/${callbackPathOf(environment)}/twilio`,
   });
 }
 
@@ -112,22 +118,50 @@ export interface VoiceCarrier {
   readonly providers: Readonly<Record<string, TransportFactory>>;
 }
 
-export function voiceCarrier(environment: Environment): VoiceCarrier | undefined {
+function voiceCarrier(environment: Environment): VoiceCarrier | undefined {
   const use = voiceProviderOf(environment);
   if (use === undefined) return undefined;
   if (use === 'twilio') return { use, providers: { [use]: twilioCarrier(environment) } };
   if (use !== 'http')
     return { use, providers: { [use]: simulator({ idempotencyWindow: 0, channels: ['voice'] }) } };
   const isKnown = environment.CARRIER === 'http' || environment.EMAIL_CARRIER === 'http';
-  return { use, providers: isKnown ? {} : { http: httpCarrier(environment).transport } };
+  return { use, providers: isKnown ? {} : { http: httpCarrier(environment).transport() } };
+}
+
+/** Most messages of an account a second, which is one number's limit at Meta, in and out together. */
+export const META_RATE = { max: 80, per: 1_000 } as const;
+
+/** Providers of WhatsApp beside the carrier of the other channels. */
+const WHATSAPP_CARRIERS: Readonly<
+  Record<NonNullable<Environment['WHATSAPP_CARRIER']>, (place: CarrierPlace) => Carrier>
+> = {
+  'whatsapp-cloud': (place) => {
+    const { environment } = place;
+    return WHATSAPP_CLOUD.make(
+      {
+        token: environment.WHATSAPP_CLOUD_TOKEN ?? '',
+        app_secret: environment.WHATSAPP_CLOUD_APP_SECRET ?? '',
+        verify_token: environment.WHATSAPP_CLOUD_VERIFY_TOKEN ?? '',
+        url: environment.WHATSAPP_CLOUD_URL,
+      },
+      place,
+    );
+  },
+};
+
+/** `undefined`: WhatsApp messages leave with the others. */
+function whatsAppCarrier(environment: Environment, phoneNumberIdOf?: PhoneNumberIdOf) {
+  const { WHATSAPP_CARRIER: name } = environment;
+  if (name === undefined) return undefined;
+  return { name, ...WHATSAPP_CARRIERS[name]({ ...placeOf(environment), phoneNumberIdOf }) };
 }
 
 /** Providers of airtime and data beside the carrier of the other channels. */
-export const VAS_CARRIERS: Readonly<
+const VAS_CARRIERS: Readonly<
   Record<NonNullable<Environment['VAS_CARRIER']>, (environment: Environment) => TransportFactory>
 > = {
   simulator: () => simulator(),
-  http: (environment) => httpCarrier(environment).transport,
+  http: (environment) => httpCarrier(environment).transport(),
   reloadly: ({
     RELOADLY_CLIENT_ID: clientId = '',
     RELOADLY_CLIENT_SECRET: clientSecret = '',
@@ -139,11 +173,17 @@ export const VAS_CARRIERS: Readonly<
 
 /**
  * The endpoints of callbacks: the carrier's at the path itself, that of `EMAIL_CARRIER=http`,
- * `VOICE_CARRIER=http` or `VAS_CARRIER=http` beside another carrier at `http` below it. `undefined`: there is none.
+ * `VOICE_CARRIER=http` or `VAS_CARRIER=http` beside another carrier at `http` below it, those of Twilio
+ * and Meta at their names. `undefined`: there is none.
  */
 export function carrierCallbacks(environment: Environment): CallbackOptions | undefined {
-  const { CARRIER, EMAIL_CARRIER, VOICE_CARRIER, VAS_CARRIER } = environment;
-  const own = CARRIERS[CARRIER](environment).callbacks;
+  const { CARRIER, EMAIL_CARRIER, VOICE_CARRIER, VAS_CARRIER, written } = environment;
+  const own = written ? undefined : CARRIERS[CARRIER](environment).callbacks;
+  const named = Object.fromEntries(
+    (fileCarriers(environment)?.carriers ?? []).flatMap(({ name, callbacks }) =>
+      callbacks ? [[name, callbacks]] : [],
+    ),
+  );
   const isBeside =
     [EMAIL_CARRIER, VOICE_CARRIER, VAS_CARRIER].includes('http') && CARRIER !== 'http';
   const beside = isBeside ? httpCarrier(environment).callbacks : undefined;
@@ -154,11 +194,67 @@ export function carrierCallbacks(environment: Environment): CallbackOptions | un
       origin: callbackOrigin(environment),
     }),
   };
-  if (!own && !beside && !twilio) return undefined;
-  return {
-    ...(own && { ...own, provider: CARRIER }),
-    ...((beside || twilio) && {
-      providers: { ...(beside && { http: beside }), ...(twilio && { twilio }) },
-    }),
+  const whatsApp = whatsAppCarrier(environment);
+  const providers = {
+    ...named,
+    ...(beside && { http: beside }),
+    ...(twilio && { twilio }),
+    ...(whatsApp?.callbacks && { [whatsApp.name]: whatsApp.callbacks }),
   };
+  const hasNamed = Object.keys(providers).length > 0;
+  if (!own && !hasNamed) return undefined;
+  return { ...(own && { ...own, provider: CARRIER }), ...(hasNamed && { providers }) };
+}
+
+/** The providers of the gateway, and which of them carries what. */
+export async function waysOut(
+  environment: Environment,
+  relay: MailRelay,
+  listens: boolean,
+  phoneNumberIdOf: PhoneNumberIdOf,
+): Promise<Required<Pick<MessagingOptions, 'providers' | 'routes'>>> {
+  const { CARRIER, CARRIER_RATE_LIMIT, EMAIL_CARRIER, VAS_CARRIER } = environment;
+  const file = fileCarriers(environment, phoneNumberIdOf);
+  const main = file?.carriers ?? [
+    {
+      name: CARRIER,
+      rateLimit: CARRIER_RATE_LIMIT,
+      prices: undefined,
+      ...CARRIERS[CARRIER](environment),
+    },
+  ];
+  const carriers = await Promise.all(
+    main.map(async ({ name, rateLimit, prices, transport }) => {
+      return [name, { transport: await transport(), rateLimit, prices }] as const;
+    }),
+  );
+  const voice = voiceCarrier(environment);
+  const whatsApp = whatsAppCarrier(environment, phoneNumberIdOf);
+  const isOwn = (name: string) => file !== undefined || name !== CARRIER;
+  const email = EMAIL_CARRIER !== undefined && isOwn(EMAIL_CARRIER) ? EMAIL_CARRIER : undefined;
+  const vas = VAS_CARRIER !== undefined && isOwn(VAS_CARRIER) ? VAS_CARRIER : undefined;
+  return {
+    providers: {
+      ...Object.fromEntries(carriers),
+      ...(vas && { [vas]: VAS_CARRIERS[vas](environment) }),
+      ...(email && { [email]: await EMAIL_CARRIERS[email](environment, relay, listens) }),
+      ...voice?.providers,
+      ...(whatsApp && { [whatsApp.name]: await whatsApp.transport() }),
+    },
+    routes: [
+      ...(email ? [{ channel: 'email', use: email }] : []),
+      ...(vas ? [{ channel: 'vas', use: vas }] : []),
+      ...(voice ? [{ channel: 'voice', use: voice.use }] : []),
+      ...(whatsApp ? [{ channel: 'whatsapp', use: whatsApp.name }] : []),
+      ...(file?.routes ?? [{ use: CARRIER }]),
+    ],
+  };
+}
+
+/** Whether messages only leave for simulators, whose reports are polled soon. */
+export function isSimulated({ CARRIER, EMAIL_CARRIER, written }: Environment): boolean {
+  const types = written
+    ? Object.values(written.carriers).map(({ type }) => type)
+    : [CARRIER as string];
+  return types.every((type) => type === 'simulator') && EMAIL_CARRIER !== 'http';
 }

@@ -14,6 +14,7 @@ import { PORTAL_TABLES } from './portal/portal.tables.js';
 import type { SecretColumn } from './secrets/secret-keys.js';
 import { DIGEST_KEY, SECRETS_TABLES } from './secrets/secrets.tables.js';
 import { adoptSecretsKey } from './secrets/stored-secrets.js';
+import { SMPP_TABLES } from './smpp/smpp.tables.js';
 import { CALLER_TABLES } from './voice/callers.tables.js';
 import { WEBHOOK_SECRETS, WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
@@ -34,6 +35,7 @@ const MIGRATIONS = [
   ...EMAIL_DOMAIN_TABLES.migrations,
   ...PORTAL_TABLES.migrations,
   ...CALLER_TABLES.migrations,
+  ...SMPP_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -50,6 +52,7 @@ export function dataSourceOptions({
       ...EMAIL_DOMAIN_TABLES.entities,
       ...PORTAL_TABLES.entities,
       ...CALLER_TABLES.entities,
+      ...SMPP_TABLES.entities,
     ],
     migrations: MIGRATIONS,
     logging: false,

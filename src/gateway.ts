@@ -14,8 +14,10 @@ import { BodyBudget, guardLargeBodies } from './accounts/large-bodies.js';
 import { AccountsService, type CreatedAccount } from './accounts/accounts.service.js';
 import { RequestLimits } from './accounts/limits.js';
 import { AppModule } from './app.module.js';
+import { fileCarriers } from './carriers/file-carriers.js';
 import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
+import { listenRemedyOf } from './config/listen-remedies.js';
 import { emailBodyLimits } from './email/email-bodies.js';
 import { DEMO_CAPS, DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
 import { DomainsService } from './email/domains.service.js';
@@ -52,6 +54,8 @@ export async function startGateway(
 ): Promise<Gateway> {
   Logger.overrideLogger(logger);
   const isWorker = environment.ROLE === 'worker';
+  // Before anything is opened.
+  fileCarriers(environment);
   const dataSource = await openGatewayDatabase(environment, 'never');
   const front = new HttpFront(environment);
   let app: NestFastifyApplication | undefined;
@@ -86,7 +90,9 @@ export async function startGateway(
     });
     takeForms(front.adapter.getInstance(), {
       unread: isUnsubscribe,
-      raw: (route) => environment.VOICE_CARRIER === 'twilio' && isCarrierCallback(route),
+      raw: (route) =>
+        (environment.VOICE_CARRIER === 'twilio' || environment.written !== undefined) &&
+        isCarrierCallback(route),
     });
     if (!isWorker) serveOpenApi(app, { page: DOCS });
     await init(app, environment);
@@ -98,7 +104,8 @@ export async function startGateway(
       environment.NODE_ENV === 'production' || isWorker
         ? undefined
         : await withMigrationLock(dataSource, () => createDemo(running, url));
-    const { CARRIER: carrier, ROLE: role } = environment;
+    const { CARRIER, ROLE: role, written } = environment;
+    const carrier = written ? Object.keys(written.carriers).join(', ') : CARRIER;
     if (environment.SECRETS_KEY === undefined)
       new Logger('Secrets').warn('secrets are stored in clear; set SECRETS_KEY to encrypt them');
     new Logger('Gateway').log({ message: 'listening', url, carrier, role });
@@ -165,7 +172,7 @@ async function init(
     await app.init();
   } catch (error) {
     const { syscall } = error as NodeJS.ErrnoException;
-    const [, remedy] = remedyOf(error) ?? [];
+    const [, remedy] = listenRemedyOf(error) ?? [];
     const isOfListener = syscall === 'listen' || syscall === 'getaddrinfo';
     if (!EMAIL_LISTEN || !isOfListener || remedy === undefined) throw error;
     const { host, port } = EMAIL_LISTEN;
@@ -178,19 +185,8 @@ async function listen(app: NestFastifyApplication, environment: Environment): Pr
   try {
     await app.listen(environment.PORT, environment.HOST);
   } catch (error) {
-    const [name, remedy] = remedyOf(error) ?? [];
+    const [name, remedy] = listenRemedyOf(error) ?? [];
     if (name === undefined) throw error;
     throw new EnvironmentError([`${name} "${environment[name]}": ${remedy}`], { cause: error });
   }
 }
-
-function remedyOf(error: unknown) {
-  return LISTEN_REMEDIES[String((error as NodeJS.ErrnoException).code)];
-}
-
-const LISTEN_REMEDIES: Readonly<Record<string, readonly ['HOST' | 'PORT', string]>> = {
-  EADDRINUSE: ['PORT', 'is in use; stop the other process or set another port'],
-  EACCES: ['PORT', 'is not allowed for this user; set a port above 1023'],
-  EADDRNOTAVAIL: ['HOST', 'is not an address of this machine; set 127.0.0.1 or 0.0.0.0'],
-  ENOTFOUND: ['HOST', 'has no address; set 127.0.0.1 or 0.0.0.0'],
-};

@@ -80,14 +80,17 @@ type Schemas = Record<string, JsonSchema>;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'";
 
-/** Serves `/openapi.json`, and with `page` an interactive one at `/docs`. Call it before `init()`. */
+/**
+ * Serves `/openapi.json`, and with `page` an interactive one at `/docs`. The first request makes the
+ * document. Call it before `init()`.
+ */
 export function serveOpenApi(app: NestFastifyApplication, { page }: { page: boolean }): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.url.startsWith('/docs')) reply.header('content-security-policy', POLICY);
     done();
   });
-  SwaggerModule.setup('docs', app, openApiDocument(app), {
+  SwaggerModule.setup('docs', app, () => openApiDocument(app), {
     ui: page,
     jsonDocumentUrl: 'openapi.json',
     raw: ['json'],

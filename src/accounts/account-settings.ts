@@ -35,6 +35,11 @@ class OwnSettings {
 /** Milliseconds. */
 const READ_EVERY = 1_000;
 
+/** `per` of a rate that is read is in milliseconds. */
+function perSecond({ max, per }: RateLimit): number {
+  return (max * 1_000) / Number(per);
+}
+
 const readDefaultWords = consentWords();
 
 /** Read before the first message is sent, and every second afterwards. */
@@ -57,8 +62,17 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
     this.#timer = undefined;
   }
 
-  rateLimit(otherwise: RateLimit): (lane: string) => RateLimit {
-    return (lane) => this.#own.get(lane.slice(0, lane.lastIndexOf(':')))?.rate ?? otherwise;
+  /** @param most by channel, what an account has at most, also by its own rate */
+  rateLimit(
+    otherwise: RateLimit,
+    most: Readonly<Record<string, RateLimit>> = {},
+  ): (lane: string) => RateLimit {
+    return (lane) => {
+      const end = lane.lastIndexOf(':');
+      const rate = this.#own.get(lane.slice(0, end))?.rate ?? otherwise;
+      const limit = most[lane.slice(end + 1)];
+      return limit && perSecond(rate) > perSecond(limit) ? limit : rate;
+    };
   }
 
   readonly inbound: Pick<InboundOptions, 'consent' | 'reply'> = {

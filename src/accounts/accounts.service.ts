@@ -1,12 +1,14 @@
-import { HoldsService, isPhoneNumber, MessagingService } from '@dundun/messaging';
+import { HoldsService, MessagingService } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, type FindOneOptions, In, IsNull, LessThan } from 'typeorm';
+import { hasDemoNumbers } from '../config/carriers-file.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import { validated } from '../http/validation.js';
 import { checkRate, checkWords } from './account-settings.js';
 import {
   Account,
+  BY_HAND,
   Credential,
   type CredentialKind,
   type Scope,
@@ -18,7 +20,14 @@ import {
 } from './accounts.tables.js';
 import { CredentialVerifier, fingerprint, newSecret, randomBase62 } from './credentials.js';
 import { seedDemoAccount } from './demo-account.js';
-import { isSenderId, SENDER_ID_RULE, SenderRegistry } from './senders.js';
+import {
+  isSenderId,
+  type MetaNumber,
+  putNumber,
+  SENDER_ID_RULE,
+  SenderRegistry,
+  WhatsAppNumbers,
+} from './senders.js';
 import { Template, TemplateRegistry } from './templates.js';
 
 /** The secrets are returned once and stored nowhere. */
@@ -42,7 +51,6 @@ export type Also = (manager: EntityManager, created?: string) => Promise<unknown
 const nothing: Also = () => Promise.resolve();
 
 const ACCOUNTS_A_PAGE = 50;
-
 /** Most sender IDs of an account. */
 const MOST_SENDERS = 1_000;
 
@@ -55,7 +63,9 @@ export class AccountsService {
     private readonly credentials: CredentialVerifier,
     private readonly senders: SenderRegistry,
     private readonly templates: TemplateRegistry,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'CARRIER'>,
+    private readonly numbers: WhatsAppNumbers,
+    @Inject(ENVIRONMENT)
+    private readonly environment: Pick<Environment, 'CARRIER' | 'WHATSAPP_CARRIER' | 'written'>,
   ) {}
 
   /** With a token and a key of all scopes; on the simulated carrier also a number and templates. */
@@ -177,21 +187,15 @@ export class AccountsService {
     return found.map(({ number }) => number);
   }
 
-  async addNumber(accountId: string, number: string): Promise<void> {
-    if (!isPhoneNumber(number))
-      throw invalidField('number', 'must be 7 to 15 digits with country code');
-    await this.#in(accountId, async (manager) => {
-      const taken = await manager.findOneBy(WhatsAppNumber, { number });
-      if (taken && taken.accountId !== accountId)
-        throw invalidField('number', 'belongs to another account');
-      if (!taken)
-        await manager.insert(WhatsAppNumber, { number, accountId, createdAt: new Date() });
-    });
+  /** @param meta its ids at Meta, both or none */
+  async addNumber(accountId: string, number: string, meta?: MetaNumber): Promise<void> {
+    await this.#in(accountId, (manager) => putNumber(manager, accountId, number, meta));
+    this.numbers.forget();
   }
 
   async putTemplate(accountId: string, template: Template, also: Also = nothing): Promise<void> {
     const { name, language, category, status, params_count } = validated(Template, template);
-    const row = { accountId, name, language, category, status, params_count };
+    const row = { accountId, name, language, category, status, params_count, ...BY_HAND };
     await this.#in(accountId, async (manager) => {
       await manager.save(TemplateEntity, row);
       await also(manager);
@@ -311,7 +315,7 @@ export class AccountsService {
     await manager.insert(Account, { id: accountId, name: trimmed, createdAt: new Date() });
     const token = await insertCredential(manager, accountId, 'api_token');
     const key = await insertCredential(manager, accountId, 'api_key', { scopes: SCOPES });
-    if (this.environment.CARRIER === 'simulator') await seedDemoAccount(manager, accountId);
+    if (hasDemoNumbers(this.environment)) await seedDemoAccount(manager, accountId);
     return { accountId, apiToken: token.secret, apiKey: key.secret };
   }
 

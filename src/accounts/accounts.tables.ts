@@ -105,6 +105,17 @@ export class WhatsAppNumber {
   @Column(ACCOUNT_ID)
   readonly accountId!: string;
   @Column({ ...TIME, name: 'created_at' }) readonly createdAt!: Date;
+  /** Meta's id of the number; `null`: the number is not bound to Meta. */
+  @Column('varchar', { name: 'phone_number_id', length: 32, nullable: true, unique: true })
+  readonly phoneNumberId!: string | null;
+  /** Meta's id of its business account. */
+  @Index('gateway_whatsapp_number_waba')
+  @Column('varchar', { length: 32, nullable: true })
+  readonly waba!: string | null;
+  /** When the templates of the business account are read next. */
+  @Index('gateway_whatsapp_number_templates')
+  @Column({ ...OPTIONAL_TIME, name: 'templates_due_at' })
+  readonly templatesDueAt!: Date | null;
 }
 
 /** States of a template at the platform; only an approved template is sent. */
@@ -125,7 +136,17 @@ export class TemplateEntity {
   @Column('varchar', { length: 16 }) readonly category!: TemplateCategory;
   @Column('varchar', { length: 16 }) readonly status!: TemplateStatus;
   @Column('int') readonly params_count!: number;
+  /** Names of its params at the platform; `null`: they have none. */
+  @Column('simple-json', { name: 'param_names', nullable: true })
+  readonly paramNames!: readonly string[] | null;
+  /** Business account at Meta that listed it; `null`: an operator added it. */
+  @Index('gateway_whatsapp_template_waba')
+  @Column('varchar', { length: 32, nullable: true })
+  readonly waba!: string | null;
 }
+
+/** Columns of a template that an operator adds. */
+export const BY_HAND = { paramNames: null, waba: null } as const;
 
 export const ACCOUNT_TABLES = tablesOf('Accounts1700000001000', [
   Account,

@@ -69,9 +69,10 @@ export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOpti
     if (limit !== undefined) route.bodyLimit = limit;
   });
   fastify.addHook('onRequest', (request, reply, done) => {
-    const { headers, routeOptions } = request;
-    const { isChunked, length, isLarge } = bodyOf(headers);
+    const { isChunked, length, isLarge } = bodyOf(request.headers);
     if (!isChunked && length <= UNCOUNTED_BODY) return done();
+    // Fastify makes a new object for each request.
+    const { routeOptions } = request;
     if (isLarge && request.is404)
       return done(new ApiError('not_found', 'There is nothing at this path'));
     const holder =

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import ipaddr from 'ipaddr.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import type { Rate } from '../config/variables.js';
+import type { Rate } from '../config/parsers.js';
 import { ApiError } from '../http/api-error.js';
 
 const MOST_KEYS = 20_000;

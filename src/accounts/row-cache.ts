@@ -40,10 +40,16 @@ export class RowCache<E extends object> {
   ) {}
 
   find(wanted: Partial<E>): Fresh<E | undefined> {
+    const row = this.known(wanted);
+    if (row) return row;
     const key = this.#keyOf(wanted);
-    const entry = this.#entries.get(key);
-    if (entry && this.now() - entry.readAt < MAX_AGE) return entry.row;
     return this.#read(key, wanted).then((found) => found.get(key));
+  }
+
+  /** The row, where it is in the cache. */
+  known(wanted: Partial<E>): E | undefined {
+    const entry = this.#entries.get(this.#keyOf(wanted));
+    return entry && this.now() - entry.readAt < MAX_AGE ? entry.row : undefined;
   }
 
   /** Empties the cache; the results of reads under way are not cached. */

@@ -1,6 +1,8 @@
+import { isPhoneNumber } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
+import { invalidField } from '../http/api-error.js';
 import { Sender, WhatsAppNumber } from './accounts.tables.js';
 import { type Fresh, RowCache, whenKnown } from './row-cache.js';
 
@@ -72,7 +74,54 @@ export class WhatsAppNumbers {
     return (await this.#oldest.find({ accountId }))?.number;
   }
 
+  /** Meta's id of the number; `undefined`: the number is not bound to Meta. */
+  async phoneNumberIdOf(number: string): Promise<string | undefined> {
+    return (await this.#numbers.find({ number }))?.phoneNumberId ?? undefined;
+  }
+
   async ownerOf(number: string): Promise<string | undefined> {
     return (await this.#numbers.find({ number }))?.accountId;
   }
+
+  forget(): void {
+    this.#oldest.clear();
+    this.#numbers.clear();
+  }
+}
+
+/** What a number is at Meta. */
+export interface MetaNumber {
+  readonly phoneNumberId?: string | undefined;
+  /** Its business account. */
+  readonly waba?: string | undefined;
+}
+
+const META_ID = /^\d{5,32}$/;
+const META_ID_RULE = 'must be the id that Meta shows, only digits';
+
+/** Adds a WhatsApp number, or binds a known one to Meta. @throws ApiError 422 */
+export async function putNumber(
+  manager: EntityManager,
+  accountId: string,
+  number: string,
+  { phoneNumberId, waba }: MetaNumber = {},
+): Promise<void> {
+  if (!isPhoneNumber(number))
+    throw invalidField('number', 'must be 7 to 15 digits with country code');
+  const known = await manager.findOneBy(WhatsAppNumber, { number });
+  if (known && known.accountId !== accountId)
+    throw invalidField('number', 'belongs to another account');
+  if (!known) await manager.insert(WhatsAppNumber, { number, accountId, createdAt: new Date() });
+  if (phoneNumberId === undefined && waba === undefined) return;
+  for (const [field, id] of Object.entries({ 'phone-number-id': phoneNumberId, waba }))
+    if (!META_ID.test(id ?? '')) throw invalidField(field, META_ID_RULE);
+  const other = await manager.findOneBy(WhatsAppNumber, { phoneNumberId: phoneNumberId ?? '' });
+  if (other && other.number !== number)
+    throw invalidField('phone-number-id', 'belongs to another number');
+  const bound = {
+    phoneNumberId: phoneNumberId ?? '',
+    waba: waba ?? '',
+    templatesDueAt: new Date(),
+  };
+  await manager.update(WhatsAppNumber, { number }, bound);
 }

@@ -58,7 +58,11 @@ export class TemplateRegistry {
   }
 
   /** The caller has checked the form of name and language. */
-  async find(accountId: string, name: string, language: string): Promise<Template | undefined> {
+  async find(
+    accountId: string,
+    name: string,
+    language: string,
+  ): Promise<TemplateEntity | undefined> {
     return this.#templates.find({ accountId, name, language });
   }
 
@@ -83,8 +87,8 @@ export class TemplateRegistry {
   }
 }
 
-function viewOf({ accountId: _accountId, ...template }: TemplateEntity): Template {
-  return template;
+function viewOf({ name, language, category, status, params_count }: TemplateEntity): Template {
+  return { name, language, category, status, params_count };
 }
 
 function cursorOf({ language, name }: Template): string {

@@ -1,4 +1,4 @@
-import { milliseconds } from '@dundun/messaging';
+import { milliseconds } from '../config/durations.js';
 import { Option } from 'commander';
 import { type AccountWords, isScope, type Scope, SCOPES } from '../accounts/accounts.tables.js';
 import { AccountsService } from '../accounts/accounts.service.js';
@@ -142,7 +142,7 @@ function readScopes(asked: readonly string[]): readonly Scope[] {
 export function readExpiry(written: string, now = Date.now()): Date {
   try {
     const isDuration = /^\d{1,5} ?[a-z]+$/i.test(written);
-    const time = isDuration ? now + milliseconds('expires', written) : parseTimestamp(written);
+    const time = isDuration ? now + milliseconds(written) : parseTimestamp(written);
     if (time !== undefined) return new Date(time);
   } catch {
     // An unknown unit has the same error as any other wrong text.

@@ -1,13 +1,20 @@
 import { CommanderError } from 'commander';
 import { addAccountCommands } from './account.commands.js';
 import { addBackupCommands } from './backup.commands.js';
+import { addCarrierCommands } from './carrier.commands.js';
 import { addConfigCommands } from './config.commands.js';
 import { addContactCommands } from './contact.commands.js';
 import { addEmailCommands, addSuppressionCommands } from './email.commands.js';
-import { addBatchCommands, addLaneCommands, addMessageCommands } from './message.commands.js';
+import {
+  addBatchCommands,
+  addLaneCommands,
+  addMessageCommands,
+  addReportCommands,
+} from './message.commands.js';
 import { OperatorCommand } from './operator-command.js';
 import { printError } from './output.js';
 import { addSecretsCommands } from './secrets.commands.js';
+import { addSmppCommands } from './smpp.commands.js';
 import { addSenderCommands, addUserCommands } from './user.commands.js';
 import { addCallerCommands, addDoNotCallCommands } from './voice.commands.js';
 import { addVasCommands } from './vas.commands.js';
@@ -32,6 +39,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   addSenderCommands(program);
   addCallerCommands(program);
   addDoNotCallCommands(program);
+  addSmppCommands(program);
   addWebhookCommands(program);
   addWhatsAppCommands(program);
   addEmailCommands(program);
@@ -39,10 +47,12 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   addLaneCommands(program);
   addBatchCommands(program);
   addMessageCommands(program);
+  addReportCommands(program);
   addBackupCommands(program);
   addSecretsCommands(program);
   addContactCommands(program);
   addVasCommands(program);
+  addCarrierCommands(program);
   addConfigCommands(program);
   try {
     await program.parseAsync(argv);

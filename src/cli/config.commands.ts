@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DataSource } from 'typeorm';
+import { type FileCarrier, fileCarriers } from '../carriers/file-carriers.js';
 import { connect } from '../config/database.js';
 import { type Environment, loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import { type Variable, VARIABLES } from '../config/variables.js';
@@ -15,8 +16,16 @@ export function addConfigCommands(program: OperatorCommand): void {
     .prints(async () => {
       loadEnvironmentFile();
       const environment = readEnvironment(process.env);
+      const file = fileCarriers(environment);
+      // Each provider checks its options, and connects to nothing.
+      for (const { transport } of file?.carriers ?? []) await transport();
       const database = await reach(environment);
-      return { status: 'ok', database, settings: settingsOf(process.env) };
+      return {
+        status: 'ok',
+        database,
+        settings: settingsOf(process.env),
+        ...(file && { carriers: file.carriers.map(shownOf) }),
+      };
     });
   program
     .subcommand('database', 'the tables of the gateway')
@@ -47,6 +56,11 @@ async function reach(environment: Environment): Promise<string> {
     await dataSource.destroy();
   }
   return isFile ? `file ${database.path}` : `${database.type}, reached`;
+}
+
+function shownOf({ name, type, shown }: FileCarrier) {
+  const settings = Object.entries(shown).map(([key, value]) => `${key}=${value}`);
+  return { carrier: name, type, settings: settings.join(' ') };
 }
 
 function settingsOf(source: NodeJS.ProcessEnv) {

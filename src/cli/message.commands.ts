@@ -1,6 +1,7 @@
 import {
   type AnyChannelService,
   type BatchView,
+  type Duration,
   type Hold,
   type LaneHealth,
   type ListedMessage,
@@ -99,8 +100,8 @@ export function addMessageCommands(program: OperatorCommand): void {
           ...filter,
           ...(account !== undefined && { tenants: [account] }),
           errorCode: error,
-          olderThan: older === undefined ? undefined : (parseTimestamp(older) ?? older),
-          youngerThan: younger === undefined ? undefined : (parseTimestamp(younger) ?? younger),
+          olderThan: older === undefined ? undefined : timeOrAge(older),
+          youngerThan: younger === undefined ? undefined : timeOrAge(younger),
           limit: 50,
         })
         .catch((wrong: unknown) => {
@@ -127,6 +128,29 @@ export function addMessageCommands(program: OperatorCommand): void {
     });
 }
 
+/** Commands for reports; their output never contains numbers. */
+export function addReportCommands(program: OperatorCommand): void {
+  program
+    .subcommand('reports', 'look at reports of the carrier')
+    .subcommand('unmatched', 'reports that name no message, newest first, and their number')
+    .option('--provider <name>', 'of this provider')
+    .option('--cursor <cursor>', 'next_cursor of the page before')
+    .runs(async (app, { provider, cursor }: { provider?: string; cursor?: string }) => {
+      const operations = operationsOf(app);
+      const { data, nextCursor } = await operations.unmatchedReports({
+        provider,
+        cursor,
+        limit: 50,
+      });
+      const reports = data.map(({ recipient: _recipient, ...report }) => report);
+      return {
+        reports,
+        counts: Object.fromEntries(await operations.unmatchedCounts()),
+        nextCursor,
+      };
+    });
+}
+
 function resentStatus(replayed: boolean): string {
   return replayed ? 'resent_before' : 'resent';
 }
@@ -150,12 +174,12 @@ const LANES = "a lane as the list names it, 'account:*', '*:channel' or '*'";
 interface PauseOptions {
   readonly lane: string;
   readonly reason: string;
-  readonly for?: string;
+  readonly for?: Duration;
 }
 
 interface DrainOptions {
   readonly lane: string;
-  readonly timeout: string;
+  readonly timeout: Duration;
   readonly reason?: string;
 }
 
@@ -217,7 +241,7 @@ export function addLaneCommands(program: OperatorCommand): void {
 }
 
 function laneRow(health: LaneHealth) {
-  const { lane, hold, pauseReason, pauseDetail, pausedUntil, waiting, leased } = health;
+  const { lane, hold, pauseReason, pauseDetail, pausedUntil, waiting, leased, doubt } = health;
   const working = leased ? 'working' : 'waiting';
   const state = pauseReason === null ? working : 'paused';
   return {
@@ -227,6 +251,9 @@ function laneRow(health: LaneHealth) {
     pausedUntil,
     reason: hold?.reason ?? pauseReason,
     detail: hold ? endOf(hold) : pauseDetail,
+    uncertain: doubt?.submissions ?? 0,
+    uncertainSince: doubt?.since ?? null,
+    uncertainError: doubt?.errorCode ?? null,
   };
 }
 
@@ -242,4 +269,9 @@ function endOf({ lanes, reason }: Hold): string {
   return lanes === '*:vas'
     ? 'orders of a restored backup: after the other lanes, `dundun vas release`'
     : 'a restored backup: look with `dundun restore --check`, then `dundun lanes release`';
+}
+
+/** A time, or else an age, which the library checks. */
+function timeOrAge(written: string): Date | Duration {
+  return parseTimestamp(written) ?? (written as Duration);
 }

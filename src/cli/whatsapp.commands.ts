@@ -5,6 +5,7 @@ import {
   type TemplateCategory,
   type TemplateStatus,
 } from '../accounts/accounts.tables.js';
+import type { MetaNumber } from '../accounts/senders.js';
 import { TemplateRegistry } from '../accounts/templates.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
@@ -17,6 +18,10 @@ interface TemplateOptions extends OfAccount {
   readonly status: TemplateStatus;
 }
 
+interface NumberOptions extends OfAccount, MetaNumber {
+  readonly number: string;
+}
+
 /** Most templates in one result. */
 const MAX_TEMPLATES = 1_000;
 
@@ -25,9 +30,14 @@ export function addWhatsAppCommands(program: OperatorCommand): void {
     .subcommand('number', 'WhatsApp numbers')
     .accountCommand('add', 'let an account send from a WhatsApp number; it sends from its oldest')
     .requiredOption('--number <number>', 'digits with country code')
-    .runs(async (app, { account: accountId, number }: OfAccount & { number: string }) => {
-      await app.get(AccountsService).addNumber(accountId, number);
-      return { accountId, number };
+    .option(
+      '--phone-number-id <id>',
+      'the id of the number at Meta, for WHATSAPP_CARRIER=whatsapp-cloud',
+    )
+    .option('--waba <id>', 'the id of its business account at Meta')
+    .runs(async (app, { account: accountId, number, ...meta }: NumberOptions) => {
+      await app.get(AccountsService).addNumber(accountId, number, meta);
+      return { accountId, number, ...meta };
     });
   const template = program.subcommand('template', 'WhatsApp templates');
   template

@@ -34,6 +34,13 @@ describe('readEnvironment', () => {
       RELOADLY_URL: 'https://topups.reloadly.com',
       RELOADLY_AUTH_URL: 'https://auth.reloadly.com',
       SMTP_TLS: 'required',
+      SMPP_BINDS: { transceiver: 1, transmitter: 0, receiver: 0 },
+      SMPP_WINDOW: 10,
+      SMPP_LONG: 'udh',
+      SMPP_ID_FORMAT: 'text',
+      SMPP_LISTEN_WINDOW: 50,
+      SMPP_LISTEN_ENQUIRE: 30_000,
+      SMPP_TIME_ZONE: 'UTC',
       ENGINE: 'database',
       CARRIER: 'simulator',
       LEASE: 30_000,
@@ -53,6 +60,7 @@ describe('readEnvironment', () => {
       LANE_STUCK_AFTER: 300_000,
       PUBLIC_URL: 'http://localhost:3000',
       EMAIL_SPF: 'v=spf1 a mx ~all',
+      WHATSAPP_CLOUD_URL: 'https://graph.facebook.com',
       WHATSAPP_WAIT: 10_000,
       VOICE_PRICE: { prices: { currency: 'USD', voice: '0.0300' }, billing: '60/60' },
       TWILIO_URL: 'https://api.twilio.com',
@@ -157,7 +165,7 @@ describe('readEnvironment', () => {
       'NODE_ENV "staging": must be one of development, test, production',
       'HOST "a b": must be a host name or address to listen on, such as 127.0.0.1 or 0.0.0.0',
       'PORT "70000": must be a whole number from 0 to 65535',
-      'CARRIER "pigeon": must be one of simulator, http, kannel',
+      'CARRIER "pigeon": must be one of simulator, http, kannel, smpp',
       'LEASE "30": must be a duration from 1s to 600s; write it as 30s, 500ms or 2m',
       'RATE_LIMIT "0/s": must be messages per time; write it as 50/s, 600/m or 10000/h',
       'BODY_LIMIT "5GB": must be a size from 1KiB to 64MiB; write it as 512KiB or 4MiB',
@@ -206,6 +214,49 @@ describe('readEnvironment', () => {
       'KANNEL_CALLBACK_SECRET',
     ]);
     expect(wrong.join()).not.toContain('hunter2');
+  });
+
+  it('an SMPP carrier needs an address, and its settings are checked by name', () => {
+    const SMPP_URL = 'smpps://tester:hunter2@smsc.example.com:3550';
+    expect(readEnvironment({ CARRIER: 'smpp', SMPP_URL })).toMatchObject({
+      SMPP_URL,
+      SMPP_BINDS: { transceiver: 1, transmitter: 0, receiver: 0 },
+      SMPP_WINDOW: 10,
+      SMPP_LONG: 'udh',
+      SMPP_ID_FORMAT: 'text',
+      SMPP_TIME_ZONE: 'UTC',
+    });
+    expect(readEnvironment({ CARRIER: 'smpp', SMPP_URL })).not.toHaveProperty('VAS_CARRIER');
+    expect(readEnvironment({ SMPP_BINDS: 'tx:2,rx:1' })).toMatchObject({
+      SMPP_BINDS: { transceiver: 0, transmitter: 2, receiver: 1 },
+    });
+    expect(problemsOf({ CARRIER: 'smpp' })).toEqual([
+      'SMPP_URL: is missing; CARRIER=smpp needs it; write smpp://system_id:password@smsc.example.com:2775',
+    ]);
+    const wrong = {
+      SMPP_URL: 'smpp://tester:hunter2hunter2@smsc.example.com',
+      SMPP_BINDS: 'rx:1',
+      SMPP_WINDOW: '0',
+      SMPP_SYSTEM_TYPE: 'thirteen long',
+      SMPP_LONG: 'concat',
+      SMPP_ID_FORMAT: 'hexadecimal',
+      SMPP_TIME_ZONE: 'Lagos',
+    };
+    const problems = problemsOf(wrong);
+    expect(problems.map((problem) => problem.split(/[: ]/, 1)[0])).toEqual(Object.keys(wrong));
+    expect(problems.join()).not.toContain('hunter2');
+  });
+
+  it.each([
+    'http://tester:hunter2@smsc.example.com',
+    'smpp://smsc.example.com',
+    'smpp://a-system-id-of-17:hunter2@smsc.example.com',
+    'smpp://tester:hunter2@smsc.example.com/path',
+  ])('an SMPP address that cannot be right is named: %s', (SMPP_URL) => {
+    const [problem, ...others] = problemsOf({ SMPP_URL });
+    expect(problem).toMatch(/^SMPP_URL: /);
+    expect(problem).not.toContain('hunter2');
+    expect(others).toEqual([]);
   });
 
   it.each([
@@ -300,6 +351,19 @@ describe('readEnvironment', () => {
       expect(problemsOf({ TRUSTED_PROXIES })).toEqual([
         expect.stringMatching(/^TRUSTED_PROXIES ".*": must be addresses or networks/),
       ]);
+  });
+
+  it('SMPP_LISTEN is an address and a port, and off by default', () => {
+    expect(readEnvironment({}).SMPP_LISTEN).toBeUndefined();
+    const where = { host: '127.0.0.1', port: 2775 };
+    expect(readEnvironment({ SMPP_LISTEN: '127.0.0.1:2775' }).SMPP_LISTEN).toEqual(where);
+    expect(
+      problemsOf({ SMPP_LISTEN: '2775', SMPP_LISTEN_WINDOW: '0', SMPP_LISTEN_ENQUIRE: '1ms' }),
+    ).toEqual([
+      expect.stringMatching(/^SMPP_LISTEN "2775": must be an address and a port/),
+      expect.stringMatching(/^SMPP_LISTEN_WINDOW "0": must be a whole number from 1 to 1000/),
+      expect.stringMatching(/^SMPP_LISTEN_ENQUIRE "1ms": must be a duration/),
+    ]);
   });
 
   it('EMAIL_LISTEN is an address and a port, beside EMAIL_CARRIER=smtp', () => {

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
+import { readCarriersFile, type WrittenCarriers } from './carriers-file.js';
 import { type Variable, VARIABLES, weaknessOf } from './variables.js';
 
 /** Wrong settings; `problems` names each variable and its remedy. */
@@ -31,12 +32,17 @@ export type Environment = {
   readonly [Name in keyof Variables]:
     | ReturnType<Variables[Name]['parse']>
     | (Variables[Name] extends { readonly default: string } ? never : undefined);
+} & {
+  /** What `CARRIERS_FILE` says; `CARRIER` and its variables have no effect then. */
+  readonly written?: WrittenCarriers;
 };
 
 export const ENVIRONMENT = Symbol('ENVIRONMENT');
 
 /** An empty variable counts as unset. @throws EnvironmentError with all problems at once */
-export function readEnvironment(source: Readonly<Record<string, string | undefined>>): Environment {
+export function readEnvironment(given: Readonly<Record<string, string | undefined>>): Environment {
+  // The carriers of the file take the place of this one.
+  const source = given['CARRIERS_FILE'] ? { ...given, CARRIER: undefined } : given;
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   const variables = Object.entries<Variable<unknown>>(VARIABLES);
@@ -53,9 +59,14 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
   // Links lead to the port that the gateway listens at.
   if (!source['PUBLIC_URL'] && values['PORT'] !== 0)
     values['PUBLIC_URL'] = `http://localhost:${String(values['PORT'])}`;
-  if (values['CARRIER'] === 'simulator') values['EMAIL_CARRIER'] ??= 'simulator';
-  if (values['CARRIER'] !== 'kannel') values['VAS_CARRIER'] ??= values['CARRIER'];
-  if (values['CARRIER'] === 'http' && values['CARRIER_KEY']) values['EMAIL_CARRIER'] ??= 'http';
+  if (source['CARRIERS_FILE'])
+    values['written'] = readCarriersFile(source['CARRIERS_FILE'], source, problems);
+  else {
+    if (values['CARRIER'] === 'simulator') values['EMAIL_CARRIER'] ??= 'simulator';
+    if (values['CARRIER'] === 'simulator' || values['CARRIER'] === 'http')
+      values['VAS_CARRIER'] ??= values['CARRIER'];
+    if (values['CARRIER'] === 'http' && values['CARRIER_KEY']) values['EMAIL_CARRIER'] ??= 'http';
+  }
   for (const [name, { neededBy = [], remedy }] of variables) {
     if (source[name]) continue;
     const choice = neededBy.find((one) => {
@@ -64,8 +75,8 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
     });
     if (choice === undefined) continue;
     const [chooser = ''] = choice.split('=');
-    const otherwise = VARIABLES[chooser as 'CARRIER' | 'EMAIL_CARRIER' | 'VAS_CARRIER'];
-    const other = `or ${'default' in otherwise ? `set ${chooser}=${otherwise.default}` : `leave ${chooser} out`}`;
+    const otherwise: Variable<unknown> = VARIABLES[chooser as keyof Variables];
+    const other = `or ${otherwise.default !== undefined ? `set ${chooser}=${otherwise.default}` : `leave ${chooser} out`}`;
     problems.push(
       `${name}: is missing; ${choice} needs it${remedy ? `; ${remedy}` : `, ${other}`}`,
     );

@@ -7,7 +7,8 @@ const SIMULATOR = 'voice-simulator';
 export function voiceProviderOf({
   CARRIER,
   VOICE_CARRIER,
-}: Pick<Environment, 'CARRIER' | 'VOICE_CARRIER'>): string | undefined {
-  const own = VOICE_CARRIER ?? (CARRIER === 'simulator' ? CARRIER : undefined);
+  written,
+}: Pick<Environment, 'CARRIER' | 'VOICE_CARRIER' | 'written'>): string | undefined {
+  const own = VOICE_CARRIER ?? (CARRIER === 'simulator' && !written ? CARRIER : undefined);
   return own === 'simulator' ? SIMULATOR : own;
 }

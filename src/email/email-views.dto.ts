@@ -197,7 +197,7 @@ export function emailMessageOf(message: MessageTimeline, sendAt: Date | null): P
     ({ details, status, source }) => details && status === message.status && source !== 'operator',
   );
   return {
-    ...retainedOf(message.content as EmailContent | null),
+    ...retainedOf(message),
     message_id: message.id,
     reference_id: message.batchId,
     to: message.recipient,
@@ -213,7 +213,7 @@ export function emailMessageOf(message: MessageTimeline, sendAt: Date | null): P
 
 export function emailBatchOf(batch: BatchView): Plain<EmailBatch> {
   return {
-    ...retainedOf(batch.content as EmailContent | null),
+    ...retainedOf(batch),
     reference_id: batch.id,
     from: batch.sender,
     status: batch.status,
@@ -224,11 +224,12 @@ export function emailBatchOf(batch: BatchView): Plain<EmailBatch> {
   };
 }
 
-function retainedOf(content: EmailContent | null) {
+function retainedOf({ tags, metadata, ...of }: Pick<BatchView, 'content' | 'tags' | 'metadata'>) {
+  const content = of.content as EmailContent | null;
   return {
     subject: content?.subject ?? null,
-    tags: content?.tags ?? [],
-    metadata: content?.metadata ?? {},
+    tags,
+    metadata,
     ...(content && { content: contentOf(content) }),
   };
 }

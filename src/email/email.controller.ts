@@ -294,14 +294,12 @@ const OF_ATTACHMENT = { contentType: 'content_type', contentId: 'content_id' };
 
 /** With the fields of the interface. */
 function refuse(error: unknown): never {
-  if (error instanceof NoRouteError)
+  if (error instanceof NoRouteError && error.fields.length === 0)
     throw new ApiError('unavailable', 'Email is not set up in this service', {
       headers: { 'retry-after': '60' },
       cause: error,
     });
   if (!(error instanceof MessageValidationError)) throw error;
-  if (error.code === 'message_too_large')
-    throw new ApiError('payload_too_large', error.message, { details: inWire(error.fields) });
   throw new MessageValidationError(inWire(error.fields), error.code);
 }
 

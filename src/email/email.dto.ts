@@ -11,6 +11,7 @@ import {
   Timestamp,
   Uuid,
 } from '../http/fields.js';
+import { MetadataOfSend, TagsOfSend } from '../http/label-fields.js';
 import { PageQueryOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
 import { errorsOf, isObject, MOST_ERRORS, Rule } from '../http/validation.js';
@@ -224,23 +225,10 @@ export class SendEmail {
   })
   readonly unsubscribe_url?: string;
 
-  @Field({
-    type: 'array',
-    items: TAG,
-    maxItems: 10,
-    optional: true,
-    description: 'Callbacks give them back; lists and statistics find them.',
-    examples: [['welcome']],
-  })
+  @TagsOfSend()
   readonly tags?: readonly string[];
 
-  @Field({
-    ...TEXTS,
-    optional: true,
-    maxProperties: 20,
-    description: 'Names of at most 64 characters, texts of at most 512. Callbacks give it back.',
-    examples: [{ order: '1001' }],
-  })
+  @MetadataOfSend()
   readonly metadata?: Readonly<Record<string, string>>;
 
   @Timestamp({

@@ -69,6 +69,7 @@ class HealthController {
         () => this.#database(),
         // Lane names contain the account and are not shown.
         () => this.messaging.lanes('lanes', { stuckAfter: this.environment.LANE_STUCK_AFTER }),
+        () => this.messaging.providers('carriers'),
         ...(this.environment.ENGINE === 'bullmq' ? [() => this.messaging.engine('engine')] : []),
       ]);
     } catch (error) {

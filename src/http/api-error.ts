@@ -89,6 +89,7 @@ export const API_ERRORS = {
   ],
   invalid_field: ['Unprocessable', 'to[3]: must be 7 to 15 digits with country code'],
   conflicting_fields: ['Unprocessable', 'body and content differ; send one of them'],
+  no_route: ['Unprocessable', 'to[3]: has no route for sms'],
   sender_not_registered: ['Unprocessable', 'The sender OTHER is not registered'],
   caller_not_registered: ['Unprocessable', 'The caller id 2348000000009 is not registered'],
   domain_not_verified: [

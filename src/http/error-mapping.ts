@@ -1,4 +1,9 @@
-import { MessageValidationError, MessagingError, PolicyError } from '@dundun/messaging';
+import {
+  MessageValidationError,
+  MessagingError,
+  NoRouteError,
+  PolicyError,
+} from '@dundun/messaging';
 import { isBusy, isUnavailable, refusalOfWrites } from '@dundun/messaging/queue';
 import {
   type ArgumentsHost,
@@ -48,6 +53,12 @@ export function toApiError(error: unknown): ApiError {
   // A policy of the operator's, or a check of a channel, may have a code of its own.
   if (error instanceof PolicyError)
     return new ApiError(isApiErrorCode(error.code) ? error.code : 'opted_out', error.message);
+  // No provider carries the channel. With fields: there is no route for these recipients.
+  if (error instanceof NoRouteError && error.fields.length === 0)
+    return new ApiError('unavailable', 'This channel is not set up in this service', {
+      headers: { 'retry-after': '60' },
+      cause: error,
+    });
   if (error instanceof MessageValidationError) {
     const code = isApiErrorCode(error.code) ? error.code : 'invalid_field';
     return new ApiError(code, error.message, { details: error.fields });

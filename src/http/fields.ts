@@ -1,11 +1,4 @@
-import {
-  type FieldError,
-  FIRST_REPORTED_RANK,
-  isPhoneNumber,
-  type MessageStatus,
-  type ReportedStatus,
-  STATUS_RANK,
-} from '@dundun/messaging';
+import { type FieldError, isPhoneNumber } from '@dundun/messaging';
 import { applyDecorators, type Type } from '@nestjs/common';
 import {
   ApiExtraModels,
@@ -51,11 +44,6 @@ export const GROUP_ID: JsonSchema = {
   pattern: '^grp_[0-9A-Za-z]{10,}$',
   examples: ['grp_4yGq0cXo2vGdXk1w8bTzRs'],
 };
-
-export const REPORTED_STATUSES = (Object.keys(STATUS_RANK) as MessageStatus[]).filter(
-  (status): status is ReportedStatus =>
-    STATUS_RANK[status] >= FIRST_REPORTED_RANK && status !== 'cancelled',
-);
 
 /** The fields of a DTO as a plain object type, for responses. */
 export type Plain<T> = { readonly [Name in keyof T]: T[Name] };

@@ -49,11 +49,14 @@ export function takeJson(fastify: FastifyInstance, { raw, mostOf }: JsonRoutes):
       );
   };
   fastify.addContentTypeParser('application/json', (request, payload, done) => {
-    if (raw(request.routeOptions.url)) return keepRaw(request, payload, done);
-    readBody(request, payload, (error, body) => {
+    // Fastify makes a new object for each request.
+    const { url, bodyLimit } = request.routeOptions;
+    if (raw(url)) return keepRaw(request, payload, done);
+    const parse = (error: Error | null, body: Buffer): void => {
       if (error) done(error);
       else parseBody(request, body, done);
-    });
+    };
+    readBody(request, payload, parse, bodyLimit);
   });
 }
 

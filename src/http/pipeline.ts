@@ -226,7 +226,9 @@ class Pipeline {
 
   #start(exchange: Exchange): void {
     this.#handled = exchange;
-    exchange.response.once('close', this.#next);
+    // Emitted once. `once()` would let every request and response outlive the young generation: with
+    // 64 connections, a tenth of the CPU of a send.
+    exchange.response.on('close', this.#next);
     this.handle(exchange.request, exchange.response);
   }
 

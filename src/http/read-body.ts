@@ -13,8 +13,8 @@ export function readBody(
   request: FastifyRequest,
   payload: NodeJS.ReadableStream,
   done: Done,
+  most = request.routeOptions.bodyLimit,
 ): void {
-  const most = request.routeOptions.bodyLimit;
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > most) return done(new ApiError('payload_too_large'), EMPTY);
   let body: Buffer = EMPTY;

@@ -89,7 +89,11 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** @throws ApiError 400 where the header is not a valid key */
 export function idempotencyKeyOf({ headers }: HttpRequest): string | undefined {
-  const key = headers['idempotency-key'];
+  return checkedIdempotencyKey(headers['idempotency-key']);
+}
+
+/** @throws ApiError 400 where it is not a valid key */
+export function checkedIdempotencyKey(key: unknown): string | undefined {
   if (key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key))) return key;
   throw new ApiError('idempotency_key_invalid');
 }

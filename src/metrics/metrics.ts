@@ -1,6 +1,7 @@
 import {
   type Channel,
   MESSAGE_STATUS_CHANGED,
+  MessagingOperations,
   type MessageStatusChanged,
   MessagingService,
 } from '@dundun/messaging';
@@ -47,7 +48,14 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor(messaging: MessagingService, events: EventEmitter2) {
+  constructor(messaging: MessagingService, operations: MessagingOperations, events: EventEmitter2) {
+    this.gauge(
+      'dundun_unmatched_reports',
+      'Reports of the carrier that name no message.',
+      ['provider'],
+      async () =>
+        [...(await operations.unmatchedCounts())].map(([provider, n]) => [{ provider }, n]),
+    );
     events.on(MESSAGE_STATUS_CHANGED, (change: MessageStatusChanged) => this.#count(change));
     this.gauge(
       'dundun_queue_age_seconds',

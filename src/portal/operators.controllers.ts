@@ -3,7 +3,7 @@ import { Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { voiceProviderOf } from '../config/voice-provider.js';
-import type { Rate } from '../config/variables.js';
+import type { Rate } from '../config/parsers.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { type Actor, Audit } from './audit.js';
 import { SenderRules } from './channel-senders.js';
@@ -133,7 +133,9 @@ export class CarriersController {
 
   @Get()
   async list(): Promise<Carriers> {
-    const { CARRIER, EMAIL_CARRIER, VAS_CARRIER, CARRIER_RATE_LIMIT } = this.environment;
+    if (this.environment.written) return this.#listOfFile();
+    const { CARRIER, EMAIL_CARRIER, VAS_CARRIER, WHATSAPP_CARRIER, CARRIER_RATE_LIMIT } =
+      this.environment;
     const hasOwnEmail = EMAIL_CARRIER !== undefined && EMAIL_CARRIER !== CARRIER;
     const voice = voiceProviderOf(this.environment) ?? CARRIER;
     const hasOwnVoice = voice !== CARRIER;
@@ -142,6 +144,7 @@ export class CarriersController {
       ['email', hasOwnEmail],
       ['voice', hasOwnVoice],
       ['vas', hasOwnVas],
+      ['whatsapp', WHATSAPP_CARRIER !== undefined],
     ]);
     const names = this.channels.names.filter((name) => !apart.get(name));
     const paused = await this.#pausedByChannel();
@@ -151,6 +154,9 @@ export class CarriersController {
         ? [[EMAIL_CARRIER, ['email'], undefined] as [string, string[], undefined]]
         : []),
       ...(hasOwnVas ? [[VAS_CARRIER, ['vas'], undefined] as [string, string[], undefined]] : []),
+      ...(WHATSAPP_CARRIER
+        ? [[WHATSAPP_CARRIER, ['whatsapp'], undefined] as [string, string[], undefined]]
+        : []),
       ...(hasOwnVoice ? [[voice, ['voice'], undefined] as [string, string[], undefined]] : []),
     ];
     return {
@@ -159,6 +165,26 @@ export class CarriersController {
         channels,
         rateLimit: rate ? rateText(rate) : null,
         pausedLanes: countsOf(channels.flatMap((channel) => paused.get(channel) ?? [])),
+      })),
+    };
+  }
+
+  /** Each carrier of the file with the lanes that it holds up. */
+  async #listOfFile(): Promise<Carriers> {
+    const [providers, lanes] = await Promise.all([
+      this.messaging.providers(),
+      this.messaging.lanes(),
+    ]);
+    return {
+      data: providers.map(({ name, channels, rateLimit }) => ({
+        name,
+        channels: channels ?? this.channels.names,
+        rateLimit: rateLimit && rateText(rateLimit),
+        pausedLanes: countsOf(
+          lanes.flatMap(({ pauseProvider, pauseReason }) =>
+            pauseProvider === name && pauseReason !== null ? [pauseReason] : [],
+          ),
+        ),
       })),
     };
   }

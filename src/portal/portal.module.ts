@@ -6,7 +6,7 @@ import {
 } from '@dundun/dashboard';
 import { MessagingService } from '@dundun/messaging';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { EntityManager } from 'typeorm';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
@@ -92,7 +92,7 @@ export class PortalModule {
           guard: PortalGuard,
           // People need them to sign in.
           publicPages: true,
-          files: builtPages(),
+          files: BUILT_PAGES,
           inject: [ENVIRONMENT, Audit, MessagingService, SendRules],
           useFactory: (
             { NODE_ENV }: Environment,
@@ -117,11 +117,8 @@ export class PortalModule {
   }
 }
 
-/** Where the build writes the pages, seen from the sources as from the compiled files. */
-function builtPages(): string {
-  const root = join(import.meta.dirname, '../..');
-  return basename(root) === 'dist' ? join(root, 'portal') : join(root, 'dist/portal');
-}
+/** Where the build writes the pages. */
+const BUILT_PAGES = join(import.meta.dirname, '../../dist/portal');
 
 /** Data of the chosen account; of all accounts for an operator who has chosen none. */
 function accessOf(request: DashboardRequest): DashboardAccess {

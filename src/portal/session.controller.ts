@@ -1,4 +1,5 @@
 import { Delete, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { usesSimulator } from '../config/carriers-file.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import type { HttpReply } from '../http/http-message.js';
@@ -125,13 +126,13 @@ export class SessionController {
   }
 
   async #sessionOf(signedIn: SignedIn | null): Promise<Session> {
-    const { NODE_ENV: environment, CARRIER, EMAIL_CARRIER } = this.environment;
+    const { NODE_ENV: environment, EMAIL_CARRIER } = this.environment;
     return {
       user: signedIn?.user ?? null,
       account: signedIn?.account ?? null,
       accounts: signedIn ? await this.sessions.accountsOf(signedIn) : [],
       environment,
-      simulator: CARRIER === 'simulator' || EMAIL_CARRIER === 'simulator',
+      simulator: usesSimulator(this.environment) || EMAIL_CARRIER === 'simulator',
     };
   }
 }

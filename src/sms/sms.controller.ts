@@ -1,4 +1,4 @@
-import { type BatchView, SmsService } from '@dundun/messaging';
+import { type BatchView, type Receipt, SmsService } from '@dundun/messaging';
 import { Controller, Delete, Get, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
@@ -11,9 +11,7 @@ import {
   type AuthRequirement,
   AuthWithin,
 } from '../accounts/auth.guard.js';
-import { PendingSends } from '../accounts/limits.js';
-import { SenderRegistry } from '../accounts/senders.js';
-import { ApiError } from '../http/api-error.js';
+import { SmsIntake } from '../accounts/sms-intake.js';
 import { inWireFields } from '../http/error-mapping.js';
 import { readText } from '../http/fields.js';
 import type { HttpReply } from '../http/http-message.js';
@@ -29,7 +27,6 @@ import {
 } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { validated } from '../http/validation.js';
-import { Metrics } from '../metrics/metrics.js';
 import {
   BatchesQuery,
   batchSummaryOf,
@@ -56,9 +53,7 @@ export class SmsController {
   constructor(
     private readonly sms: SmsService,
     private readonly auth: AuthGuard,
-    private readonly senders: SenderRegistry,
-    private readonly pending: PendingSends,
-    private readonly metrics: Metrics,
+    private readonly intake: SmsIntake,
   ) {}
 
   @Post('sendsms')
@@ -78,31 +73,15 @@ export class SmsController {
     @Res() reply: HttpReply,
   ): Promise<void> {
     await this.auth.admit(incoming, reply, TOKEN);
-    const request = validated(SendSms, readJsonBody(incoming));
-    const { from, to, delivery_report: deliveryReport, send_at } = request;
-    const { text: body = '', field } = readText(request, SMS_TEXT);
-    const idempotencyKey = idempotencyKeyOf(incoming);
-    const tenant = accountIdOf(incoming);
-    if (!(await this.senders.isRegistered(tenant, from)))
-      throw new ApiError('sender_not_registered', `The sender ${from} is not registered`, {
-        details: [{ path: 'from', message: 'must be a sender ID registered for this account' }],
-      });
-    const message = { from, to, body, deliveryReport, sendAt: parseTimestamp(send_at) };
-    const { id, recipients, createdAt, replayed } = await this.pending
-      .during(to.length, () => this.sms.send(message, { tenant, idempotencyKey }))
-      .catch((error: unknown) => {
-        throw inWireFields(error, { body: field, sendAt: 'send_at' });
-      });
-    if (replayed) reply.header('idempotent-replayed', 'true');
-    else this.metrics.accepted('sms', recipients);
-    const answer: SendSmsAnswer = {
-      status_code: 200,
-      message: 'Your request is being processed',
-      reference_id: id,
-      recipients_processed: recipients,
-      created_at: createdAt.toISOString(),
-    };
-    reply.send(answer);
+    const { message, tenant, idempotencyKey, field } = readSend(incoming);
+    let receipt: Receipt;
+    try {
+      receipt = await this.intake.accept(message, { tenant, idempotencyKey });
+    } catch (error) {
+      throw inWireFields(error, { body: field, sendAt: 'send_at' });
+    }
+    if (receipt.replayed) reply.header('idempotent-replayed', 'true');
+    reply.send(answerOf(receipt));
   }
 
   @Post('sms/estimate')
@@ -243,4 +222,28 @@ export class SmsController {
       ...(nextCursor !== null && { recipients_truncated: true as const }),
     };
   }
+}
+
+/** @throws ApiError 400 or 422 */
+function readSend(incoming: AuthenticatedRequest) {
+  const request = validated(SendSms, readJsonBody(incoming));
+  const { from, to, delivery_report: deliveryReport, send_at, tags, metadata } = request;
+  const { text: body = '', field } = readText(request, SMS_TEXT);
+  const sendAt = parseTimestamp(send_at);
+  return {
+    message: { from, to, body, deliveryReport, sendAt, tags, metadata },
+    tenant: accountIdOf(incoming),
+    idempotencyKey: idempotencyKeyOf(incoming),
+    field,
+  };
+}
+
+function answerOf({ id, recipients, createdAt }: Receipt): SendSmsAnswer {
+  return {
+    status_code: 200,
+    message: 'Your request is being processed',
+    reference_id: id,
+    recipients_processed: recipients,
+    created_at: createdAt.toISOString(),
+  };
 }

@@ -2,9 +2,10 @@ import {
   type BatchStatus,
   type BatchView,
   isGroupId,
+  MESSAGE_STATUSES,
+  REPORTED_STATUSES,
   type ReportedStatus,
   type ReportView,
-  STATUS_RANK,
   type StatusCounts,
 } from '@dundun/messaging';
 import { Transform } from 'class-transformer';
@@ -21,7 +22,6 @@ import {
   type Plain,
   Price,
   RECIPIENT,
-  REPORTED_STATUSES,
   RequiresOneOf,
   SameText,
   Text,
@@ -30,6 +30,7 @@ import {
   Uuid,
   WholeNumber,
 } from '../http/fields.js';
+import { Metadata, MetadataOfSend, Tags, TagsOfSend } from '../http/label-fields.js';
 import { PageOf, PageQueryOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
 
@@ -97,6 +98,9 @@ export class SendSms {
     description: 'The batch is not sent before; a past time means at once.',
   })
   readonly send_at?: string;
+
+  @TagsOfSend() readonly tags?: readonly string[];
+  @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** Response to a send (interface section 2.2). */
@@ -137,11 +141,14 @@ export class SmsBatchSummary {
   @Field({
     type: 'object',
     description: 'Messages by status, zeros left out.',
-    propertyNames: { enum: Object.keys(STATUS_RANK) },
+    propertyNames: { enum: MESSAGE_STATUSES },
     additionalProperties: { type: 'integer', minimum: 1 },
     examples: [{ delivered: 1 }],
   })
   readonly counts!: StatusCounts;
+
+  @Tags() readonly tags!: readonly string[];
+  @Metadata() readonly metadata!: Readonly<Record<string, string>>;
 }
 
 export class SmsBatchPage extends PageOf(SmsBatchSummary) {}
@@ -179,6 +186,8 @@ export function batchSummaryOf(batch: BatchView): Plain<SmsBatchSummary> {
     cost: null,
     currency: null,
     counts: batch.counts,
+    tags: batch.tags,
+    metadata: batch.metadata,
   };
 }
 

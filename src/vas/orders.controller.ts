@@ -98,7 +98,7 @@ export class VasOrdersController {
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof NoRouteError)
+  if (error instanceof NoRouteError && error.fields.length === 0)
     throw new ApiError('unavailable', 'VAS is not set up in this service', {
       headers: { 'retry-after': '60' },
       cause: error,

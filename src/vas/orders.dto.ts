@@ -11,6 +11,7 @@ import {
   Uuid,
 } from '../http/fields.js';
 import { ListQuery, PageOf } from '../http/page.dto.js';
+import { MetadataOfSend, TagsOfSend } from '../http/label-fields.js';
 import { BodyExamples } from '../http/request.decorators.js';
 
 const ORDER_STATUSES = [
@@ -137,6 +138,9 @@ export class PlaceOrder {
     description: 'Accept the same number, product and amount again within 60 seconds.',
   })
   readonly allow_duplicate: boolean = false;
+
+  @TagsOfSend() readonly tags?: readonly string[];
+  @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
 }
 
 class Settlement {

@@ -105,7 +105,7 @@ function refuse(error: unknown): never {
       headers: { 'retry-after': String(Math.ceil(error.retryAfter / 1_000)) },
       cause: error,
     });
-  if (error instanceof NoRouteError)
+  if (error instanceof NoRouteError && error.fields.length === 0)
     throw new ApiError('unavailable', 'This channel is not set up in this service', {
       headers: { 'retry-after': '60' },
       cause: error,

@@ -61,7 +61,7 @@ export class VoiceController {
         details: [{ path: 'from', message: 'must be a caller id registered for this account' }],
       });
     const { text, audio_url: audioUrl, code, language, voice, repeat } = request;
-    const { machine, category, ring_timeout, max_duration } = request;
+    const { machine, category, ring_timeout, max_duration, tags, metadata } = request;
     // Spread objects took a tenth of the acceptance of a call.
     const message = {
       text,
@@ -76,6 +76,8 @@ export class VoiceController {
       deliveryReport,
       machine,
       category,
+      tags,
+      metadata,
       sendAt: parseTimestamp(send_at),
       ringTimeout: ring_timeout * SECOND,
       redial: redial && { times: redial.times, after: ofSeconds(redial.after) },
@@ -211,7 +213,7 @@ const WIRE = { audioUrl: 'audio_url', sendAt: 'send_at' };
 
 /** With the fields of the interface. */
 function refuse(error: unknown): never {
-  if (error instanceof NoRouteError)
+  if (error instanceof NoRouteError && error.fields.length === 0)
     throw new ApiError('unavailable', 'Voice is not set up in this service', {
       headers: { 'retry-after': '60' },
       cause: error,

@@ -32,6 +32,7 @@ import {
   WholeNumber,
 } from '../http/fields.js';
 import { PageOf, PageQueryOf } from '../http/page.dto.js';
+import { MetadataOfSend, TagsOfSend } from '../http/label-fields.js';
 import { BodyExamples } from '../http/request.decorators.js';
 import { CallFactsFields, callFactsOf } from '../http/call-facts.js';
 
@@ -202,6 +203,9 @@ export class SendCall extends CallSpeechFields {
 
   @Choice(['none', 'yes'], { optional: true, default: 'none', examples: ['yes'] })
   readonly delivery_report: 'none' | 'yes' = 'none';
+
+  @TagsOfSend() readonly tags?: readonly string[];
+  @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
 }
 
 export class SendCallAnswer {

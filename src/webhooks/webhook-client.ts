@@ -11,6 +11,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { guardedConnector, hasAllowedPort } from './webhook-address.js';
 import { WebhookEvents } from './webhook-event.js';
+import { type WebhookAnswer, WebhookExchange } from './webhook-exchange.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { webhookHeaders } from './webhook-signature.js';
 import type {
@@ -42,11 +43,13 @@ export type DueDelivery = Readonly<
   >
 >;
 
-/** Bytes of a response that are read and stored. */
-const EXCERPT = 1_024;
-
-/** Milliseconds. The status alone decides, so a slow body is not awaited. */
-const EXCERPT_TIME = 1_000;
+/** Where an endpoint's requests go, parsed once. */
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+  /** The URL may be older than the setting. */
+  readonly hasAllowedPort: boolean;
+}
 
 /**
  * Makes one attempt: a signed POST. Redirects are not followed, responses not decompressed. There
@@ -55,6 +58,7 @@ const EXCERPT_TIME = 1_000;
 @Injectable()
 export class WebhookClient implements OnApplicationShutdown {
   readonly #agent: Agent;
+  readonly #targets = new WeakMap<ActiveEndpoint, Target>();
 
   constructor(
     @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
@@ -110,55 +114,76 @@ export class WebhookClient implements OnApplicationShutdown {
     stop: AbortSignal,
     trace?: TraceContext,
   ): Promise<AttemptOutcome> {
-    const { timeout, maxRetryAfter, ports } = this.options;
+    const { timeout, maxRetryAfter } = this.options;
     const startedAt = this.clock.now();
     const began = this.clock.monotonic();
-    // Not AbortSignal.any(): on Node 20 its signals stay in memory as long as `stop`.
-    const attempt = new AbortController();
-    const abort = () => attempt.abort();
-    const timer = setTimeout(abort, timeout);
-    stop.addEventListener('abort', abort);
-    const outcome = (status: number | null, error: AttemptError | null) => ({
-      startedAt,
-      duration: Math.round(this.clock.monotonic() - began),
-      status,
-      error,
-      response: null,
-    });
+    let duration: number | undefined;
+    const took = () => (duration ??= Math.round(this.clock.monotonic() - began));
+    let isLate = false;
+    let exchange: WebhookExchange | undefined;
+    const abort = () => exchange?.abort(stop.reason);
+    const timer = setTimeout(() => {
+      isLate = true;
+      exchange?.abort(undefined);
+    }, timeout);
     try {
       stop.throwIfAborted();
-      // The URL may be older than the setting.
-      if (!hasAllowedPort(new URL(endpoint.url), ports)) return outcome(null, 'port_forbidden');
-      const answer = await this.#agent.request({
-        ...requestTo(endpoint, delivery, startedAt, trace),
-        signal: attempt.signal,
-      });
-      const answered = outcome(answer.statusCode, errorOfStatus(answer.statusCode));
-      const [wait] = [answer.headers['retry-after']].flat();
-      const retryAfter = retryAfterMilliseconds(wait, this.clock.now(), maxRetryAfter);
-      return { ...answered, retryAfter, response: await excerptOf(answer.body) };
+      const target = this.#targetOf(endpoint);
+      if (!target.hasAllowedPort) return failure(startedAt, took(), 'port_forbidden');
+      stop.addEventListener('abort', abort);
+      const { status, retryAfter, excerpt } = await new Promise<WebhookAnswer>(
+        (resolve, reject) => {
+          exchange = new WebhookExchange({ onStatus: took, resolve, reject });
+          this.#agent.dispatch(requestTo(target, endpoint, delivery, startedAt, trace), exchange);
+        },
+      );
+      return {
+        startedAt,
+        duration: took(),
+        status,
+        error: errorOfStatus(status),
+        response: excerpt,
+        retryAfter: retryAfterMilliseconds(retryAfter, this.clock.now(), maxRetryAfter),
+      };
     } catch (error) {
       stop.throwIfAborted();
-      return outcome(null, attempt.signal.aborted ? 'timeout' : attemptErrorOf(error));
+      return failure(startedAt, took(), isLate ? 'timeout' : attemptErrorOf(error));
     } finally {
       clearTimeout(timer);
       stop.removeEventListener('abort', abort);
     }
   }
+
+  #targetOf(endpoint: ActiveEndpoint): Target {
+    const known = this.#targets.get(endpoint);
+    if (known) return known;
+    const url = new URL(endpoint.url);
+    const target = {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      hasAllowedPort: hasAllowedPort(url, this.options.ports),
+    };
+    this.#targets.set(endpoint, target);
+    return target;
+  }
+}
+
+function failure(startedAt: number, duration: number, error: AttemptError): AttemptOutcome {
+  return { startedAt, duration, status: null, error, response: null };
 }
 
 function requestTo(
-  { url, secret, previousSecrets, previousUntil }: ActiveEndpoint,
+  { origin, path }: Target,
+  { secret, previousSecrets, previousUntil }: ActiveEndpoint,
   { id, payload }: DueDelivery,
   at: number,
   trace?: TraceContext,
-): Dispatcher.RequestOptions {
-  const { origin, pathname, search } = new URL(url);
+): Dispatcher.DispatchOptions {
   const isRotating = previousSecrets !== null && at < (previousUntil ?? 0);
   const secrets = [secret, ...(isRotating ? previousSecrets.split(' ') : [])];
   return {
     origin,
-    path: pathname + search,
+    path,
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -174,28 +199,6 @@ function errorOfStatus(status: number): AttemptError | null {
   if (status >= 200 && status < 300) return null;
   if (status === 410) return 'gone';
   return status >= 300 && status < 400 ? 'redirect' : 'http_status';
-}
-
-/** The first bytes of the body as text that every database accepts; the rest is not read. */
-async function excerptOf(body: Dispatcher.ResponseData['body']): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  body.on('error', () => undefined);
-  const timer = setTimeout(() => body.destroy(), EXCERPT_TIME);
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= EXCERPT) break;
-    }
-  } catch {
-    // Where the connection was cut, the bytes read so far are kept.
-  } finally {
-    clearTimeout(timer);
-  }
-  if (size === 0) return null;
-  const text = Buffer.concat(chunks).subarray(0, EXCERPT).toString('utf8');
-  return text.replaceAll('\u0000', '\ufffd');
 }
 
 const BY_CODE: readonly (readonly [RegExp, AttemptError])[] = [

@@ -109,7 +109,10 @@ function withoutPerson(payload: string, value: string): string {
   const wrote = fields.includes('from') || fields.includes('bsuid');
   const erased = fields.map((field) => [field, field === 'to' ? '' : null] as const);
   const text = wrote && 'text' in event.data ? { text: null } : {};
-  const further = 'bounce' in event.data ? { metadata: {}, bounce: null } : {};
+  const further = {
+    ...('metadata' in event.data && { metadata: {} }),
+    ...('bounce' in event.data && { bounce: null }),
+  };
   return JSON.stringify({
     ...event,
     data: { ...event.data, ...Object.fromEntries(erased), ...text, ...further },

@@ -1,7 +1,6 @@
 import {
   type Channel,
   ChannelRegistry,
-  FIRST_REPORTED_RANK,
   type InboundReceived,
   type MessageStatusChanged,
   type VasOrderView,
@@ -9,6 +8,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
 import { Field, Text, Timestamp, WholeNumber } from '../http/fields.js';
+import { Metadata, Tags } from '../http/label-fields.js';
 import { CallFactsFields } from '../http/call-facts.js';
 
 const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
@@ -38,10 +38,16 @@ class StatusEventData {
 
   @WholeNumber({
     minimum: 1,
-    description: 'Which change of the message’s status this is: 1, then 2, …',
+    description: 'Which change of the message’s status, or event of it, this is: 1, then 2, …',
     examples: [2],
   })
   readonly sequence!: number;
+
+  @Tags({ optional: true, description: 'Tags of the send, where it has tags or metadata.' })
+  readonly tags?: readonly string[];
+
+  @Metadata({ optional: true, description: 'Metadata of the send, where it has tags or metadata.' })
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 class LabelledEventData extends StatusEventData {
@@ -51,21 +57,9 @@ class LabelledEventData extends StatusEventData {
   @Text({ description: 'Address of the sender.', examples: ['hello@demo.test'] })
   declare readonly from: string;
 
-  @Field({
-    type: 'array',
-    items: { type: 'string' },
-    description: 'Tags of the send, as long as its content is kept.',
-    examples: [['welcome']],
-  })
-  readonly tags!: readonly string[];
+  @Tags() declare readonly tags: readonly string[];
 
-  @Field({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description: 'Metadata of the send, as long as its content is kept.',
-    examples: [{ order: '1001' }],
-  })
-  readonly metadata!: Readonly<Record<string, string>>;
+  @Metadata() declare readonly metadata: Readonly<Record<string, string>>;
 
   @Field({
     type: 'object',
@@ -195,35 +189,44 @@ export class WebhookEvents {
   ): OutboxEvent | undefined {
     const { channel, tenant, batchId, messageId, providerId, sequence, status, event } = change;
     const wire = this.channels.find(channel)?.wire;
-    const isReported =
-      (this.channels.rankOf(status) ?? 0) >= FIRST_REPORTED_RANK && status !== 'cancelled';
     const type = this.channels.statusEventOf(channel, event ?? status);
-    const isSent = isReported || event !== undefined;
-    if (!wire || type === undefined || !isSent || change.deliveryReport !== 'yes') return undefined;
+    if (!wire || type === undefined || !this.isSent(change)) return undefined;
+    const isOfBatch = wire.identifiedBy === 'batch';
+    // Spread properties would take 4 µs of 5.
     const data = {
-      ...(wire.identifiedBy === 'batch'
-        ? { reference_id: batchId, message_id: messageId }
-        : { reference_id: messageId, message_id: providerId ?? messageId }),
+      reference_id: isOfBatch ? batchId : messageId,
+      message_id: isOfBatch ? messageId : (providerId ?? messageId),
       to: change.recipient,
       from: change.sender,
       status,
       error_code: change.errorCode?.slice(0, MAX_ERROR_CODE) ?? null,
       smsc_timestamp: change.providerTime.toISOString(),
       sequence,
-      ...(wire.labels && {
-        tags: change.tags ?? [],
-        metadata: change.metadata ?? {},
-        bounce: (type.endsWith('.bounced') && change.details) || null,
-      }),
-      ...(wire.call && { event: event ?? null, ...facts }),
-      ...(wire.order && {
+    };
+    if (wire.labels || change.tags)
+      Object.assign(data, { tags: change.tags ?? [], metadata: change.metadata ?? {} });
+    if (wire.labels)
+      Object.assign(data, { bounce: (type.endsWith('.bounced') && change.details) || null });
+    if (wire.call) Object.assign(data, { event: event ?? null }, facts);
+    if (wire.order)
+      Object.assign(data, {
         client_reference: order?.clientReference ?? null,
         cost: order?.cost == null ? null : Number(order.cost),
         delivered_amount: order?.deliveredAmount ?? null,
         operator_reference: order?.operatorReference ?? null,
-      }),
-    };
+      });
     return { account: tenant, messageId, sequence, type, data };
+  }
+
+  /** Whether its account gets a callback of the change, where the channel has callbacks. */
+  isSent({ deliveryReport, event, status }: MessageStatusChanged): boolean {
+    if (deliveryReport !== 'yes') return false;
+    if (event !== undefined) return true;
+    return this.#rankOf(status) >= this.#rankOf('sent') && status !== 'cancelled';
+  }
+
+  #rankOf(status: string): number {
+    return this.channels.rankOf(status) ?? 0;
   }
 
   ofInbound(received: InboundReceived): OutboxEvent | undefined {

@@ -68,7 +68,7 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
     );
   }
 
-  receiversOf({ account }: OutboxEvent): readonly string[] {
+  receiversOf(account: string): readonly string[] {
     return this.#receivers.get(account) ?? [];
   }
 
@@ -93,15 +93,15 @@ export class WebhookWakes {
 
   @OnEvent(MESSAGE_STATUS_CHANGED)
   onStatusCommitted(change: MessageStatusChanged): void {
-    this.#wake(this.events.ofStatus(change));
+    if (this.events.isSent(change)) this.#wake(change.tenant);
   }
 
   @OnEvent(INBOUND_RECEIVED)
   onInboundCommitted(received: InboundReceived): void {
-    this.#wake(this.events.ofInbound(received));
+    this.#wake(received.tenant);
   }
 
-  #wake(event: OutboxEvent | undefined): void {
-    if (event) for (const id of this.outbox.receiversOf(event)) this.sender.wake(id);
+  #wake(account: string): void {
+    for (const id of this.outbox.receiversOf(account)) this.sender.wake(id);
   }
 }

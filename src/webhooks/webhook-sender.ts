@@ -162,7 +162,8 @@ class WebhookLane implements LaneTask {
   get #wantsMore(): boolean {
     const { clock, options } = this.sender;
     const isDue = this.#more || this.#nextRetryAt <= clock.now();
-    return isDue && this.#waiting.size < options.concurrency;
+    // Where all slots are taken, a read would find little: each is made for as many as possible.
+    return isDue && this.#waiting.size + this.#inFlight < options.concurrency;
   }
 
   async #mayGoOn(): Promise<boolean> {

@@ -79,6 +79,11 @@ export class WhatsAppController implements OnModuleDestroy {
     const from = await this.numbers.of(account);
     if (from === undefined)
       throw new ApiError('sender_not_registered', 'This account has no WhatsApp number');
+    if (this.environment.WHATSAPP_CARRIER && !(await this.numbers.phoneNumberIdOf(from)))
+      throw new ApiError(
+        'sender_not_registered',
+        'The WhatsApp number of this account is not bound to Meta; contact your provider',
+      );
     const options = { tenant: account, idempotencyKey };
     const receipt = await this.pending
       .during(1, () =>
@@ -87,7 +92,7 @@ export class WhatsAppController implements OnModuleDestroy {
           : this.#sendTemplate(from, request, options),
       )
       .catch((error: unknown) => {
-        if (!(error instanceof NoRouteError)) throw error;
+        if (!(error instanceof NoRouteError) || error.fields.length > 0) throw error;
         throw new ApiError('unavailable', 'WhatsApp is not set up in this service', {
           headers: { 'retry-after': '60' },
           cause: error,
@@ -142,8 +147,9 @@ export class WhatsAppController implements OnModuleDestroy {
 
   async #sendText(from: string, request: SendText, options: SendOptions): Promise<WhatsAppReceipt> {
     const { text = '', field } = readText(request, WHATSAPP_TEXT);
+    const { to, tags, metadata } = request;
     try {
-      return await this.whatsApp.sendText({ from, to: request.to, text }, options);
+      return await this.whatsApp.sendText({ from, to, text, tags, metadata }, options);
     } catch (error) {
       throw inWireFields(error, { text: field });
     }
@@ -154,13 +160,14 @@ export class WhatsAppController implements OnModuleDestroy {
     request: SendTemplate,
     options: SendOptions & { readonly tenant: string },
   ): Promise<WhatsAppReceipt> {
-    const { to, template_name: template, language, params } = request;
+    const { to, template_name: template, language, params, tags, metadata } = request;
     const { tenant, idempotencyKey } = options;
-    const message = { from, to, template, language, params };
+    const message = { from, to, template, language, params, tags, metadata };
     try {
       const known = await this.templates.find(tenant, template, language);
       const category = categoryOf(request, known);
-      return await this.whatsApp.sendTemplate({ ...message, category }, options);
+      const paramNames = known?.paramNames ?? undefined;
+      return await this.whatsApp.sendTemplate({ ...message, category, paramNames }, options);
     } catch (error) {
       // The key may belong to a send from before the template was withdrawn.
       const first =

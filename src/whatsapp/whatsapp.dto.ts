@@ -1,7 +1,7 @@
 import {
   type MessageStatus,
   type MessageTimeline,
-  STATUS_RANK,
+  MESSAGE_STATUSES,
   type SubmittedMessage,
 } from '@dundun/messaging';
 import { TEMPLATE_CATEGORIES } from '../accounts/accounts.tables.js';
@@ -22,6 +22,7 @@ import {
   Timestamp,
 } from '../http/fields.js';
 import { PageOf } from '../http/page.dto.js';
+import { MetadataOfSend, TagsOfSend } from '../http/label-fields.js';
 import { BodyExamples } from '../http/request.decorators.js';
 import { OneOfForms } from '../http/validation.js';
 
@@ -30,7 +31,6 @@ export const WHATSAPP_TEXT = ['text', 'body', 'content'] as const;
 
 /** Longest free text or template parameter, in characters. */
 const LONGEST_TEXT = 4_096;
-const MESSAGE_STATUSES = Object.keys(STATUS_RANK) as MessageStatus[];
 
 const PARAMS = {
   type: 'array',
@@ -54,6 +54,9 @@ export class SendTemplate {
     message: 'must be a list of texts, empty where the template has no params',
   })
   readonly params!: readonly string[];
+
+  @TagsOfSend() readonly tags?: readonly string[];
+  @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** A send of a free text, inside the recipient's 24-hour window. */
@@ -64,6 +67,8 @@ export class SendText {
   @TextUnder(WHATSAPP_TEXT, { maxLength: LONGEST_TEXT }) readonly text?: string;
   @SameText({ maxLength: LONGEST_TEXT }) readonly body?: string;
   @SameText({ maxLength: LONGEST_TEXT }) readonly content?: string;
+  @TagsOfSend() readonly tags?: readonly string[];
+  @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** `POST /whatsapp/ng/v1/sendwhatsapp` (interface section 2.3) */
@@ -157,14 +162,17 @@ export class WhatsAppMessage extends Charged {
 
   @Field(RECIPIENT) readonly to!: string;
 
-  @Choice(['template', 'text'], { nullable: true, description: 'null after retention erased it.' })
-  readonly message_type!: 'template' | 'text' | null;
+  @Choice(['template', 'text', 'media'], {
+    nullable: true,
+    description: '`media`: sent from the portal. null after retention erased it.',
+  })
+  readonly message_type!: 'template' | 'text' | 'media' | null;
 
   @Text({ nullable: true, examples: ['order_update'] }) readonly template_name!: string | null;
   @Text({ nullable: true, examples: ['en'] }) readonly language!: string | null;
   @Field({ ...PARAMS, nullable: true }) readonly params!: readonly string[] | null;
 
-  @Text({ nullable: true, description: 'null: a template, or after retention erased it.' })
+  @Text({ nullable: true, description: 'null: no text, or after retention erased it.' })
   readonly text!: string | null;
 
   @Choice(MESSAGE_STATUSES, { examples: ['read'] }) readonly status!: MessageStatus;
@@ -187,7 +195,7 @@ export function messageOf(message: MessageTimeline): WhatsAppMessage {
     ...charged(message),
     reference_id: message.id,
     to: message.recipient,
-    message_type: template ? 'template' : content ? 'text' : null,
+    message_type: typeOf(content),
     template_name: template?.template ?? null,
     language: template?.language ?? null,
     params: template?.params ?? null,
@@ -197,6 +205,11 @@ export function messageOf(message: MessageTimeline): WhatsAppMessage {
     created_at: message.acceptedAt.toISOString(),
     smsc_timestamp: last?.providerTime.toISOString() ?? null,
   };
+}
+
+function typeOf(content: MessageTimeline['content']): WhatsAppMessage['message_type'] {
+  if (content === null) return null;
+  return content.kind === 'template' || content.kind === 'media' ? content.kind : 'text';
 }
 
 /** The platform's category; before it is known, the category of the send. */

@@ -1,0 +1,13 @@
+import { expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { AccountSettings } from './account-settings.js';
+
+it('a channel with a limit of its own has no higher rate, and other channels are as before', () => {
+  const settings = new AccountSettings({} as DataSource);
+  const most = { whatsapp: { max: 80, per: 1_000 } };
+  const of = (max: number, per: number) => settings.rateLimit({ max, per }, most);
+  expect(of(200, 1_000)('acc_1:whatsapp')).toEqual({ max: 80, per: 1_000 });
+  expect(of(200, 1_000)('acc_1:sms')).toEqual({ max: 200, per: 1_000 });
+  // 600 a minute are ten a second.
+  expect(of(600, 60_000)('acc_1:whatsapp')).toEqual({ max: 600, per: 60_000 });
+});

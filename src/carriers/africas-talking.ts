@@ -1,0 +1,20 @@
+import { africasTalking, africasTalkingParser, sharedSecret } from '@dundun/messaging';
+import { credential, httpUrl, secretText, visible } from '../config/parsers.js';
+import { carrierType } from './carrier-type.js';
+
+/** SMS through Africa's Talking, whose reports are unsigned: their address has a secret. */
+export const AFRICAS_TALKING = carrierType(
+  {
+    username: { parse: visible },
+    api_key: { parse: credential, secret: 'part' },
+    callback_secret: { parse: secretText, secret: 'whole' },
+    url: { parse: httpUrl, default: 'https://api.africastalking.com' },
+  },
+  ({ username, api_key, callback_secret: secret, url }) => {
+    const transport = africasTalking({ username, apiKey: api_key, baseUrl: url });
+    return {
+      transport: () => transport,
+      callbacks: { parser: africasTalkingParser(), verifier: sharedSecret({ secret }) },
+    };
+  },
+);

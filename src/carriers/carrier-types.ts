@@ -1,0 +1,29 @@
+import { AFRICAS_TALKING } from './africas-talking.js';
+import type { CarrierType } from './carrier-type.js';
+import { CLICKATELL } from './clickatell.js';
+import { HTTP } from './http.js';
+import { INFOBIP } from './infobip.js';
+import { KANNEL } from './kannel.js';
+import { PLIVO } from './plivo.js';
+import { SIMULATOR } from './simulator.js';
+import { SMPP } from './smpp.js';
+import { TERMII } from './termii.js';
+import { TWILIO } from './twilio.js';
+import { VONAGE } from './vonage.js';
+import { WHATSAPP_CLOUD } from './whatsapp-cloud.js';
+
+/** Every `type` of a carrier in `CARRIERS_FILE`. A new one is a provider of the library, and an entry. */
+export const CARRIER_TYPES = {
+  simulator: SIMULATOR,
+  http: HTTP,
+  kannel: KANNEL,
+  smpp: SMPP,
+  twilio: TWILIO,
+  vonage: VONAGE,
+  infobip: INFOBIP,
+  'africas-talking': AFRICAS_TALKING,
+  termii: TERMII,
+  plivo: PLIVO,
+  clickatell: CLICKATELL,
+  'whatsapp-cloud': WHATSAPP_CLOUD,
+} as const satisfies Readonly<Record<string, CarrierType>>;

@@ -1,0 +1,33 @@
+import { oneOf, text, wholeNumber } from '../config/parsers.js';
+import { smppBinds, smppUrl, timeZone } from '../config/smpp-settings.js';
+import { carrierType } from './carrier-type.js';
+
+/** An SMSC, by SMPP 3.4. */
+export const SMPP = carrierType(
+  {
+    url: { parse: smppUrl, secret: 'part' },
+    binds: { parse: smppBinds, default: '1' },
+    window: { parse: wholeNumber(1, 1_000), default: '10' },
+    system_type: {
+      parse: text([/^[\x20-\x7e]{0,12}$/, 'must be at most 12 ASCII characters']),
+      optional: true,
+    },
+    long: { parse: oneOf('udh', 'sar', 'payload'), default: 'udh' },
+    id_format: { parse: oneOf('text', 'hex', 'decimal'), default: 'text' },
+    time_zone: { parse: timeZone, default: 'UTC' },
+  },
+  ({ url, binds, window, system_type: systemType, long, id_format, time_zone }) => ({
+    transport: async () => {
+      const { smpp } = await import('@dundun/messaging/smpp');
+      return smpp({
+        url,
+        binds,
+        window,
+        systemType,
+        long,
+        idFormat: id_format,
+        timeZone: time_zone,
+      });
+    },
+  }),
+);

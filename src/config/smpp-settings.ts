@@ -1,0 +1,59 @@
+/** @throws Error whose message follows the variable's name; the value, which has a password, is not shown */
+export function smppUrl(written: string): string {
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  if ((url?.protocol !== 'smpp:' && url?.protocol !== 'smpps:') || url.hostname === '')
+    throw new Error(
+      'is no SMSC; write smpp://system_id:password@smsc.example.com:2775 or smpps://…',
+    );
+  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '')
+    throw new Error('must be an address without path, query or fragment');
+  if (!/^[\x21-\x7e]{1,15}$/.test(decoded(url.username) ?? ''))
+    throw new Error('must have a system_id of 1 to 15 ASCII characters, percent-encoded');
+  if (!/^[\x20-\x7e]{0,8}$/.test(decoded(url.password) ?? '\n'))
+    throw new Error('must have a password of at most 8 ASCII characters, percent-encoded');
+  return written;
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Connections to the SMSC of each process that sends. */
+export interface SmppBindCounts {
+  readonly transceiver: number;
+  readonly transmitter: number;
+  readonly receiver: number;
+}
+
+const KINDS = { trx: 'transceiver', tx: 'transmitter', rx: 'receiver' } as const;
+const MOST_BINDS = 100;
+
+/** `2`, `trx:2` or `tx:2,rx:1`. @throws Error whose message follows the variable's name */
+export function smppBinds(written: string): SmppBindCounts {
+  const binds = { transceiver: 0, transmitter: 0, receiver: 0 };
+  const listed = /^\d{1,3}$/.test(written) ? `trx:${written}` : written;
+  for (const one of listed.split(',')) {
+    const [, word = '', count = ''] = /^(trx|tx|rx):(\d{1,3})$/.exec(one) ?? [];
+    const kind = Object.hasOwn(KINDS, word) ? KINDS[word as keyof typeof KINDS] : undefined;
+    if (kind === undefined) throw new Error(FORM);
+    binds[kind] += Number(count);
+  }
+  const senders = binds.transceiver + binds.transmitter;
+  if (senders === 0 || senders + binds.receiver > MOST_BINDS) throw new Error(FORM);
+  return binds;
+}
+
+const FORM = `must be the number of transceivers, or binds by kind, 1 to ${MOST_BINDS} with one that sends; write it as 2, trx:2 or tx:2,rx:1`;
+
+/** @throws Error whose message follows the variable's name */
+export function timeZone(written: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: written }).resolvedOptions().timeZone;
+  } catch {
+    throw new Error('must be a time zone of the IANA database; write it as Africa/Lagos');
+  }
+}
