@@ -2,9 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestDatabase } from '../support/databases.js';
+import type { DatabaseKind, TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
-import { buildGateway, type ProbedGateway, Processes } from '../e2e/gateway/built-gateway.js';
+import { type ProbedGateway, Processes } from '../e2e/gateway/built-gateway.js';
+import { buildGateway } from '../support/builds.js';
 
 /** `ATTACK=full`: one suite at a time, at its full size on every database. */
 const IS_FULL = process.env['ATTACK'] === 'full';
@@ -23,10 +24,10 @@ const LEAST_CHECKS = IS_FULL ? 50 : 10;
 const FREE_WITHIN = 10_000;
 const MOST_KEPT = 64 * 1_048_576;
 
-/** How often a client attacks: on a server's database in full only with `ATTACK=full`. */
-export function timesOn({ kind }: TestDatabase, full: number, short: number): number {
-  return IS_FULL || kind === 'sqlite' ? full : short;
-}
+/** For attacks that end before the database is asked. */
+export const FRONT_DATABASES: readonly DatabaseKind[] = IS_FULL
+  ? ['sqlite', 'postgres', 'mariadb']
+  : ['sqlite'];
 
 /** Most connections to a database server, which come and go. */
 export function pooledOn({ kind }: TestDatabase): number {

@@ -2,7 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { MailAppSettings } from './processes/mail-protocol.js';
-import type { AppCommand, AppEvent, AppSettings, OrderAppSettings } from './processes/protocol.js';
+import type {
+  AppCommand,
+  AppEvent,
+  AppSettings,
+  NotificationAppSettings,
+  OrderAppSettings,
+} from './processes/protocol.js';
 
 /** One process of the app: it accepts and dispatches, and may be stopped at any point. */
 export class App {
@@ -16,7 +22,7 @@ export class App {
   /** Resolves once it dispatches. */
   static async start(
     script: string,
-    settings: AppSettings | MailAppSettings | OrderAppSettings,
+    settings: AppSettings | MailAppSettings | OrderAppSettings | NotificationAppSettings,
     hear: (event: AppEvent, app: App) => void,
   ): Promise<App> {
     const child = fork(script, [JSON.stringify(settings)], {

@@ -26,7 +26,15 @@ export interface Start {
   readonly by: App;
 }
 
-const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
+const TABLES = [
+  'report',
+  'message',
+  'submission',
+  'batch_chunk',
+  'batch',
+  'lane',
+  'provider_pause',
+];
 
 /** Phases of a batch to which nothing more happens. */
 const ENDED = 5;
@@ -56,7 +64,7 @@ export class Cluster {
   static async start(settings: ClusterSettings, store: DataSource): Promise<Cluster> {
     const sources = await CompiledSources.make();
     const seed = new Seed();
-    const script = sources.path('test/chaos/processes/upstream.process.js');
+    const script = sources.path('upstream.process.js');
     const upstream = await Upstream.start(script, seedOf(seed.value, 'upstream'));
     await upstream.set({ honoursKeys: settings.honoursKeys });
     const cluster = new Cluster(sources, upstream, settings, store, seed);
@@ -218,7 +226,7 @@ export class Cluster {
     // Without keys, a lane lost by a stall of the machine leaves unknown messages.
     const lease = settings.honoursKeys ? '2s' : '6s';
     const app = await App.start(
-      this.sources.path('test/chaos/processes/app.process.js'),
+      this.sources.path('app.process.js'),
       {
         ...settings,
         seed: seedOf(this.seed.value, `app ${++this.#started}`),

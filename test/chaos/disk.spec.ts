@@ -31,7 +31,7 @@ describeUnless(
       await source.destroy();
       const sources = await CompiledSources.make();
       const trace = join(directory, 'trace');
-      const script = sources.path('test/chaos/processes/disk.process.js');
+      const script = sources.path('disk.process.js');
       await promisify(execFile)(STRACE, [...TRACE, '-o', trace, process.execPath, script, url]);
       calls = (await readFile(trace, 'utf8')).split('\n');
     });

@@ -59,9 +59,7 @@ export class MailBatch {
   async killedAt(points: readonly Point[]): Promise<KilledBatch> {
     this.#seed.begin(expect.getState().currentTestName ?? '');
     process.stdout.write(`chaos: ${this.replay}\n`);
-    const book = await MailBook.start(
-      this.sources.path('test/chaos/processes/mail-server.process.js'),
-    );
+    const book = await MailBook.start(this.sources.path('mail-server.process.js'));
     this.#book = book;
     const to = Array.from({ length: RECIPIENTS }, (_, n) => `p${n}@example.org`);
     let worker = await this.#start(book);
@@ -109,7 +107,7 @@ export class MailBatch {
       };
     });
     const app = await App.start(
-      this.sources.path('test/chaos/processes/mail-app.process.js'),
+      this.sources.path('mail-app.process.js'),
       {
         ...this.settings,
         seed: seedOf(this.#seed.value, 'app'),

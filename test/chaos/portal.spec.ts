@@ -3,12 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { newSecret } from '../../src/accounts/credentials.js';
-import {
-  buildGateway,
-  buildPages,
-  Processes,
-  type RunningGateway,
-} from '../e2e/gateway/built-gateway.js';
+import { Processes, type RunningGateway } from '../e2e/gateway/built-gateway.js';
+import { buildGateway, buildPages } from '../support/builds.js';
 import { codeOf, PASSWORD } from '../e2e/portal/portal-client.js';
 import { Browser } from '../support/browser.js';
 import { describeEachDatabase } from '../support/databases.js';
@@ -54,7 +50,7 @@ describeWithServer('chromium', 'with pages of the portal open', () => {
         const seed = new Seed();
         seed.begin('portal');
         const sources = await CompiledSources.make();
-        const script = sources.path('test/chaos/processes/upstream.process.js');
+        const script = sources.path('upstream.process.js');
         upstream = await Upstream.start(script, seedOf(seed.value, 'upstream'));
         const settings = {
           PORT: String(await freePort()),

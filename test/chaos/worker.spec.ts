@@ -10,7 +10,7 @@ describeEachDatabase('a worker process without an HTTP server', (database) => {
   let upstream: Upstream;
   beforeAll(async () => {
     sources = await CompiledSources.make();
-    upstream = await Upstream.start(sources.path('test/chaos/processes/upstream.process.js'), 1);
+    upstream = await Upstream.start(sources.path('upstream.process.js'), 1);
   });
   afterAll(() => upstream?.stop());
 
@@ -18,7 +18,7 @@ describeEachDatabase('a worker process without an HTTP server', (database) => {
     ['its own handler closes the app: nothing keeps it alive', 'own', [0, null]],
     ['Nest’s shutdown hooks: they end, and the signal ends it', 'nest', [null, 'SIGTERM']],
   ])('a worker without an HTTP server ends on SIGTERM (%s)', async (_, hooks, end) => {
-    const script = sources.path('test/chaos/processes/worker.process.js');
+    const script = sources.path('worker.process.js');
     const worker = spawn(process.execPath, [script, database.url, upstream.url, hooks], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+
+// Compiles the library and an app.
+jest.setTimeout(180_000);
 
 const root = join(import.meta.dirname, '../..');
 const app = join(root, 'test/nest11');
@@ -23,8 +26,16 @@ describe('the library as it is published', () => {
 
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'dundun-nest11-'));
-    const dist = join(installed, 'dist');
-    await tsc('-p', 'libs/messaging', '--outDir', dist, '--tsBuildInfoFile', join(data, 'info'));
+    const compiled = join(data, 'compiled');
+    await tsc(
+      '-p',
+      'libs/messaging',
+      '--outDir',
+      compiled,
+      '--tsBuildInfoFile',
+      join(data, 'info'),
+    );
+    await node(['libs/messaging/bundle.js', compiled, join(installed, 'dist/package')]);
     await cp(join(root, 'libs/messaging/package.json'), join(installed, 'package.json'));
     await tsc('-p', 'test/nest11');
     // Two compilations.
@@ -46,33 +57,51 @@ describe('the library as it is published', () => {
   });
 
   it('the packed library loads without its optional peers unless what needs them is imported', async () => {
-    const hooks = join(data, 'absent.mjs');
+    const absent = join(data, 'absent.cjs');
     await writeFile(
-      hooks,
-      `export const resolve = (name, context, next) => {
-         if (/^(bullmq|ioredis|(nodemailer|html-to-text|postal-mime|smtp-server)\\b.*)$/.test(name)) throw new Error(name + ' is not installed');
-         return next(name, context);
+      absent,
+      `const Module = require('node:module');
+       const resolve = Module._resolveFilename;
+       Module._resolveFilename = (name, ...rest) => {
+         if (/^(bullmq|ioredis|node-sqlite3-wasm|@dundun\\/smpp|(nodemailer|html-to-text|postal-mime|smtp-server)\\b.*)$/.test(name)) throw new Error(name + ' is not installed');
+         return resolve(name, ...rest);
        };`,
     );
     const main = join(data, 'main.mjs');
     await writeFile(
       main,
-      `import { register } from 'node:module';
-       register(${JSON.stringify(pathToFileURL(hooks).href)});
-       const { MessagingModule } = await import(${JSON.stringify(entry('index.js'))});
-       const absent = await import(${JSON.stringify(entry('engines/bullmq/index.js'))}).catch(({ message }) => message);
-       const mail = await import(${JSON.stringify(entry('providers/smtp/index.js'))}).catch(({ message }) => message);
-       console.log(JSON.stringify([typeof MessagingModule, absent, mail]));`,
+      `const { MessagingModule } = await import(${JSON.stringify(entry('index.js'))});
+       const absent = await import(${JSON.stringify(entry('bullmq.js'))}).catch(({ message }) => message);
+       const mail = await import(${JSON.stringify(entry('smtp.js'))}).catch(({ message }) => message);
+       const smpp = await import(${JSON.stringify(entry('smpp.js'))}).catch(({ message }) => message);
+       console.log(JSON.stringify([typeof MessagingModule, absent, mail, smpp]));`,
     );
-    const { stdout } = await node([main]);
+    const { stdout } = await node(['--require', absent, main]);
     expect(JSON.parse(stdout)).toEqual([
       'function',
       'bullmq is not installed',
       expect.stringMatching(/^(nodemailer|html-to-text).* is not installed$/),
+      '@dundun/smpp is not installed',
     ]);
   });
+  it.each(['index', 'bullmq', 'queue', 'smtp', 'terminus', 'testing'])(
+    'import and require of the entry %s share its classes',
+    async (name) => {
+      const main = join(data, `both-${name}.mjs`);
+      await writeFile(
+        main,
+        `import { createRequire } from 'node:module';
+         const imported = await import(${JSON.stringify(entry(`${name}.js`))});
+         const required = createRequire(import.meta.url)(${JSON.stringify(join(installed, `dist/package/${name}.cjs`))});
+         const names = Object.keys(imported);
+         console.log(JSON.stringify([names.length > 0, names.filter((name) => imported[name] !== required[name])]));`,
+      );
+      const { stdout } = await node([main]);
+      expect(JSON.parse(stdout)).toEqual([true, []]);
+    },
+  );
 });
 
 function entry(file: string): string {
-  return pathToFileURL(join(installed, 'dist', file)).href;
+  return pathToFileURL(join(installed, 'dist/package', file)).href;
 }

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
+
+// Compiles the libraries and packs them.
+jest.setTimeout(180_000);
 
 const root = join(import.meta.dirname, '../..');
 const run = (args: readonly string[], cwd = root) =>
@@ -39,9 +42,10 @@ describe('the packages as they are published, in apps of their own', () => {
         outDir: join(copy, 'dist'),
         tsBuildInfoFile: join(data, `${name}.info`),
         typeRoots: [join(root, 'node_modules/@types')],
-        ...(name === 'dashboard' && {
-          paths: { '@dundun/messaging': [join(data, 'messaging/dist/index.d.ts')] },
-        }),
+        paths: {
+          '@dundun/messaging': [join(data, 'messaging/dist/package/index.d.cts')],
+          '@dundun/smpp': [join(root, 'libs/smpp/dist/index.d.ts')],
+        },
       };
       const include = [join(from, 'src')];
       const own = {
@@ -55,6 +59,8 @@ describe('the packages as they are published, in apps of their own', () => {
         JSON.stringify({ ...own, exclude: [join(from, 'src/**/*.spec.ts')] }),
       );
       await run([tsc, '-p', settings]);
+      if (name === 'messaging')
+        await run(['libs/messaging/bundle.js', join(copy, 'dist'), join(copy, 'dist/package')]);
       for (const file of ['package.json', 'README.md', 'LICENSE'])
         await cp(join(from, file), join(copy, file)).catch(() => undefined);
     }

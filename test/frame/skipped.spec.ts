@@ -1,9 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+// Each test starts jest.
+jest.setTimeout(120_000);
 
 const root = join(import.meta.dirname, '../..');
 
@@ -15,7 +18,6 @@ interface Run {
 /** Both outputs go to one file, as on a terminal, because the order of the lines is tested. */
 async function runJest(fixture: string, env: Record<string, string>): Promise<Run> {
   const args = [
-    '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     join(root, 'node_modules/jest/bin/jest.js'),
     '--config=test/frame/skipped/jest.config.js',

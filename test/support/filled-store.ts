@@ -1,5 +1,7 @@
 import type { DataSource } from 'typeorm';
-import { STATUS_RANK } from '@dundun/messaging';
+
+/** As the store keeps statuses. Benches use this file, which is compiled apart from the library's sources. */
+const STATUS_RANK = { sent: 40, delivered: 90 } as const;
 
 export interface FilledStore {
   /** Whose messages were all delivered; in a hundred lanes. */

@@ -19,6 +19,8 @@ export class InterfaceServer extends RecordingServer {
   readonly acceptedCalls = new Map<string, AcceptedRequest>();
   readonly acceptedOrders = new Map<string, AcceptedRequest>();
   pageSize = 1000;
+  /** False: no submission has a report yet. */
+  hasReports = true;
 
   static async start(): Promise<InterfaceServer> {
     const server = new InterfaceServer((...exchange) => server.#route(...exchange));
@@ -103,6 +105,7 @@ export class InterfaceServer extends RecordingServer {
     const keys = query.getAll('idempotency_key');
     const items = [...this.accepted.values()].flatMap(({ key, body, answer }) => {
       const reference = String(answer['reference_id']);
+      if (!this.hasReports) return [];
       if (!references.includes(reference) && !keys.includes(key)) return [];
       return (JSON.parse(body) as { to: readonly unknown[] }).to.map((to, position) => ({
         reference_id: reference,

@@ -3,7 +3,7 @@ export interface KannelPorts {
   /** Where bearerbox waits for smsbox. */
   readonly boxes: number;
   readonly sendsms: number;
-  /** Where bearerbox waits for the network. */
+  /** Where bearerbox waits for the network, or the SMSC to which it binds. */
   readonly network: number;
 }
 
@@ -13,6 +13,8 @@ export interface KannelPlace {
   readonly username: string;
   readonly password: string;
   readonly log: boolean;
+  /** Bearerbox binds to an SMSC over SMPP, instead of waiting for fakesmsc. */
+  readonly isSmpp: boolean;
   /** The `get-url` for inbound messages; without it they are dropped. */
   readonly inboundUrl?: string | undefined;
 }
@@ -24,6 +26,7 @@ export function kannelConfiguration({
   username,
   password,
   log,
+  isSmpp,
   inboundUrl,
 }: KannelPlace): string {
   return `
@@ -42,10 +45,9 @@ dlr-spool = "${directory}/reports"
 ${logging(directory, 'bearerbox', log)}
 
 group = smsc
-smsc = fake
 smsc-id = FAKE
 port = ${ports.network}
-connect-allow-ip = 127.0.0.1
+${isSmpp ? SMPP : 'smsc = fake\nconnect-allow-ip = 127.0.0.1'}
 
 group = smsbox
 smsbox-id = box1
@@ -77,6 +79,17 @@ max-messages = 0
 ${inboundUrl === undefined ? 'text = "unused"' : `get-url = "${inboundUrl}"`}
 `;
 }
+
+/** With the window that `smpp()` has, too. */
+const SMPP = `smsc = smpp
+host = 127.0.0.1
+transceiver-mode = true
+smsc-username = kannel
+smsc-password = secret
+system-type = VMA
+interface-version = 34
+max-pending-submits = 10
+reconnect-delay = 1`;
 
 /** 0 is everything, 4 nothing but panic. */
 function logging(directory: string, box: string, log: boolean): string {

@@ -14,6 +14,8 @@ export interface KannelOptions {
   readonly inboundUrl?: string;
   /** What somebody writes once it has started, as fakesmsc is told: `{from} {to} {type} {text}`. */
   readonly written?: string;
+  /** Port of an SMSC to which bearerbox binds as `kannel`, `secret`, instead of fakesmsc. */
+  readonly smscPort?: number;
 }
 
 /**
@@ -30,7 +32,12 @@ export class Kannel {
     private readonly written: string | undefined,
   ) {}
 
-  static async start({ log = true, inboundUrl, written }: KannelOptions = {}): Promise<Kannel> {
+  static async start({
+    log = true,
+    inboundUrl,
+    written,
+    smscPort,
+  }: KannelOptions = {}): Promise<Kannel> {
     const directory = await mkdtemp(join(tmpdir(), 'dundun-kannel-'));
     const [admin, boxes, sendsms, network] = (await freePorts(4)) as [
       number,
@@ -40,18 +47,26 @@ export class Kannel {
     ];
     const self = new Kannel(
       new KannelPrograms(directory),
-      { admin, boxes, sendsms, network },
+      { admin, boxes, sendsms, network: smscPort ?? network },
       written,
     );
     const { username, password } = self;
     for (const spool of ['messages', 'reports']) await mkdir(join(directory, spool));
     await writeFile(
       join(directory, 'kannel.conf'),
-      kannelConfiguration({ directory, log, inboundUrl, ports: self.ports, username, password }),
+      kannelConfiguration({
+        directory,
+        log,
+        isSmpp: smscPort !== undefined,
+        inboundUrl,
+        ports: self.ports,
+        username,
+        password,
+      }),
     );
     try {
       await self.startBoxes();
-      await self.startNetwork();
+      if (smscPort === undefined) await self.startNetwork();
     } catch (error) {
       const said = await self.programs.read('bearerbox.out');
       await self.stop();

@@ -53,6 +53,7 @@ const SERVERS = {
   faketime: { programs: ['/usr/bin/faketime'] },
   postfix: { programs: ['/usr/sbin/postfix', '/usr/sbin/smtp-sink'] },
   postgrey: { programs: ['/usr/sbin/postgrey'] },
+  netsmpp: { programs: ['/usr/bin/perl', '/usr/share/perl5/Net/SMPP.pm'] },
   dkimpy: {
     programs: [
       '/usr/bin/python3',

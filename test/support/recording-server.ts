@@ -6,13 +6,14 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 
 interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  readonly bytes: Buffer;
 }
 
 /** Answers, or cuts the socket, instead of the server; `false` lets the server answer. */
@@ -88,7 +89,8 @@ export class RecordingServer {
 
   async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = incoming;
-    const request = { method, url, headers, body: await text(incoming) };
+    const bytes = await buffer(incoming);
+    const request = { method, url, headers, body: bytes.toString(), bytes };
     this.requests.push(request);
     if (this.#answer && (await this.#answer(request, response)) !== false) return;
     this.handler(request, response);

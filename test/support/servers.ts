@@ -10,7 +10,8 @@ export type ServerName =
   | 'faketime'
   | 'postfix'
   | 'postgrey'
-  | 'dkimpy';
+  | 'dkimpy'
+  | 'netsmpp';
 
 interface Server {
   /** Empty where a suite starts it itself. */

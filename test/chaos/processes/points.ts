@@ -113,7 +113,7 @@ export function tell(event: AppEvent): void {
 }
 
 /** Replaces a method of one object by itself with something before and something after its success. */
-function around<A extends unknown[], R>(
+export function around<A extends unknown[], R>(
   target: object,
   name: string,
   method: (...args: A) => Promise<R>,

@@ -43,9 +43,18 @@ export const BLOCKED = 3_000;
 
 /**
  * `inside-intent`: the database has been asked, and its answer is not read. `before-report` and
- * `after-report`: reports that were polled are not in the store yet, and are in it.
+ * `after-report`: reports that were polled are not in the store yet, and are in it. `before-step`,
+ * `inside-step`, `after-step`: in the transaction that begins a notification's next step, before
+ * and after its message is stored, and after the commit.
  */
-export type Point = (typeof POINTS)[number] | 'inside-intent' | 'before-report' | 'after-report';
+export type Point =
+  | (typeof POINTS)[number]
+  | 'inside-intent'
+  | 'before-report'
+  | 'after-report'
+  | 'before-step'
+  | 'inside-step'
+  | 'after-step';
 
 /** Fault of a process at a point: it dies, freezes, or its event loop blocks for a while. */
 export type Blow = 'SIGKILL' | 'SIGSTOP' | 'block';
@@ -71,6 +80,13 @@ export interface OrderAppSettings {
   readonly database: string;
   /** Address of the operator's process. */
   readonly operator: string;
+}
+
+export interface NotificationAppSettings {
+  /** `sqlite:PATH`, `postgres://…` or `mysql://…`. */
+  readonly database: string;
+  /** File with a line for each SMS that the provider took. */
+  readonly book: string;
 }
 
 export interface Send {

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ContactsService, EmailService, SmsService, WhatsAppService } from '@dundun/messaging';
+import {
+  ContactsService,
+  EmailService,
+  MessagingService,
+  SmsService,
+  WhatsAppService,
+} from '@dundun/messaging';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +16,12 @@ import { Browser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { shown, wrongInAll } from '../../support/page-check.js';
 import { describeWithServer } from '../../support/servers.js';
-import { buildPages } from '../gateway/built-gateway.js';
+import { buildPages } from '../../support/builds.js';
 
 const FROM = { from: 'ACME', body: 'Your order is on its way' };
 const REPLYING = '2348012349910';
+/** The answer of the provider is always lost. */
+const LOST = '2348012349909';
 const TENANT = { tenant: 'acme' };
 
 describeWithServer('chromium', 'the dashboard of a plain app', () => {
@@ -40,6 +48,8 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
           access: () => ({ tenants: 'all', act, reveal: act }),
         },
         configure: (app) => void (prefix && app.setGlobalPrefix(prefix)),
+        // A message whose answer is lost stays in doubt.
+        messaging: { dispatch: { maxAttempts: 1_000 } },
       });
       act = true;
       const part = <T>(type: abstract new (...given: never[]) => T): T =>
@@ -111,6 +121,21 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
       await page.getByRole('heading', { name: 'Timeline' }).waitFor();
       await page.locator('main h1').getByText('delivered').waitFor();
       expect(await page.locator('main h1').textContent()).toMatch(/^•+99/);
+      expect(browser.complaints).toEqual([]);
+    });
+
+    it('a lane with a request without an outcome shows it beside its state', async () => {
+      const sms = dashboard.app.get(SmsService, { strict: false });
+      await sms.send({ ...FROM, to: LOST }, { tenant: 'in-doubt' });
+      const messaging = dashboard.app.get(MessagingService, { strict: false });
+      await eventually(async () =>
+        expect(await messaging.lanes()).toMatchObject([{ doubt: { errorCode: 'answer_lost' } }]),
+      );
+      await open('lanes');
+      const lane = page.locator('main tr', { hasText: 'in-doubt:sms' });
+      await lane.getByText('1 request without an outcome').waitFor();
+      expect(await lane.textContent()).toContain('The answer of the provider was lost.');
+      expect(await wrongInAll(page, `dashboard-${platform}-doubt`)).toEqual([]);
       expect(browser.complaints).toEqual([]);
     });
 

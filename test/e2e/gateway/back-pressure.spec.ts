@@ -3,7 +3,8 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { Agent, request } from 'undici';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { buildGateway, type ProbedGateway, Processes } from './built-gateway.js';
+import { type ProbedGateway, Processes } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 
 const HELD = 300;
 const ASKED = 1_000;

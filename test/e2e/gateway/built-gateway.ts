@@ -1,10 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, rmdir, stat, utimes } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { commandLine, type Ended } from './command-line.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -14,57 +13,6 @@ const HALT = join(ROOT, 'test/support/halt-in-migration.js');
 const CLI = join(ROOT, 'src/cli/dundun.js');
 
 const DATABASE = { DATABASE_URL: 'sqlite:gateway.sqlite' };
-
-/** Compiles changed sources; concurrent suites wait for each other. */
-export async function buildGateway(): Promise<void> {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await alone(() =>
-    promisify(execFile)(process.execPath, [
-      tsc,
-      '-b',
-      '--noCheck',
-      join(ROOT, 'tsconfig.app.json'),
-    ]).catch((error: unknown) => {
-      throw new Error((error as { stdout: string }).stdout, { cause: error });
-    }),
-  );
-}
-
-/** Builds the pages of the portal, or of the dashboard; concurrent suites wait for each other. */
-export async function buildPages(directory: 'src/portal/ui' | 'libs/dashboard/ui'): Promise<void> {
-  const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
-  const config = join(ROOT, directory, 'vite.config.ts');
-  await alone(() => promisify(execFile)(process.execPath, [vite, 'build', '-c', config]));
-}
-
-/** Milliseconds between two signs of life, and without one after which a lock is a killed run's. */
-const BEAT = 1_000;
-const STALE = 60_000;
-
-async function alone(work: () => Promise<unknown>): Promise<void> {
-  const lock = join(ROOT, 'node_modules/.cache/dundun-build.lock');
-  await mkdir(dirname(lock), { recursive: true });
-  for (;;)
-    try {
-      await mkdir(lock);
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      const held = await stat(lock).catch(() => undefined);
-      if (held && Date.now() - held.mtimeMs > STALE) await rmdir(lock).catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  const beat = setInterval(() => {
-    const now = new Date();
-    utimes(lock, now, now).catch(() => undefined);
-  }, BEAT);
-  try {
-    await work();
-  } finally {
-    clearInterval(beat);
-    await rmdir(lock).catch(() => undefined);
-  }
-}
 
 /** Processes on one temporary directory, with nothing of the environment around. */
 export class Processes {

@@ -7,6 +7,9 @@ import { newSecret } from '../../../src/accounts/credentials.js';
 import { eventually } from '../../support/eventually.js';
 import { RecordedSpans } from '../../support/recorded-spans.js';
 import { type Answered, TestGateway } from './test-gateway.js';
+import { limitTests } from '../../support/time-limit.js';
+
+limitTests(150);
 
 /** The canary: part of every secret, text, key and address that is sent. */
 const CANARY = 'canary-Zq7xW3';
@@ -148,7 +151,8 @@ describe('a secret in any field or header', () => {
       expect(carrier.heard.length).toBeGreaterThanOrEqual(answers.length);
       expect(customer.heard.join('')).toContain(NUMBER);
       expect(gateway.log.join('')).toContain('webhook fails');
-    });
+      // Each failure of the carrier lengthens its rest.
+    }, 90_000);
     expect(carrier.heard.join('')).toContain(carrierToken);
 
     // The database fails with the rows in hand.

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { tmpdir } from 'node:os';
 import { Webhook } from 'standardwebhooks';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { eventually } from '../../support/eventually.js';
+import { commandLine } from './command-line.js';
 import { TestGateway } from './test-gateway.js';
 
 /** The carrier is a gateway too: both sides of the interface are ours, and they must agree. */
@@ -90,6 +92,50 @@ describe('a gateway whose carrier is another one', () => {
       });
     },
   );
+
+  it('dundun reports unmatched lists a report that names no message, without its number', async () => {
+    const data = {
+      reference_id: 'another-carrier-7',
+      message_id: 'msg-7',
+      to: '2348012345678',
+      status: 'delivered',
+      smsc_timestamp: '2026-01-01T00:00:00Z',
+    };
+    const raw = JSON.stringify({ type: 'sms.delivery_report', data });
+    const at = new Date();
+    const headers = {
+      'content-type': 'application/json',
+      'webhook-id': 'msg_unmatched',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': new Webhook(secret).sign('msg_unmatched', at, raw),
+    };
+    const path = '/messaging/delivery-reports';
+    expect((await gateway.call('POST', path, { raw, headers })).status).toBe(204);
+    const unmatched = async (...options: string[]) => {
+      const settings = { NODE_ENV: 'test', DATABASE_URL: gateway.databaseUrl };
+      const args = ['reports', 'unmatched', ...options, '--json'];
+      const { stdout } = await commandLine(args, settings, tmpdir());
+      expect(stdout).not.toContain(data.to);
+      return JSON.parse(stdout) as Record<string, unknown>;
+    };
+    expect(await unmatched()).toEqual({
+      reports: [
+        {
+          provider: 'http',
+          reference: data.reference_id,
+          message_id: data.message_id,
+          status: 'delivered',
+          raw_status: 'delivered',
+          error_code: null,
+          provider_time: '2026-01-01T00:00:00.000Z',
+          received_at: expect.any(String),
+        },
+      ],
+      counts: { http: 1 },
+      next_cursor: null,
+    });
+    expect(await unmatched('--provider', 'other')).toMatchObject({ reports: [] });
+  });
 
   it("readiness stays green and names the carrier's refusal of the credential", async () => {
     await carrier.accounts.suspend(ours.accountId);

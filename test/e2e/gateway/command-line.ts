@@ -38,6 +38,9 @@ async function run(
       return true;
     }),
   );
+  // Node would write warnings of the whole worker, such as those of earlier suites, to stderr.
+  const warned = process.rawListeners('warning') as ((warning: Error) => void)[];
+  process.removeAllListeners('warning');
   process.chdir(directory);
   process.env = settings;
   process.exitCode = undefined;
@@ -48,6 +51,7 @@ async function run(
     process.chdir(before);
     process.env = env;
     process.exitCode = exitCode;
+    for (const listener of warned) process.on('warning', listener);
     for (const spy of spies) spy.mockRestore();
   }
 }

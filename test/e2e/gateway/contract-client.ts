@@ -11,10 +11,11 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The document of every gateway of a suite: it does not depend on settings, and takes 0.1 s of CPU to make. */
+let contract: Promise<ResponseContract> | undefined;
+
 /** Calls a gateway and holds every answer to the OpenAPI document it serves. */
 export class ContractClient {
-  #contract: Promise<ResponseContract> | undefined;
-
   /**
    * @param url where it is called, or a proxy before it, which serves no document of its own
    * @param instead server for requests that the proxy cannot parse
@@ -56,10 +57,10 @@ export class ContractClient {
   }
 
   contract(): Promise<ResponseContract> {
-    this.#contract ??= fetch(`${this.documentAt}/openapi.json`).then(async (response) =>
-      ResponseContract.of(await response.text()),
+    contract ??= fetch(`${this.documentAt}/openapi.json`).then(
+      async (response) => new ResponseContract(await response.text()),
     );
-    return this.#contract;
+    return contract;
   }
 }
 

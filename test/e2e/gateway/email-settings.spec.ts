@@ -6,7 +6,8 @@ import { certificates } from '../../support/certificates.js';
 import { DnsServer } from '../../support/dns-server.js';
 import { eventually } from '../../support/eventually.js';
 import { ScriptedSmtp } from '../../support/scripted-smtp.js';
-import { buildGateway, Processes } from './built-gateway.js';
+import { Processes } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 import { commandLine } from './command-line.js';
 import { TestGateway } from './test-gateway.js';
 

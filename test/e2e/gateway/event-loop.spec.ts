@@ -6,7 +6,8 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { fillGroups, fillSuppressions, fillUnreported } from '../../support/filled-store.js';
 import { RecordingServer } from '../../support/recording-server.js';
-import { buildGateway, type ProbedGateway, Processes } from './built-gateway.js';
+import { type ProbedGateway, Processes } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 
 /** Most CPU time of one turn of the event loop, in milliseconds: other requests wait for it. */
 const MOST = 100;

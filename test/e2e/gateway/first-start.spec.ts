@@ -5,7 +5,8 @@ import { parseDatabaseUrl } from '../../../src/config/database-url.js';
 import { dataSourceOptions } from '../../../src/gateway-database.js';
 import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
+import { Processes, type RunningGateway } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 
 const TOKEN = /tok_[0-9A-Za-z]{49}/;
 

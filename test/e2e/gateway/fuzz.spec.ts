@@ -5,6 +5,10 @@ import { DnsServer } from '../../support/dns-server.js';
 import { FuzzTargets } from './fuzz-targets.js';
 import { type FuzzedRequest, fuzzedRequests } from './fuzzed-request.js';
 import { TestGateway } from './test-gateway.js';
+import { limitTests } from '../../support/time-limit.js';
+
+// One test sends 1,000 requests or more.
+limitTests(120);
 
 /** `FUZZ_REQUESTS=100000` is the long form. */
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_000);

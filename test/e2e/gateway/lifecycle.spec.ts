@@ -112,6 +112,7 @@ describe('a running gateway', () => {
       waiting: 0,
       leased: false,
       hold: null,
+      doubt: null,
     });
     const codes = ['unauthorized', 'user bob at 10.1.2.3', 'x'];
     service.lanes = () => Promise.resolve(codes.map(lane));

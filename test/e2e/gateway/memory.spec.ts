@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
-import { buildGateway, type ProbedGateway, Processes } from './built-gateway.js';
+import { type ProbedGateway, Processes } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 
 const TEXT = 'a text that stays in the database';
 

@@ -44,6 +44,7 @@ describe('the OpenAPI document', () => {
     expect(document['jsonSchemaDialect']).toBe('https://spec.openapis.org/oas/3.1/dialect/base');
     expect(Object.keys(document['webhooks'] as object)).toEqual([
       'sms.delivery_report',
+      'sms.message_received',
       'whatsapp.message_status',
       'whatsapp.message_received',
       ...[

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
+import { Processes, type RunningGateway } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 
 describe('an operator beside a running gateway', () => {
   const processes = new Processes();

@@ -66,6 +66,7 @@ describe('a gateway in operation', () => {
       pauseDetail: null,
       pausedUntil: null,
       hold: null,
+      doubt: null,
     };
     const ready = async (change: object): Promise<number> => {
       service.lanes = () =>

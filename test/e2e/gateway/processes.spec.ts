@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { isWellFormed } from '../../../src/accounts/credentials.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { eventually } from '../../support/eventually.js';
-import { buildGateway, Processes } from './built-gateway.js';
+import { Processes } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 import type { Ended } from './command-line.js';
 
 const LAUNCHER = join(import.meta.dirname, '../../../src/cli/dundun.js');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { DataSource } from 'typeorm';
+import { ContactsService } from '@dundun/messaging';
 import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
@@ -71,17 +72,21 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
   const sendText = () =>
     ask('POST', '/sendwhatsapp', { to: WRITER, message_type: 'text', text: 'On its way' });
   /** Callbacks to our customer. */
-  const told = (kind = 'message_received') =>
+  const told = (kind = 'whatsapp.message_received') =>
     receiver.received
       .map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
-      .filter(({ type }) => type === `whatsapp.${kind}`)
+      .filter(({ type }) => type === kind)
       .map(({ data }) => data);
   /** As the carrier would have it. */
-  const write = async (to: string, id = `wamid.${written++}`) => {
+  const write = async (
+    to: string,
+    id = `wamid.${written++}`,
+    { type = 'whatsapp.message_received', from = '2348012345601', text = 'Hi' } = {},
+  ) => {
     const body = JSON.stringify({
-      type: 'whatsapp.message_received',
+      type,
       timestamp: new Date().toISOString(),
-      data: { message_id: id, from: '2348012345601', to, text: 'Hi' },
+      data: { message_id: id, from, to, text },
     });
     const at = new Date();
     const headers = {
@@ -137,7 +142,8 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
     });
     const { message_id } = answer.body;
     const { body } = await ask('GET', `/messages/${String(message_id)}`);
-    const events = () => told('message_status').filter((one) => one['message_id'] === message_id);
+    const events = () =>
+      told('whatsapp.message_status').filter((one) => one['message_id'] === message_id);
     await eventually(async () => expect(events().at(-1)?.['status']).toBe('read'));
     expect(events()[0]).toMatchObject({
       reference_id: body['reference_id'],
@@ -151,10 +157,31 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
     const statuses = events().map(({ status }) => String(status));
     expect(statuses).toEqual(inOrder.filter((status) => statuses.includes(status)));
     expect(events().map(({ sequence }) => sequence)).toEqual(statuses.map((_, n) => n + 1));
-    const others = told('message_status').filter(
+    const others = told('whatsapp.message_status').filter(
       (one) => one['message_id'] === one['reference_id'],
     );
     expect(others).toEqual([]);
+  });
+
+  it("an inbound SMS calls the account's webhook once, and STOP opts out of its SMS", async () => {
+    const sms = { type: 'sms.message_received', from: '2348012345602', text: 'STOP' };
+    expect(await write(number, 'sms-1', sms)).toBe(204);
+    expect(await write(number, 'sms-1', sms)).toBe(204);
+    await eventually(async () =>
+      expect(told('sms.message_received')).toEqual([
+        {
+          message_id: 'sms-1',
+          from: '2348012345602',
+          bsuid: null,
+          to: number,
+          text: 'STOP',
+          received_at: expect.any(String),
+        },
+      ]),
+    );
+    const contacts = gateway.running.app.get(ContactsService, { strict: false });
+    const found = await contacts.find('2348012345602', { tenant: account.accountId });
+    expect(found?.consents['sms']?.state).toBe('opted_out');
   });
 
   it('an inbound message to an unknown number is skipped and taken once the number is added', async () => {

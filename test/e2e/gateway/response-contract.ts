@@ -35,7 +35,6 @@ export interface OpenApi {
 const ERROR = '#/components/schemas/Error';
 /** Paths the document leaves out; their errors have the one form all the same. */
 const UNDOCUMENTED = ['/messaging/delivery-reports', '/openapi.json', '/metrics'];
-const known = new Map<string, ResponseContract>();
 
 /** Holds answers to an OpenAPI document: the status is one of the operation's, the body is its schema. */
 export class ResponseContract {
@@ -49,7 +48,7 @@ export class ResponseContract {
   });
   readonly #paths: readonly (readonly [RegExp, string])[];
 
-  private constructor(json: string) {
+  constructor(json: string) {
     this.document = JSON.parse(json) as OpenApi;
     formats.default(this.#ajv);
     this.#ajv.addVocabulary(['components']);
@@ -63,13 +62,6 @@ export class ResponseContract {
       // A literal path goes before one with a parameter in the same place.
       .toSorted((a, b) => a.split('{').length - b.split('{').length || a.localeCompare(b))
       .map((path) => [new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), path] as const);
-  }
-
-  /** One document is compiled once. */
-  static of(json: string): ResponseContract {
-    const contract = known.get(json) ?? new ResponseContract(json);
-    known.set(json, contract);
-    return contract;
   }
 
   /** @throws Error naming the undocumented part */

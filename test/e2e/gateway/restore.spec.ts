@@ -16,7 +16,8 @@ import { promisify } from 'node:util';
 import { SqliteDriver } from '../../../src/config/sqlite-driver.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
+import { Processes, type RunningGateway } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 import type { Ended } from './command-line.js';
 
 const FILE = 'backup.sqlite';
@@ -221,11 +222,13 @@ describeEachDatabase(
       await second.told(/npx dundun restore --check/);
       const { send: sendAfter } = await sender(second, token);
       const fresh = await sendAfter();
-      expect(await readiness(second)).toMatchObject({
-        code: 200,
-        status: 'degraded',
-        details: { lanes: { status: 'degraded', all_held: 'restored', held: { restored: 2 } } },
-      });
+      await eventually(async () =>
+        expect(await readiness(second)).toMatchObject({
+          code: 200,
+          status: 'degraded',
+          details: { lanes: { status: 'degraded', all_held: 'restored', held: { restored: 2 } } },
+        }),
+      );
       const { lanes, holds } = (await ask('lanes')) as Record<string, Record<string, unknown>[]>;
       const held = { state: 'held', reason: 'restored' };
       expect(lanes).toMatchObject([held, held]);
@@ -286,12 +289,12 @@ describeEachDatabase(
       expect(await orders()).toMatchObject([{ status: 'queued' }]);
       expect(await ask('vas', 'release')).toMatchObject({ status: 'released' });
       await eventually(async () => expect(await orders()).toMatchObject([{ status: 'delivered' }]));
-      expect(await readiness(second)).toMatchObject({ status: 'ok' });
+      await eventually(async () => expect(await readiness(second)).toMatchObject({ status: 'ok' }));
       expect(await ask('restore', '--check')).toMatchObject({ error: { code: 'not_found' } });
       await second.stop('SIGTERM');
 
       const third = await processes.gateway(restoredSettings);
-      expect(await readiness(third)).toMatchObject({ status: 'ok' });
+      await eventually(async () => expect(await readiness(third)).toMatchObject({ status: 'ok' }));
       await third.stop('SIGTERM');
     });
   },

@@ -3,7 +3,8 @@ import { PrivateRedis } from '../../chaos/private-redis.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { describeUnless } from '../../support/servers.js';
-import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
+import { Processes, type RunningGateway } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 
 describeUnless(
   PrivateRedis.missing,

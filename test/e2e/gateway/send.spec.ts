@@ -35,6 +35,8 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
       to: ['2348012345678', '2348012345679', '2348012345678'],
       content: 'Hello',
       delivery_report: 'yes',
+      tags: ['welcome'],
+      metadata: { order: '1001' },
     });
     expect(sent.status).toBe(200);
     expect(sent.headers.get('idempotent-replayed')).toBeNull();
@@ -63,6 +65,8 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
       cost: null,
       currency: null,
       counts: { delivered: 2 },
+      tags: ['welcome'],
+      metadata: { order: '1001' },
     });
     const reports = await gateway.call('GET', `/ng/v1/sms/${id}/reports`, { token: token() });
     expect(reports.body['next_cursor']).toBeNull();
@@ -78,6 +82,17 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
       smsc_timestamp: expect.stringMatching(RFC3339),
       sequence: expect.any(Number),
       received_at: expect.stringMatching(RFC3339),
+    });
+  });
+
+  it('wrong tags and metadata are refused with their paths', async () => {
+    const to = ['2348012345678'];
+    const wrong = { tags: ['a b'], metadata: { order: 7 } };
+    expect(await send({ from: 'ACME', to, body: 'Hello', ...wrong })).toMatchObject({
+      status: 422,
+      body: {
+        error: { details: [{ path: 'tags[0]' }, { path: 'metadata.order' }] },
+      },
     });
   });
 

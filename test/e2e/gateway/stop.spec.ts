@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { describeEachDatabase } from '../../support/databases.js';
 import { Relay } from '../../support/relay.js';
-import { buildGateway, Processes } from './built-gateway.js';
+import { Processes } from './built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 
 describeEachDatabase(
   'SIGTERM while the database neither answers nor closes,',

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { Browser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { describeWithServer } from '../../support/servers.js';
-import { buildPages } from '../gateway/built-gateway.js';
+import { buildPages } from '../../support/builds.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { type FilledAccount, fillAccount } from './filled-account.js';
 import { PASSWORD } from './portal-client.js';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeEachDatabase } from '../../support/databases.js';
 import { fillGroups, fillUnreported } from '../../support/filled-store.js';
-import { buildGateway, type ProbedGateway, Processes } from '../gateway/built-gateway.js';
+import { type ProbedGateway, Processes } from '../gateway/built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 import { codeOf, PASSWORD } from './portal-client.js';
 
 /** Most CPU time of one turn of the event loop, in milliseconds: other requests wait for it. */

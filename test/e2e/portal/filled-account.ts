@@ -118,6 +118,10 @@ async function sendWhatsApp(gateway: TestGateway, token: string): Promise<void> 
       },
     });
   }
+  await eventually(async () => {
+    const { body } = await gateway.call('GET', '/whatsapp/ng/v1/contacts/2348012349910', { token });
+    if (!body['window_expires_at']) throw new Error('the recipient has not written back');
+  });
 }
 
 async function sendEmails(gateway: TestGateway, token: string): Promise<void> {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Session } from '../../../src/portal/portal-api.js';
 import { eventually } from '../../support/eventually.js';
-import { buildGateway, Processes } from '../gateway/built-gateway.js';
+import { Processes } from '../gateway/built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { codeOf, PASSWORD, type PortalClient, signedIn } from './portal-client.js';
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { Browser } from '../../support/browser.js';
 import { SCHEMES, shown, WIDTHS, wrongWith } from '../../support/page-check.js';
 import { describeWithServer } from '../../support/servers.js';
-import { buildPages } from '../gateway/built-gateway.js';
+import { buildPages } from '../../support/builds.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { type FilledAccount, fillAccount } from './filled-account.js';
 

@@ -1,6 +1,6 @@
 import { MessagingService } from '@dundun/messaging';
 import type { INestApplicationContext } from '@nestjs/common';
-import { hashPassword } from '../../../src/portal/passwords.js';
+import { hashPassword } from '../../../src/secrets/password-hash.js';
 import type { Role, Session } from '../../../src/portal/portal-api.js';
 import { MemberEntity, User } from '../../../src/portal/portal.tables.js';
 import { SessionsService } from '../../../src/portal/sessions.service.js';

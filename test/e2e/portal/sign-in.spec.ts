@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import type { AuditEntry, Listed } from '../../../src/portal/portal-api.js';
 import { UserLink } from '../../../src/portal/portal.tables.js';
@@ -6,6 +6,9 @@ import { SetUpLinks } from '../../../src/portal/set-up-links.js';
 import { UsersService } from '../../../src/portal/users.service.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { codeOf, PASSWORD, PortalClient, signedIn } from './portal-client.js';
+
+// Hashes many passwords.
+jest.setTimeout(120_000);
 
 describe('the first start and set-up links', () => {
   const gateway = new TestGateway();

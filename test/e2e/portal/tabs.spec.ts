@@ -3,7 +3,8 @@ import type { Page } from 'playwright-core';
 import { Browser } from '../../support/browser.js';
 import { shown } from '../../support/page-check.js';
 import { describeWithServer } from '../../support/servers.js';
-import { buildGateway, buildPages, Processes } from '../gateway/built-gateway.js';
+import { Processes } from '../gateway/built-gateway.js';
+import { buildGateway, buildPages } from '../../support/builds.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { PASSWORD, signedIn } from './portal-client.js';
 

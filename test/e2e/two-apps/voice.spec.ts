@@ -120,7 +120,7 @@ describeEachDatabase('an app that calls through the gateway', (database) => {
 
   it('each redial is a call of its own at the gateway, and one message here', async () => {
     const to = '2348012349901';
-    const redial = { times: 1, after: '1s' };
+    const redial = { times: 1, after: '1s' } as const;
     const { id } = await voice.send({ from: CALLER, to, code: '4821', redial });
     await eventually(async () =>
       expect(await voice.call(`${id}-0`)).toMatchObject({ status: 'busy', attempts: 2, cost: '0' }),

@@ -67,7 +67,7 @@ describeEachDatabase('a customer app and the gateway, on WhatsApp', (database) =
             apiToken: account.apiToken,
             apiKey: account.apiKey,
           }),
-          whatsapp: { from: number },
+          whatsapp: { from: number, templates: 'open' },
           callbacks: { secrets: [secret] },
           callbackPath: PATH,
         }),

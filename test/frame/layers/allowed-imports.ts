@@ -20,11 +20,19 @@ export const allowedImports: Record<string, string> = {
     import { batches } from '../store/batch.repository.js';
     export const drain = [optIn, batches];`,
   [`${lib}/providers/http/http.transport.ts`]: `export const http = 1;`,
+  [`${lib}/providers/smpp/smpp.transport.ts`]: `import { pdu } from '@dundun/smpp';
+    export const smpp = pdu;`,
   [`${lib}/channels/receipt.ts`]: `export const receipt = 1;`,
   [`${lib}/channels/sms.service.ts`]: `import { receipt } from './receipt.js';
     export const sms = [receipt];`,
   [`${lib}/testing/index.ts`]: `import { optIn } from '../policy/opt-in.policy.js';
     export const contract = [optIn];`,
+  [`${lib}/kit/messaging-tester.ts`]: `import { drain } from '../dispatch/drain.js';
+    import { module } from '../messaging.module.js';
+    export const tester = [drain, module];`,
+  [`${lib}/testing.ts`]: `import { contract } from './testing/index.js';
+    import { tester } from './kit/messaging-tester.js';
+    export const testing = [contract, tester];`,
   [`${lib}/messaging.service.ts`]: `import { batches } from './store/batch.repository.js';
     export const service = [batches];`,
   [`${lib}/messaging.module.ts`]: `import { Module } from '@nestjs/common';
@@ -33,6 +41,9 @@ export const allowedImports: Record<string, string> = {
     import { sms } from './channels/sms.service.js';
     export const module = [Module, drain, service, sms];`,
   [`${lib}/index.ts`]: `export { module } from './messaging.module.js';`,
+  'libs/smpp/src/codec/pdu.ts': `import { connect } from 'node:net';
+    export const pdu = connect;`,
+  'libs/smpp/src/index.ts': `export { pdu } from './codec/pdu.js';`,
   'libs/dashboard/src/api.ts': `export interface Answer { readonly title: string }`,
   'libs/dashboard/src/index.ts': `import { Controller } from '@nestjs/common';
     import { module } from '@dundun/messaging';
@@ -45,6 +56,8 @@ export const allowedImports: Record<string, string> = {
     export const filter = Catch;`,
   'src/accounts/accounts.service.ts': `import { config } from '../config/config.js';
     export const accounts = [config];`,
+  'src/carriers/acme.ts': `import { config } from '../config/config.js';
+    export const acme = [config];`,
   'src/secrets/secrets.ts': `import { config } from '../config/config.js';
     export const secrets = [config];`,
   'src/webhooks/webhooks.service.ts': `import { accounts } from '../accounts/accounts.service.js';
@@ -56,6 +69,9 @@ export const allowedImports: Record<string, string> = {
     export const controller = [module, accounts, filter];`,
   'src/groups/groups.controller.ts': `import { accounts } from '../accounts/accounts.service.js';
     export const groups = [accounts];`,
+  'src/smpp/smpp-listener.ts': `import { pdu } from '@dundun/smpp';
+    import { accounts } from '../accounts/accounts.service.js';
+    export const listener = [pdu, accounts];`,
   'src/portal/members.controller.ts': `import { module } from '@dundun/messaging';
     import { page } from '@dundun/dashboard';
     import { accounts } from '../accounts/accounts.service.js';

@@ -14,6 +14,8 @@ const settings = [
   'libs/dashboard/tsconfig.json',
   'libs/messaging/package.json',
   'libs/messaging/tsconfig.json',
+  'libs/smpp/package.json',
+  'libs/smpp/tsconfig.json',
 ];
 
 export interface Diagnostic {

@@ -4,6 +4,24 @@ const dependencies = 'boundaries(dependencies)';
 /** [violation, file, its text, the rule that must report it] */
 export const violations: [string, string, string, string][] = [
   [
+    'a channel imports the SMPP package',
+    `${lib}/channels/sc.ts`,
+    `export { pdu } from '@dundun/smpp';`,
+    dependencies,
+  ],
+  [
+    'the SMPP package imports a package of npm',
+    'libs/smpp/src/codec/sa.ts',
+    `export { v7 } from 'uuid';`,
+    dependencies,
+  ],
+  [
+    'the SMPP package imports the library',
+    'libs/smpp/src/codec/sb.ts',
+    `export { module } from '@dundun/messaging';`,
+    dependencies,
+  ],
+  [
     'the vocabulary imports a higher layer',
     `${lib}/message/a.ts`,
     `export { clock } from '../ports/clock.js';`,
@@ -56,6 +74,12 @@ export const violations: [string, string, string, string][] = [
     'a runtime folder imports testing',
     `${lib}/engines/i.ts`,
     `export { contract } from '../testing/index.js';`,
+    dependencies,
+  ],
+  [
+    'the wiring imports the testing kit',
+    `${lib}/messaging.jobs.ts`,
+    `export { tester } from './kit/messaging-tester.js';`,
     dependencies,
   ],
   [

@@ -81,6 +81,7 @@ export class DashboardApp {
         TypeOrmModule.forRoot(database),
         MessagingModule.forRoot({
           transport: simulator({ reportDelay: 1 }),
+          whatsapp: { templates: 'open' },
           callbackPath: false,
           ...messaging,
         }),

@@ -1,8 +1,11 @@
-import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { BouncedFailure, DeferredFailure } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
+
+// Messages wait through many tries.
+jest.setTimeout(120_000);
 
 const HOUR = 3_600_000;
 const [first, second, third] = ['2348012345671', '2348012345672', '2348012345673'] as const;

@@ -22,7 +22,15 @@ import type { TestDatabase } from '../../support/databases.js';
 import { type FlatOptions, grouped } from '../../support/flat-options.js';
 import { Relay } from '../../support/relay.js';
 
-const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
+const TABLES = [
+  'report',
+  'message',
+  'submission',
+  'batch_chunk',
+  'batch',
+  'lane',
+  'provider_pause',
+];
 
 /** A scripted provider that records every request in the order of its start. */
 export class ScriptedTransport implements MessageTransport {
@@ -87,6 +95,7 @@ export class DispatchFixture {
           ...grouped({
             ...(!options.providers && { transport: () => transport }),
             backoff: 5,
+            whatsapp: { templates: 'open' },
             ...options,
           }),
           callbackPath: false,

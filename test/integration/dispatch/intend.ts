@@ -1,9 +1,19 @@
-import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
+import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
 import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
 import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 
 export const LANE = ':sms';
 export const TRANSPORT = 'scripted';
+
+/** Limits of a slice whose messages all have one provider. */
+export function everythingTo(provider: string) {
+  return {
+    routeOf: () => undefined,
+    wayOf: () => ({ provider }),
+    share: (_: string, wanted: number) => wanted,
+    anyProvider: provider,
+  };
+}
 
 /** A drain up to the start of its requests; runs `meanwhile` after the plan. */
 export async function intend(store: MessageStore, meanwhile?: () => Promise<unknown>) {
@@ -11,8 +21,7 @@ export async function intend(store: MessageStore, meanwhile?: () => Promise<unkn
   const planned = await store.work.plan(LANE, 100);
   await meanwhile?.();
   const limits = {
-    provider: TRANSPORT,
-    share: (n: number) => n,
+    ...everythingTo(TRANSPORT),
     now: 0,
     wallNow: Date.now(),
     most: Infinity,

@@ -1,13 +1,13 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
+import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
 import { LaneLostError } from '../../../libs/messaging/src/store/verbs/intents.js';
 import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
 import type { PlannedBatch } from '../../../libs/messaging/src/store/rows/planned-batch.js';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, relayedFixture } from './dispatch-fixture.js';
-import { TRANSPORT } from './intend.js';
+import { everythingTo, TRANSPORT } from './intend.js';
 import {
   HandEngine,
   intendAll,
@@ -69,8 +69,7 @@ function describeTogether(database: TestDatabase): void {
     const odd = planned[TENANTS.indexOf(ODD)]?.[0]?.id as string;
     await app.sms.cancel(odd, { tenant: ODD });
     const limits = {
-      provider: TRANSPORT,
-      share: (n: number) => n,
+      ...everythingTo(TRANSPORT),
       now: 0,
       wallNow: Date.now(),
       most: Infinity,

@@ -1,11 +1,11 @@
 import type { DispatchEngine } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
-import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
+import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
 import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
 import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { Drain } from '../../../libs/messaging/src/ports/dispatch-engine.js';
 import { type DispatchApp, Gate } from './dispatch-fixture.js';
-import { TRANSPORT } from './intend.js';
+import { everythingTo, TRANSPORT } from './intend.js';
 
 export const TENANTS = Array.from({ length: 20 }, (_, n) => `t${String(n).padStart(2, '0')}`);
 export const ODD = TENANTS[7] as string;
@@ -23,8 +23,7 @@ export async function takeAll(app: DispatchApp) {
 export async function intendOne(store: MessageStore, { lane, fence }: Lease) {
   const planned = await store.work.plan(lane, 10);
   const limits = {
-    provider: TRANSPORT,
-    share: (n: number) => n,
+    ...everythingTo(TRANSPORT),
     now: 0,
     wallNow: Date.now(),
     most: Infinity,

@@ -1,8 +1,11 @@
-import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, textOf } from './dispatch-fixture.js';
+
+// Messages are tried until `retryFor` ends.
+jest.setTimeout(120_000);
 
 const MAX_ATTEMPTS = 3;
 /** The provider's own wish, in milliseconds: our backoff would grow with every try. */

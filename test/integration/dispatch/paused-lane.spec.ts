@@ -1,10 +1,13 @@
-import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { PausedFailure, type RateLimit, RetryableFailure } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
+
+// Pauses end by themselves.
+jest.setTimeout(120_000);
 
 interface LaneRow {
   readonly owner: string | null;

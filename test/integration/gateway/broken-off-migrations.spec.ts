@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import {
@@ -9,6 +9,9 @@ import {
 import { parseDatabaseUrl } from '../../../src/config/database-url.js';
 import { dataSourceOptions } from '../../../src/gateway-database.js';
 import { describeEachDatabase } from '../../support/databases.js';
+
+// Migrates a database once for each of its statements.
+jest.setTimeout(300_000);
 
 /** Statements that change the schema or rows; MariaDB commits each schema change. */
 const CHANGE = /^\s*(CREATE|ALTER|DROP|INSERT|UPDATE|DELETE)\b/i;

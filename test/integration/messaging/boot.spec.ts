@@ -4,6 +4,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   http,
+  MESSAGE_TRANSPORTS,
   MessagingModule,
   type MessagingOptions,
   simulator,
@@ -129,13 +130,16 @@ describeEachDatabase(
       await expect(boot(MessagingModule.forRoot({ callbackPath: false }))).rejects.toThrow(
         'transport',
       );
-      await expect(boot(MessagingModule.forRoot(simulated))).rejects.toThrow('callbacks.secrets');
+      const transport = http({ baseUrl: 'http://127.0.0.1:9', apiToken: 'tok_abc' });
+      const both = { main: transport, trial: simulator() };
+      for (const carried of [{ transport }, { providers: both, routes: [{ use: 'main' }] }])
+        await expect(boot(MessagingModule.forRoot(carried))).rejects.toThrow('callbacks.secrets');
       await expect(
         boot(
           MessagingModule.forRoot({
             ...simulated,
             callbackPath: false,
-            dispatch: { lease: 'soon' },
+            dispatch: { lease: 'soon' as never },
           }),
         ),
       ).rejects.toThrow('dispatch.lease');
@@ -180,6 +184,58 @@ describeEachDatabase(
         await expect(send()).resolves.toMatchObject({ recipients: 1, replayed: false });
         await app!.close();
       }
+    });
+
+    it('a transport is made by Nest with its dependencies, from a class or a factory', async () => {
+      @Injectable()
+      class Bank {
+        readonly name = 'bank';
+      }
+      @Module({ providers: [Bank], exports: [Bank] })
+      class BankModule {}
+      const bare = transportWith({ maxRecipients: 1, idempotencyWindow: 0 })() as object;
+      @Injectable()
+      class BankTransport {
+        readonly name: string;
+        constructor(bank: Bank) {
+          Object.assign(this, bare);
+          this.name = bank.name;
+        }
+      }
+      const sources = [
+        { useClass: BankTransport as never },
+        {
+          useFactory: async (bank: Bank) => ({ ...bare, name: bank.name }) as never,
+          inject: [Bank],
+        },
+      ];
+      for (const transport of sources)
+        for (const options of [{ transport }, { providers: { bank: transport } }]) {
+          await boot(
+            MessagingModule.forRootAsync({
+              imports: [BankModule],
+              useFactory: () => options,
+              callbackPath: false,
+            }),
+          );
+          const [made] = app!.get(MESSAGE_TRANSPORTS, { strict: false }).values();
+          expect(made).toMatchObject({ name: 'bank' });
+          await app!.close();
+        }
+    });
+
+    it.each<[string, object, RegExp]>([
+      ['a class without useClass', { useClas: class {} }, /^transport: must be .* useClass/],
+      ['a class and a factory', { useClass: class {}, useFactory: () => 1 }, /^transport: must be/],
+      [
+        'a class of something else',
+        { useClass: class {} },
+        /^transport: makes no MessageTransport/,
+      ],
+      ['a factory of nothing', { useFactory: () => undefined }, /^transport: makes no Mess/],
+    ])('%s is refused as a transport', async (_, transport, message) => {
+      const options = { transport: transport as never, callbackPath: false as const };
+      await expect(boot(MessagingModule.forRoot(options))).rejects.toThrow(message);
     });
 
     it('every transport has its lifecycle hooks called', async () => {

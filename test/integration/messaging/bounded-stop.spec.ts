@@ -6,6 +6,9 @@ import { eventually } from '../../support/eventually.js';
 import { Relay } from '../../support/relay.js';
 import { DispatchFixture, Gate } from '../dispatch/dispatch-fixture.js';
 
+// Stops wait for their deadlines.
+jest.setTimeout(120_000);
+
 const said = jest.spyOn(Logger.prototype, 'error');
 beforeEach(() => {
   said.mockClear();

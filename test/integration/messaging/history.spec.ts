@@ -32,7 +32,10 @@ describeEachDatabase('the history of all channels', (database) => {
     });
 
   beforeAll(async () => {
-    app = await bootApp(database.options(), { store: { recipientIndex: true } });
+    app = await bootApp(database.options(), {
+      store: { recipientIndex: true },
+      whatsapp: { templates: 'open' },
+    });
     history = app.get(MessageHistory);
     sms = app.get(SmsService);
     whatsApp = app.get(WhatsAppService);

@@ -81,7 +81,9 @@ describeEachDatabase('operations on messages', (database) => {
     ['status', { status: 'gone' }],
   ])('a list with a wrong %s is refused by its name', async (path, filter) => {
     const one = await fixture.boot({ dispatch: false });
-    await expect(operationsOf(one).messages(filter)).rejects.toMatchObject({ fields: [{ path }] });
+    await expect(operationsOf(one).messages(filter as never)).rejects.toMatchObject({
+      fields: [{ path }],
+    });
   });
 
   it('a failed message is sent again as a new one, and both name the other', async () => {
@@ -318,7 +320,7 @@ describeEachDatabase('operations on messages', (database) => {
     ['for', '*', { reason: 'x', for: 0 }],
   ])('a pause with wrong %s is refused', async (path, lane, options) => {
     const one = await fixture.boot({ dispatch: false });
-    const failing = operationsOf(one).pauseLane(lane, options);
+    const failing = operationsOf(one).pauseLane(lane, options as never);
     await expect(failing).rejects.toMatchObject({ fields: [{ path }] });
     expect(await one.app.get(HoldsService).list()).toEqual([]);
   });

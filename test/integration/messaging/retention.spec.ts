@@ -80,6 +80,33 @@ describeEachDatabase('retention', (database) => {
 
   afterEach(() => app.close());
 
+  it('erases texts and numbers after 30 days and deletes batches after 365 by default', async () => {
+    await boot(undefined);
+    const [id, kept] = [await settled(), await settled()];
+    const age = (days: number) =>
+      app
+        .get(DataSource)
+        .query(
+          `UPDATE messaging_batch SET completed_at = completed_at - ${days * 86_400_000_000} WHERE id = '${id}'`,
+        );
+    await age(29);
+    await purge();
+    expect((await sms.batch(id)).content).toMatchObject({ text: message.body });
+    await age(2);
+    await purge();
+    expect(await sms.batch(id)).toMatchObject({
+      content: null,
+      counts: { delivered: 1, undelivered: 1 },
+    });
+    expect((await sms.recipients(id)).data).toEqual([]);
+    await age(335);
+    await purge();
+    await expect(sms.batch(id)).rejects.toBeInstanceOf(BatchNotFoundError);
+    expect((await sms.batch(kept)).content).toMatchObject({ text: message.body });
+    await app.get(DataSource).query('UPDATE messaging_batch SET completed_at = 1');
+    await purge();
+  });
+
   it('content retention erases texts and numbers and keeps the counts', async () => {
     await boot({ content: 0 });
     const id = await settled();

@@ -49,6 +49,7 @@ describeEachDatabase('the frequency cap', (database) => {
         transport: () => transport,
         lane: ({ channel }) => `${lane} ${channel}`,
         policy: { frequencyCap: frequencyCap! },
+        whatsapp: { templates: 'open' },
         ...more,
       },
       { clock },

@@ -1,9 +1,13 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { type DeliveryReport, STATUS_RANK } from '@dundun/messaging';
+import type { DeliveryReport } from '@dundun/messaging';
+import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';
 import { heldAnswer } from './paper.transport.js';
 import { report, ReportsApp } from './reports-app.js';
+
+// A property is tried with many orders of reports.
+jest.setTimeout(120_000);
 
 const RUNS: Record<DatabaseKind, number> = { sqlite: 60, postgres: 8, mariadb: 8 };
 const RECIPIENTS = ['2348010000001', '2348010000002', '2348010000003'];

@@ -22,7 +22,15 @@ export const TO = '2348012345678';
 const CALLBACK_PATH = 'dlr';
 
 /** Each test starts with an empty store. */
-const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
+const TABLES = [
+  'report',
+  'message',
+  'submission',
+  'batch_chunk',
+  'batch',
+  'lane',
+  'provider_pause',
+];
 
 /** The adapters as the documentation says to create them. */
 export const platforms: Record<string, () => AbstractHttpAdapter | undefined> = {

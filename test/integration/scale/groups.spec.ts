@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -11,6 +11,9 @@ import { fillStore } from '../../support/filled-store.js';
 import { PaperTransport } from '../reports/paper.transport.js';
 import { wholeReads } from './query-plan.js';
 import { StatementRecorder } from './statement-recorder.js';
+
+// Fills tables with many rows.
+jest.setTimeout(120_000);
 
 const MESSAGES = 300;
 const FILLED = { batches: 5_000, recipients: 1, lanes: 10, scheduled: 10 };

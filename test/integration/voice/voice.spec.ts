@@ -207,7 +207,7 @@ describeEachDatabase('voice', (database) => {
   });
 
   it('a busy line that is dialled again leaves the status, and the second try is the same message', async () => {
-    const redial = { times: 1, after: '1s' };
+    const redial = { times: 1, after: '1s' } as const;
     const { id } = await voice.send({ from: FROM, to: TO, text: 'Hello', redial });
     await dialled(id, 1);
     await hear(id, 0, { status: 'ringing' });
@@ -264,7 +264,7 @@ describeEachDatabase('voice', (database) => {
   });
 
   it('the last busy line is the status, and each recipient of a batch has tries of its own', async () => {
-    const redial = { times: 2, after: '1s' };
+    const redial = { times: 2, after: '1s' } as const;
     const to = [TO, '2348012345679'];
     const { id } = await voice.send({ from: FROM, to, text: 'Hello', redial });
     await dialled(id, 2);
@@ -286,7 +286,7 @@ describeEachDatabase('voice', (database) => {
 
   it('a lost answer is unknown and is never dialled again, also after a busy report', async () => {
     carrier.losesAnswers = true;
-    const redial = { times: 3, after: '1s' };
+    const redial = { times: 3, after: '1s' } as const;
     const { id } = await voice.send({ from: FROM, to: TO, text: 'Hello', redial });
     await dialled(id, 1);
     carrier.losesAnswers = false;
@@ -299,7 +299,7 @@ describeEachDatabase('voice', (database) => {
   });
 
   it('a lost answer of a second try is unknown', async () => {
-    const redial = { times: 3, after: '1s' };
+    const redial = { times: 3, after: '1s' } as const;
     const { id } = await voice.send({ from: FROM, to: TO, text: 'Hello', redial });
     await dialled(id, 1);
     carrier.losesAnswers = true;
@@ -310,7 +310,7 @@ describeEachDatabase('voice', (database) => {
   });
 
   it('a call that waits for its next try can be cancelled, and an ended one cannot', async () => {
-    const redial = { times: 1, after: '1h' };
+    const redial = { times: 1, after: '1h' } as const;
     const { id } = await voice.send({ from: FROM, to: TO, text: 'Hello', redial });
     await dialled(id, 1);
     await expect(voice.cancel(id)).rejects.toThrow(AlreadySentError);

@@ -1,13 +1,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { VasService } from '@dundun/messaging';
 import { Webhook } from 'standardwebhooks';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { CallersService } from '../../../src/voice/callers.service.js';
 import { TestGateway } from '../../e2e/gateway/test-gateway.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { answer, Receiver } from './receiver.js';
 
+const CALLER = '2348000000001';
+
 describeEachDatabase('webhooks of a running gateway', (db) => {
   let gateway: TestGateway;
   let customer: Receiver;
+  let account: CreatedAccount;
   let token: string;
 
   beforeAll(async () => {
@@ -19,7 +25,8 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
   afterAll(() => gateway.destroy());
   beforeEach(async () => {
     customer = await Receiver.start();
-    token = (await gateway.account()).apiToken;
+    account = await gateway.account();
+    token = account.apiToken;
   });
   afterEach(() => customer.close());
 
@@ -41,6 +48,39 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
     expect(made).toMatchObject({ status: 201, body: { url, status: 'enabled' } });
     return { id: String(made.body['webhook_id']), secret: String(made.body['secret']) };
   };
+
+  it('callbacks of every channel give back the tags and metadata of the send', async () => {
+    await hook();
+    const { app } = gateway.running;
+    await app.get(CallersService, { strict: false }).add(account.accountId, CALLER);
+    await app
+      .get(VasService, { strict: false })
+      .allow({ currency: 'NGN', daily: '5000', perNumber: '500' }, { tenant: account.accountId });
+    const labels = { tags: ['order'], metadata: { order: '1001' } };
+    const more = { delivery_report: 'yes', ...labels };
+    const [to, product] = ['2348012345678', 'airtime-ng'];
+    const order = { to, product, amount: '100', client_reference: `r-${db.kind}` };
+    const answers = [
+      await call('POST', '/voice/calls', { from: CALLER, to: [to], code: '4821', ...more }),
+      await call('POST', '/vas/orders', { ...order, ...more }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const sms = await send(labels);
+    const plain = await send();
+    type Event = { type: string; data: { reference_id: string } };
+    const events = () => customer.received.map(({ body }) => JSON.parse(body) as Event);
+    const types = ['sms.delivery_report', 'voice.call_status', 'vas.order_status'];
+    await eventually(async () => {
+      expect(new Set(events().map(({ type }) => type))).toEqual(new Set(types));
+      for (const id of [sms, plain])
+        expect(events().filter(({ data }) => data.reference_id === id)).toHaveLength(2);
+    });
+    const isPlain = ({ data }: Event) => data.reference_id === plain;
+    for (const { data } of events().filter(isPlain))
+      expect(Object.keys(data)).not.toContain('tags');
+    for (const { data } of events().filter((one) => !isPlain(one)))
+      expect(data).toMatchObject(labels);
+  });
 
   it('one signed callback per status change, in order, without the text', async () => {
     const { secret } = await hook();

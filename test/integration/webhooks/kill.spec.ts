@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { STATUS_RANK } from '@dundun/messaging';
+import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import type { DataSource } from 'typeorm';
-import { buildGateway, Processes, type RunningGateway } from '../../e2e/gateway/built-gateway.js';
+import { Processes, type RunningGateway } from '../../e2e/gateway/built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { answer, Receiver } from './receiver.js';

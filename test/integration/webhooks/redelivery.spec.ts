@@ -1,8 +1,11 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { answer } from './receiver.js';
 import { statusChange } from './webhook-fixture.js';
 import { describeWebhooks } from './webhook-stage.js';
+
+// Deliveries wait for their next tries.
+jest.setTimeout(120_000);
 
 describeWebhooks('webhook redelivery', (stage) => {
   it.each([

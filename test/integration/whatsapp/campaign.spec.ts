@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { type Clock, ContactsService, WhatsAppService } from '@dundun/messaging';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
@@ -7,6 +7,9 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { HeldTransport } from '../policy/held.transport.js';
 import { bootApp } from '../policy/policy-app.js';
+
+// Sends 2,000 messages.
+jest.setTimeout(120_000);
 
 const FROM = '2348000000001';
 const [PERSON, OTHER] = ['2348012345601', '2348012345602'];
@@ -31,7 +34,7 @@ describeEachDatabase('a STOP in the middle of a WhatsApp campaign', (database) =
     const options = {
       transport: () => transport,
       concurrency: 1,
-      whatsapp: { from: FROM },
+      whatsapp: { from: FROM, templates: 'open' as const },
       inbound: { reply: () => 'You will hear no more from us.' },
     };
     app = await bootApp(database.options(), options, { clock });
@@ -89,7 +92,10 @@ describeEachDatabase('a STOP in the middle of a WhatsApp campaign', (database) =
         expect(
           transport.submissions
             .filter(({ recipients }) => recipients[0] === PERSON)
-            .map(({ content }) => ('template' in content ? content.template : content.text)),
+            .map(({ content }) => {
+              if (content.kind === 'text') return content.text;
+              return content.kind === 'template' ? content.template : undefined;
+            }),
         ).toEqual([kind === 'text' ? 'Offer 0' : 'offer', 'You will hear no more from us.']),
       );
       expect(transport.submissions).toHaveLength(12);

@@ -87,7 +87,7 @@ describeEachDatabase('inbound messages', (database) => {
           transport: simulator({ reportDelay: 1, replyDelay: 1 }),
           callbacks: { secrets: [SECRET] },
           callbackPath: 'inbound',
-          whatsapp: { from: OUR_NUMBER },
+          whatsapp: { from: OUR_NUMBER, templates: 'open' },
           inbound: {
             tenant: async ({ to }) =>
               to === OUR_NUMBER ? '' : to === NOBODYS ? undefined : `of ${to}`,

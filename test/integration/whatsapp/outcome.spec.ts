@@ -25,7 +25,7 @@ describeEachDatabase('accepted here, dispatched elsewhere: the outcome on WhatsA
         reportDelay: 1,
         rateCard: { currency: 'NGN', whatsapp: { utility: '6.7' } },
       }),
-      whatsapp: { from: FROM },
+      whatsapp: { from: FROM, templates: 'open' as const },
     };
     accepting = await bootApp(database.options(), { ...options, dispatch: false });
     dispatching = await bootApp(database.options(), options);

@@ -47,7 +47,12 @@ describeEachDatabase('the customer service window', (database) => {
     const lane = `window ${next}`;
     app = await bootApp(
       database.options(),
-      { transport: () => transport, whatsapp: { from: OURS }, lane: () => lane, ...options },
+      {
+        transport: () => transport,
+        whatsapp: { from: OURS, templates: 'open' },
+        lane: () => lane,
+        ...options,
+      },
       { clock },
     );
     whatsApp = app.get(WhatsAppService);
@@ -126,7 +131,7 @@ describeEachDatabase('the customer service window', (database) => {
   });
 
   it('without a configured number the window opens by a message to any number', async () => {
-    const to = await boot({ whatsapp: {} });
+    const to = await boot({ whatsapp: { templates: 'open' } });
     await expect(text(to)).rejects.toMatchObject({ code: 'window_closed' });
     await contacts.recordInbound(to, { sender: '2348000000002' });
     expect((await text(to)).recipients).toBe(1);

@@ -125,6 +125,27 @@ describeEachDatabase('WhatsApp', (database) => {
     expect((await waiting).status).toBe('cancelled');
   });
 
+  it('a template by name that the option does not have is refused with the remedy', async () => {
+    const to = await optedIn();
+    const named = { to, template: 'order_updat', language: 'en', params: ['Ade', '17'] };
+    await expect(whatsApp.sendTemplate(named)).rejects.toMatchObject({
+      code: 'invalid_field',
+      fields: [{ path: 'template', message: expect.stringContaining("'open'") }],
+    });
+    await expect(
+      app
+        .get(MessagingService)
+        .channel('whatsapp')
+        .send({
+          to,
+          content: { kind: 'template', template: '__proto__', language: 'en' },
+        }),
+    ).rejects.toMatchObject({ fields: [{ path: 'template' }] });
+    const defined = defineTemplates({ elsewhere: { language: 'en', params: 0 } }).elsewhere;
+    const { id } = await whatsApp.sendTemplate({ to, template: defined });
+    expect((await whatsApp.batch(id)).content).toMatchObject({ template: 'elsewhere' });
+  });
+
   it('a recipient without opt-in is refused and a text needs an open window', async () => {
     const stranger = number();
     await expect(whatsApp.sendTemplate(update(stranger))).rejects.toMatchObject({

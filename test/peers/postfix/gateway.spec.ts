@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { buildGateway, Processes } from '../../e2e/gateway/built-gateway.js';
+import { Processes } from '../../e2e/gateway/built-gateway.js';
+import { buildGateway } from '../../support/builds.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';

@@ -6,7 +6,8 @@ import {
   SubmitFailure,
   UncertainFailure,
 } from '@dundun/messaging';
-import { smtp, type SmtpOptions, type SmtpTransport } from '@dundun/messaging/smtp';
+import { smtp, type SmtpOptions } from '@dundun/messaging/smtp';
+import type { SmtpTransport } from '../../../libs/messaging/src/providers/smtp/smtp.transport.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { MailServer } from '../../support/mail-server.js';

@@ -100,7 +100,9 @@ export class Postfix {
         .concat('\npostlog unix-dgram n - n - 1 postlogd\n'),
     );
     const self = new Postfix(directory, port);
-    await self.#postfix('start');
+    await self.#postfix('start').catch(async (error: unknown) => {
+      throw new Error(`postfix does not start:\n${await self.log()}`, { cause: error });
+    });
     return self;
   }
 

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { TestGateway } from '../../e2e/gateway/test-gateway.js';
 import { eventually } from '../../support/eventually.js';
 import { describeWithServer } from '../../support/servers.js';
+
+// Attacks last for seconds each.
+jest.setTimeout(120_000);
 
 const CONNECTIONS = 200;
 const SECONDS = 12;

@@ -1,0 +1,169 @@
+import * as dashboard from '@dundun/dashboard';
+import * as messaging from '@dundun/messaging';
+import * as smtp from '@dundun/messaging/smtp';
+import * as terminus from '@dundun/messaging/terminus';
+import * as testing from '@dundun/messaging/testing';
+import * as whatsAppCloud from '@dundun/messaging/whatsapp-cloud';
+import { expect, jest } from '@jest/globals';
+import * as common from '@nestjs/common';
+import * as core from '@nestjs/core';
+import * as events from '@nestjs/event-emitter';
+import * as nestTerminus from '@nestjs/terminus';
+import * as nestTesting from '@nestjs/testing';
+import * as nestTypeOrm from '@nestjs/typeorm';
+import { generateKeyPairSync } from 'node:crypto';
+import { Script } from 'node:vm';
+import ts from 'typescript';
+import { EntitySchema } from 'typeorm';
+import { parses } from './block-program.js';
+
+const PACKAGES: Readonly<Record<string, object>> = {
+  '@dundun/dashboard': dashboard,
+  '@dundun/messaging': messaging,
+  '@dundun/messaging/smtp': smtp,
+  '@dundun/messaging/terminus': terminus,
+  '@dundun/messaging/testing': testing,
+  '@dundun/messaging/whatsapp-cloud': whatsAppCloud,
+  '@nestjs/common': common,
+  '@nestjs/core': core,
+  '@nestjs/event-emitter': events,
+  '@nestjs/terminus': nestTerminus,
+  '@nestjs/testing': nestTesting,
+  '@nestjs/typeorm': nestTypeOrm,
+};
+
+const WEBHOOK_SECRET = 'whsec_plJ3nmyCDGBKInavdOK15jsl';
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const NUMBER = '2348012345678';
+
+const pem = { privateKeyEncoding: { type: 'pkcs8', format: 'pem' } } as const;
+const publicKeyEncoding = { type: 'spki', format: 'pem' } as const;
+
+@common.Injectable()
+class OrdersService {
+  constructor(@common.Inject(messaging.SmsService) private readonly sms: messaging.SmsService) {}
+
+  async ship(to: string): Promise<string> {
+    return (await this.sms.send({ from: 'ACME', to, body: 'On its way' })).id;
+  }
+}
+
+@common.Module({ providers: [OrdersService], exports: [OrdersService] })
+class OrdersModule {}
+
+@common.Module({})
+class AppModule {}
+
+class AdminGuard {
+  canActivate(): boolean {
+    return true;
+  }
+}
+
+class ConfigService {
+  getOrThrow(name: string): string {
+    return name.endsWith('SECRET') ? WEBHOOK_SECRET : 'https://sms.example.com';
+  }
+}
+
+@common.Module({ providers: [ConfigService], exports: [ConfigService] })
+class ConfigModule {}
+
+/** What blocks use and do not declare, beside services: see names-in-blocks.ts. */
+const VALUES = {
+  ConfigModule,
+  ConfigService,
+  AppModule,
+  OrdersModule,
+  OrdersService,
+  AdminGuard,
+  Order: new EntitySchema({ name: 'order', columns: { id: { type: Number, primary: true } } }),
+  apiKey: 'svk_0123456789',
+  apiToken: 'tok_0123456789',
+  appSecret: 'x'.repeat(32),
+  authToken: 'x'.repeat(32),
+  baseUrl: 'https://sms.example.com',
+  body: 'Hello',
+  ed25519Pem: generateKeyPairSync('ed25519', { ...pem, publicKeyEncoding }).privateKey,
+  expect,
+  jest,
+  manager: undefined,
+  myProvider: messaging.simulator(),
+  myWhatsAppTransport: messaging.simulator(),
+  OUR_NUMBER: '2348000000001',
+  pdf: Buffer.from('%PDF-1.7'),
+  phoneNumberId: '106540352242922',
+  process: { env: environment() },
+  receipt: { id: 'b1', recipients: 1, createdAt: new Date(0), replayed: false },
+  rsaPem: generateKeyPairSync('rsa', { modulusLength: 2_048, ...pem, publicKeyEncoding })
+    .privateKey,
+  secret: 'x'.repeat(32),
+  template: { kind: 'template', template: 'sale', language: 'en', params: [] },
+  tenant: 'acme',
+  to: NUMBER,
+  token: 'x'.repeat(32),
+  verifyToken: 'x'.repeat(32),
+};
+
+function environment(): Readonly<Record<string, string>> {
+  const known: Readonly<Record<string, string>> = {
+    VERP_KEY: KEY,
+    TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+    PLIVO_AUTH_ID: 'MA'.padEnd(20, 'X'),
+  };
+  const valueOf = (name: string) =>
+    known[name] ?? (/WEBHOOK|CALLBACK/.test(name) ? WEBHOOK_SECRET : 'x'.repeat(32));
+  return new Proxy({}, { get: (_, name) => valueOf(String(name)) });
+}
+
+export type ModuleOptions = messaging.MessagingOptions & { readonly callbackPath?: string | false };
+
+/**
+ * Runs a block in an app, whose services are in `scope`.
+ * @returns the messaging modules that the block made, to be booted
+ */
+export async function runBlock(
+  code: string,
+  scope: Readonly<Record<string, unknown>>,
+): Promise<common.DynamicModule[]> {
+  const made: common.DynamicModule[] = [];
+  const { MessagingModule } = messaging;
+  // A block about some options leaves the others out.
+  const whole = (options: ModuleOptions): ModuleOptions => ({
+    ...(!options.providers && { transport: messaging.simulator() }),
+    ...(!options.callbacks && { callbackPath: false }),
+    ...options,
+  });
+  const recorded = <M extends common.DynamicModule>(module: M): M => (made.push(module), module);
+  const Recorded = Object.assign(Object.create(MessagingModule) as typeof MessagingModule, {
+    forRoot: (options: ModuleOptions) => recorded(MessagingModule.forRoot(whole(options))),
+    forRootAsync: (options: Parameters<typeof MessagingModule.forRootAsync>[0]) =>
+      recorded(MessagingModule.forRootAsync(options)),
+  });
+  const required = (name: string): object => {
+    const found = PACKAGES[name];
+    if (!found) throw new Error(`a block imports ${name}; mark it as compile`);
+    return name === '@dundun/messaging' ? { ...found, MessagingModule: Recorded } : found;
+  };
+  const names = { ...Object.assign({}, ...Object.values(PACKAGES)), ...VALUES, ...scope };
+  const globals: Record<string, unknown> = { ...names, MessagingModule: Recorded };
+  for (const name of ['default', 'module.exports', '__esModule']) delete globals[name];
+  const parameters = Object.keys(globals).filter((name) => /^[A-Za-z_$][\w$]*$/.test(name));
+  const run = new Script(
+    `(async (require, exports, ${parameters.join(', ')}) => { {${compiled(code)}\n} })`,
+  ).runInThisContext() as (...all: unknown[]) => Promise<void>;
+  await run(required, {}, ...parameters.map((name) => globals[name]));
+  return made;
+}
+
+function compiled(code: string): string {
+  const { outputText } = ts.transpileModule(parses(code) ? code : `class Block {\n${code}}`, {
+    compilerOptions: {
+      module: ts.ModuleKind.CommonJS,
+      target: ts.ScriptTarget.ES2022,
+      experimentalDecorators: true,
+      emitDecoratorMetadata: true,
+    },
+  });
+  return outputText;
+}

@@ -1,0 +1,256 @@
+import * as messaging from '@dundun/messaging';
+import {
+  messagingMatchers,
+  MessagingTester,
+  MessagingTestingModule,
+} from '@dundun/messaging/testing';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
+import * as common from '@nestjs/common';
+import * as core from '@nestjs/core';
+import * as events from '@nestjs/event-emitter';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Script } from 'node:vm';
+import { DataSource } from 'typeorm';
+import ts from 'typescript';
+import { SqliteDriver } from '../../src/config/sqlite-driver.js';
+import { eventually } from '../support/eventually.js';
+import { errorsIn } from './block-program.js';
+import { runBlock } from './block-runner.js';
+import { type Block, blocks } from './markdown-blocks.js';
+
+const HOUR = 3_600_000;
+const OUR_NUMBER = '2348000000001';
+const TEMPLATES = messaging.defineTemplates({
+  order_update: { language: 'en', category: 'utility', params: ['name', 'order'] },
+  sale: { language: 'en', category: 'marketing', params: 1 },
+});
+
+/** Services by their names in blocks. */
+function servicesOf(app: common.INestApplicationContext) {
+  const of = <T>(type: abstract new (...given: never[]) => T): T =>
+    app.get(type, { strict: false });
+  return {
+    sms: of(messaging.SmsService),
+    contacts: of(messaging.ContactsService),
+    whatsApp: of(messaging.WhatsAppService),
+    email: of(messaging.EmailService),
+    voice: of(messaging.VoiceService),
+    holds: of(messaging.HoldsService),
+    operations: of(messaging.MessagingOperations),
+    notifications: of(messaging.NotificationService),
+    verification: of(messaging.VerificationService),
+    messaging: of(messaging.MessagingService),
+  };
+}
+
+/** A message that failed as `blocked`, one that is unknown, and an open conversation. */
+async function failedAndUnknown(app: common.INestApplicationContext) {
+  const { sms, email, contacts } = servicesOf(app);
+  const [transport] = app.get(messaging.MESSAGE_TRANSPORTS, { strict: false }).values();
+  const simulator = messaging.simulatorOf(transport);
+  const to = '2348012349906';
+  const { id } = await sms.send({ from: 'ACME', to, body: 'Hello' });
+  await eventually(async () => expect((await sms.message(`${id}-0`)).status).toBe('sent'));
+  const failed = { status: 'failed', rawStatus: 'blocked', errorCode: 'blocked' } as const;
+  await simulator?.report(`${id}-s0`, to, failed);
+  await eventually(async () => expect((await sms.message(`${id}-0`)).status).toBe('failed'));
+  const lost = { from: 'shop@acme.test', to: 'lost@example.com', subject: 'x', text: 'x' };
+  const unknownId = `${(await email.send(lost)).id}-0`;
+  await eventually(async () => expect((await email.message(unknownId)).status).toBe('unknown'));
+  await contacts.recordInbound('2348012345678', { sender: OUR_NUMBER });
+  const news = { channel: 'email', category: 'marketing', source: 'web form' } as const;
+  await contacts.optIn('ada@example.com', news);
+  return { unknownId };
+}
+
+// Compiles every block of the docs.
+jest.setTimeout(180_000);
+
+const all = blocks();
+
+describe('the TypeScript blocks of README and docs', () => {
+  const compiled = all.filter(({ words }) => !words.includes('sketch'));
+  const code = 'const a = 1;\nsms.sent();\n';
+  const wrong = { place: 'wrong.md:7', page: 'wrong.md', line: 7, words: [], code };
+  let errors: string[];
+  beforeAll(() => {
+    errors = errorsIn([...compiled, wrong]);
+  });
+
+  it('each compiles, unless it is marked as a sketch', () => {
+    expect(compiled.length).toBeGreaterThan(20);
+    expect(errors.filter((one) => !one.startsWith('wrong.md:'))).toEqual([]);
+  });
+
+  it('an error in one is reported with its page and line', () => {
+    expect(errors.filter((one) => one.startsWith('wrong.md:'))).toEqual([
+      "wrong.md:8: Property 'sent' does not exist on type 'SmsService'.",
+    ]);
+  });
+});
+
+describe('a block that is no whole program', () => {
+  let directory: string;
+  let app: common.INestApplicationContext;
+  let tested: TestingModule;
+  let scope: Readonly<Record<string, unknown>>;
+  let kit: Readonly<Record<string, unknown>>;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dundun-docs-'));
+    app = await boot(
+      messaging.MessagingModule.forRoot({
+        transport: messaging.simulator({ reportDelay: 1 }),
+        reports: { pollAfter: '1h' },
+        voice: { from: OUR_NUMBER },
+        whatsapp: { from: OUR_NUMBER, templates: TEMPLATES },
+        rateCard: {
+          currency: 'NGN',
+          sms: '4.25',
+          whatsapp: { utility: '6.7', marketing: '51.6', service: '0' },
+        },
+      }),
+    );
+    scope = {
+      ...servicesOf(app),
+      dataSource: app.get(DataSource),
+      templates: TEMPLATES,
+      ...(await failedAndUnknown(app)),
+    };
+    tested = await Test.createTestingModule({
+      imports: [MessagingTestingModule.forRoot({ whatsapp: { from: OUR_NUMBER } })],
+    }).compile();
+    await tested.init();
+    expect.extend(messagingMatchers);
+    const optIn = { channel: 'whatsapp', source: 'web form' } as const;
+    await tested.get(messaging.ContactsService).optIn('2348012345678', optIn);
+    kit = { ...servicesOf(tested), messaging: tested.get(MessagingTester) };
+  });
+  afterAll(async () => {
+    await tested?.close();
+    await app?.close();
+    await rm(directory, { recursive: true });
+  });
+
+  let files = 0;
+  const boot = (module: common.DynamicModule) => {
+    const database = {
+      type: 'better-sqlite3',
+      database: join(directory, `${files++}.sqlite`),
+      driver: SqliteDriver,
+    } as TypeOrmModuleOptions;
+    const imports = [TypeOrmModule.forRoot(database), module];
+    const root = { module: class Root {}, imports };
+    return core.NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
+  };
+
+  const run = all.filter(({ words }) =>
+    ['run', 'sketch', 'compile'].every((word) => !words.includes(word)),
+  );
+
+  it('most are run', () => expect(run.length).toBeGreaterThan(40));
+
+  it.each(run.map((block) => [block.place, block] as const))(
+    '%s runs, and the modules that it makes boot',
+    async (_, block) => {
+      await expect(runAndBoot(block)).resolves.toBeUndefined();
+      // A block drains every lane, and one opts the person out.
+      await app.get(messaging.MessagingOperations).resumeLane('*');
+      const again = { channel: 'sms', source: 'next block' } as const;
+      await app.get(messaging.ContactsService).optIn('2348012345678', again);
+    },
+  );
+
+  async function runAndBoot({ code, page }: Block): Promise<void> {
+    const isTest = page === 'docs/testing.md';
+    const sendAt = new Date(Date.now() + HOUR);
+    const reminder = { from: 'ACME', to: '2348012345670', body: 'Rate us', sendAt };
+    if (isTest) await tested.get(messaging.SmsService).send(reminder);
+    const made = await runBlock(code, isTest ? kit : scope);
+    for (const module of made) await (await boot(module)).close();
+  }
+});
+
+describe('a block that is a whole program', () => {
+  let directory: string;
+  const started: common.INestApplicationContext[] = [];
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dundun-docs-'));
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    for (const app of started.splice(0)) await app.close();
+    await rm(directory, { recursive: true });
+  });
+
+  /** What a program gets of `require`: its SQLite file is in the folder of the test. */
+  const required = (name: string): unknown => {
+    switch (name) {
+      case 'reflect-metadata':
+        return {};
+      case '@dundun/messaging':
+        return messaging;
+      case '@nestjs/common':
+        return common;
+      case '@nestjs/core':
+        return { ...core, NestFactory: { createApplicationContext: start } };
+      case '@nestjs/event-emitter':
+        return events;
+      case '@nestjs/typeorm':
+        return { TypeOrmModule: { forRoot: openInFolder } };
+      default:
+        throw new Error(`a program of the docs imports ${name}`);
+    }
+  };
+  const start = async (module: common.Type) => {
+    const app = await core.NestFactory.createApplicationContext(module, { logger: ['error'] });
+    started.push(app);
+    return app;
+  };
+  const openInFolder = (options: { readonly database: string }) =>
+    TypeOrmModule.forRoot({
+      ...options,
+      database: join(directory, options.database),
+      driver: SqliteDriver,
+    } as TypeOrmModuleOptions);
+
+  const programs = all.filter(({ words }) => words.includes('run'));
+
+  it('there is one', () => expect(programs).not.toEqual([]));
+
+  it.each(programs.map((block) => [block.place, block.code]))(
+    '%s prints what its last lines say',
+    async (_, code) => {
+      const lines: unknown[] = [];
+      jest.spyOn(console, 'log').mockImplementation((line: unknown) => void lines.push(line));
+      const { outputText } = ts.transpileModule(code, {
+        compilerOptions: {
+          module: ts.ModuleKind.CommonJS,
+          target: ts.ScriptTarget.ES2022,
+          experimentalDecorators: true,
+          emitDecoratorMetadata: true,
+        },
+      });
+      const run = new Script(
+        `(async (require, exports) => {${outputText}\n})`,
+      ).runInThisContext() as (require: unknown, exports: object) => Promise<void>;
+      await run(required, {});
+      const wanted = [...code.matchAll(/^\/\/ (.*)$/gm)].map(([, line]) => line);
+      await eventually(async () => expect(lines).toEqual(wanted));
+    },
+  );
+});

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '../..');
+
+/** A TypeScript block of a page. */
+export interface Block {
+  /** `docs/email.md:12`: the page and the line of the block's first line. */
+  readonly place: string;
+  readonly line: number;
+  readonly page: string;
+  /** Words behind `ts`: `run` is a whole program, `compile` is not run, `sketch` not compiled either. */
+  readonly words: readonly string[];
+  readonly code: string;
+}
+
+const FENCE = /^```(?:ts|typescript)\b([^\n]*)\n([\s\S]*?)^```$/gm;
+
+/** The blocks of all pages that readers have. */
+export function blocks(): Block[] {
+  const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !/^(?:\.vitepress|reference)\b/.test(name))
+    .map((name) => `docs/${name}`);
+  const pages = ['README.md', 'CONTRIBUTING.md', 'examples/README.md', ...docs];
+  for (const library of readdirSync(join(ROOT, 'libs'))) pages.push(`libs/${library}/README.md`);
+  return pages.flatMap((page) => blocksOf(page, readFileSync(join(ROOT, page), 'utf8')));
+}
+
+function blocksOf(page: string, text: string): Block[] {
+  return [...text.matchAll(FENCE)].map((match) => {
+    const [, words = '', code = ''] = match;
+    const line = text.slice(0, match.index).split('\n').length + 1;
+    return {
+      place: `${page}:${line}`,
+      page,
+      line,
+      words: words.split(/\s+/).filter(Boolean),
+      code,
+    };
+  });
+}

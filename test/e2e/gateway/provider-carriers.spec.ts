@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
+import { OURS, PROVIDERS } from '../../integration/providers/provider-cases.js';
+import { Receiver } from '../../integration/webhooks/receiver.js';
+import { eventually } from '../../support/eventually.js';
+import { TestGateway } from './test-gateway.js';
+
+const WRITER = '2348012345601';
+
+/** All of them in one file, each for the numbers of its own prefix. */
+describe('a gateway whose carriers are providers over HTTP', () => {
+  const providers = PROVIDERS.map(([name, make], n) => {
+    return { name, prefix: `23480${n}`, ...make(`/callbacks/${name}`) };
+  });
+  let directory: string;
+  let gateway: TestGateway;
+  let account: CreatedAccount;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dundun-providers-'));
+    await Promise.all(providers.map(({ server }) => server.listen()));
+    const carriers = Object.fromEntries(
+      providers.map(({ name, carrier }) => [name, { type: name, ...carrier() }]),
+    );
+    const routes = providers.map(({ name, prefix }) => {
+      return { channel: 'sms', to: [prefix], use: name };
+    });
+    const file = join(directory, 'carriers.json');
+    await writeFile(file, JSON.stringify({ carriers, routes }));
+    receiver = await Receiver.start();
+    gateway = new TestGateway({ CARRIERS_FILE: file, WEBHOOK_ALLOW_PRIVATE: 'true' });
+    await gateway.start();
+    account = await gateway.account();
+    await gateway.accounts.addNumber(account.accountId, OURS);
+    const webhooks = gateway.running.app.get(WebhookEndpointsService, { strict: false });
+    await webhooks.set(account.accountId, receiver.url);
+  });
+  afterAll(async () => {
+    await gateway?.destroy();
+    await receiver?.close();
+    await Promise.all(providers.map(({ server }) => server.close()));
+    await rm(directory, { recursive: true });
+  });
+
+  type Callback = ReturnType<(typeof providers)[number]['delivered']>;
+  const post = async ({ path, body, headers }: Callback) =>
+    (await fetch(gateway.url + path, { method: 'POST', headers, body })).status;
+  const told = (type: string) =>
+    receiver.received
+      .map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
+      .filter((event) => event.type === type)
+      .map(({ data }) => data);
+
+  it.each(providers)(
+    'an SMS leaves by $name, and is delivered by the callback at its path',
+    async ({ prefix, server, lastId, delivered }) => {
+      const to = `${prefix}1234567`;
+      const sent = await gateway.call('POST', '/ng/v1/sendsms', {
+        token: account.apiToken,
+        body: { from: 'ACME', to: [to], body: 'Hello', delivery_report: 'yes' },
+      });
+      expect(sent.status).toBe(200);
+      const id = String(sent.body['reference_id']);
+      const counts = async () =>
+        (await gateway.call('GET', `/ng/v1/sms/${id}`, { token: account.apiToken })).body['counts'];
+      await eventually(async () => expect(await counts()).toEqual({ sent: 1 }));
+      expect(server.taken).toHaveLength(1);
+      expect(await post(delivered({ id: lastId(), submission: `${id}-s0`, to }))).toBe(204);
+      expect(await counts()).toEqual({ delivered: 1 });
+      await eventually(async () =>
+        expect(
+          told('sms.delivery_report').filter((data) => data['reference_id'] === id),
+        ).toContainEqual(expect.objectContaining({ to, status: 'delivered' })),
+      );
+    },
+  );
+
+  it.each(providers)(
+    "an SMS to the account's number at $name calls its webhook; one that is changed is refused",
+    async ({ name, written }) => {
+      const text = `Hello ${name}`;
+      const callback = written(WRITER, text);
+      expect(await post(callback)).toBe(204);
+      await eventually(async () =>
+        expect(told('sms.message_received')).toContainEqual(
+          expect.objectContaining({ from: WRITER, to: OURS, text }),
+        ),
+      );
+      const changed = {
+        ...callback,
+        path: callback.path.replace(/secret-.*/, 'another-secret-of-theirs'),
+        body: callback.body.replace('Hello', 'Hallo'),
+      };
+      expect(await post(changed)).toBe(401);
+    },
+  );
+
+  it('no line of the log has a secret of a carrier', () => {
+    const log = gateway.log.join('');
+    const secrets = providers.flatMap(({ carrier }) =>
+      Object.entries(carrier()).filter(([key]) => /secret|token|api_key$/.test(key)),
+    );
+    for (const [, secret] of secrets) expect(log).not.toContain(secret);
+  });
+});

@@ -1,0 +1,43 @@
+import { messageTransportContract, type TransportUnderTest } from '@dundun/messaging/testing';
+import { describe, it } from '@jest/globals';
+import { AcmeServer } from '../../examples/own-transport/acme.server.js';
+import { acme } from '../../examples/own-transport/acme.transport.js';
+import { transportContext } from '../support/transport-context.js';
+
+const BLOCKED = '2348012345670';
+
+interface UnderTest extends TransportUnderTest {
+  readonly server: AcmeServer;
+}
+
+messageTransportContract<UnderTest>(
+  'the example acme',
+  {
+    start: async () => {
+      const server = new AcmeServer();
+      server.blocked.add(BLOCKED);
+      const url = await server.start();
+      return {
+        transport: acme({ url, token: 'acme-token' })(transportContext()),
+        server,
+        accepted: () => server.accepted.size,
+        close: () => server.stop(),
+      };
+    },
+    sender: 'ACME',
+    recipient: (index) => String(2348022345000 + index),
+    refused: { recipients: [BLOCKED] },
+    lostAnswer: {
+      arm: ({ server }) => {
+        server.next = { status: 502, body: '<html></html>', accepts: true };
+      },
+      settles: true,
+    },
+    proxyAnswer: ({ server }, { status, body }, when) => {
+      server.next = { status, body, accepts: when === 'after acceptance' };
+    },
+    pushes: false,
+    polls: false,
+  },
+  { describe, it },
+);

@@ -1,0 +1,65 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { MessagingModule, SmsService } from '@dundun/messaging';
+import { smpp } from '@dundun/messaging/smpp';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { buildProcesses } from '../../support/builds.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { Smsc, type Submitted } from '../../support/smpp/smsc.js';
+
+const TO = '2348012345678';
+const TEXT = `${'lorem ipsum '.repeat(35)}end`;
+
+describeEachDatabase('a process that is killed between answers and receipts', (database) => {
+  let smsc: Smsc;
+  let killed: ChildProcess;
+  let app: TestingModule;
+
+  beforeEach(async () => {
+    smsc = await Smsc.start();
+    // Only what is stored can tell.
+    smsc.knowsQueries = false;
+    app = await Test.createTestingModule({
+      imports: [
+        TypeOrmModule.forRoot({ ...database.options(), entities: [], migrations: [] }),
+        MessagingModule.forRoot({
+          providers: { smsc: smpp({ url: smsc.url, reconnect: 50 }) },
+          reports: { pollAfter: '1s' },
+          callbackPath: false,
+        }),
+      ],
+    }).compile();
+    app.useLogger(false);
+    const entry = join(import.meta.dirname, 'sender.process.ts');
+    const script = join(await buildProcesses('dundun-smpp', [entry]), 'sender.process.js');
+    killed = fork(script, [database.url, smsc.url, TO, TEXT], { execArgv: [] });
+  });
+  afterEach(async () => {
+    killed.kill('SIGKILL');
+    await app.close();
+    await smsc.stop();
+  });
+
+  it('leaves a long message `sent` until the receipts of all of its parts came to any process', async () => {
+    const [{ id }] = (await once(killed, 'message')) as [{ readonly id: string }];
+    await eventually(async () => expect(smsc.submitted).toHaveLength(3));
+    const [first, second, last] = smsc.submitted as [Submitted, Submitted, Submitted];
+    await app.init();
+    const counts = async () => (await app.get(SmsService).batch(id)).counts;
+    await eventually(async () => expect(await counts()).toEqual({ sent: 1 }));
+    const ofKilled = first.session;
+    expect(await smsc.receipt(first, 'delivered', { on: ofKilled })).toBe(0);
+    killed.kill('SIGKILL');
+    await eventually(async () => expect(smsc.sessions.includes(ofKilled)).toBe(false));
+    await eventually(async () => expect(smsc.sessions).toHaveLength(1));
+    expect(await smsc.receipt(last, 'delivered')).toBe(0);
+    expect(await counts()).toEqual({ sent: 1 });
+    expect(await smsc.receipt(second, 'delivered')).toBe(0);
+    await eventually(async () => expect(await counts()).toEqual({ delivered: 1 }));
+    expect(smsc.submitted).toHaveLength(3);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, it } from '@jest/globals';
+import type {
+  MessageTransport,
+  Submission,
+  TransportFactory,
+} from '../../../libs/messaging/src/ports/message-transport.js';
+import {
+  messageTransportContract,
+  type TransportSetup,
+  type TransportUnderTest,
+} from '../../../libs/messaging/src/testing/index.js';
+import { HTTP_WAYS, transportContext } from '../transport-context.js';
+import type { ProviderServer } from './provider-server.js';
+
+export interface ProviderUnderTest<S> extends TransportUnderTest {
+  readonly transport: MessageTransport & { onApplicationShutdown(): Promise<void> };
+  readonly server: S;
+}
+
+type Differences<S> = Pick<TransportSetup<ProviderUnderTest<S>>, 'refused' | 'polls'> &
+  Partial<TransportSetup<ProviderUnderTest<S>>>;
+
+/** A double with a transport to it. */
+export async function openProvider<S extends ProviderServer<unknown>>(
+  server: S,
+  factoryOf: (server: S) => TransportFactory,
+  http = HTTP_WAYS[0]![1],
+): Promise<ProviderUnderTest<S>> {
+  await server.listen();
+  const transport = factoryOf(server)(
+    transportContext({ http: http() }),
+  ) as ProviderUnderTest<S>['transport'];
+  return {
+    transport,
+    server,
+    accepted: () => server.taken.length,
+    close: async () => {
+      await transport.onApplicationShutdown();
+      await server.close();
+    },
+  };
+}
+
+/** The contract of transports, on a provider without keys, by both ways of the HTTP client. */
+export function providerContract<S extends ProviderServer<unknown>>(
+  name: string,
+  serverOf: () => S,
+  factoryOf: (server: S) => TransportFactory,
+  differences: Differences<S>,
+): void {
+  for (const [way, http] of HTTP_WAYS)
+    messageTransportContract<ProviderUnderTest<S>>(
+      `${name} ${way}`,
+      {
+        start: () => openProvider(serverOf(), factoryOf, http),
+        sender: '2348000000001',
+        recipient: (index) => String(2348012340000 + index),
+        proxyAnswer: ({ server }, answer, when) => server.answerAsProxy(answer, when),
+        lostAnswer: { arm: ({ server }) => server.loseNextAnswer(), settles: false },
+        pushes: false,
+        ...differences,
+      },
+      { describe, it },
+    );
+}
+
+export const BATCH = '01993021-0000-7000-8000-000000000000';
+
+export function smsTo(
+  recipients: readonly string[],
+  changes: Partial<Submission> = {},
+): Submission {
+  return {
+    id: `${BATCH}-s0`,
+    batchId: BATCH,
+    tenant: '',
+    channel: 'sms',
+    sender: '2348000000001',
+    content: { kind: 'text', text: 'Hi & bye' },
+    recipients,
+    deliveryReport: 'yes',
+    attempt: 1,
+    firstSentAt: new Date('2026-01-01T00:00:00Z'),
+    dueAt: new Date('2026-01-01T00:00:00Z'),
+    ...changes,
+  };
+}
