@@ -15,33 +15,26 @@ export class GatewayProcess {
     databaseUrl: string,
     settings: Readonly<Record<string, string>> = {},
   ): Promise<GatewayProcess> {
-    const profile = process.env['BENCH_PROFILE'];
-    const main = new URL('../../src/main.js', import.meta.url).pathname;
-    const child = spawn(
-      process.execPath,
-      [...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []), main],
-      {
-        env: {
-          PATH: process.env['PATH'],
-          DATABASE_URL: databaseUrl,
-          PORT: '0',
-          LOG_LEVEL: 'warn',
-          // All load uses one credential; the request limit is still counted.
-          REQUEST_LIMIT: '100000000/s',
-          ...(process.env['BENCH_RATE_LIMIT'] && { RATE_LIMIT: process.env['BENCH_RATE_LIMIT'] }),
-          ...settings,
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
-    const told = await Promise.race([
-      bannerOf(child),
-      once(child, 'exit').then(() => {
-        throw new Error('the gateway ended before it listened');
-      }),
-    ]);
+    const child = launch(databaseUrl, { LOG_LEVEL: 'warn', ...settings });
+    const { url, token } = await orEnd(child, bannerOf(child));
     child.stdout?.resume();
-    return new GatewayProcess(child, told.url, told.token);
+    return new GatewayProcess(child, url, token);
+  }
+
+  /** On a database that a gateway has made. @returns once it listens; without a token */
+  static async restart(databaseUrl: string): Promise<GatewayProcess> {
+    const child = launch(databaseUrl, { LOG_LEVEL: 'info' });
+    const url = await orEnd(child, listeningAt(child));
+    child.stdout?.resume();
+    return new GatewayProcess(child, url, '');
+  }
+
+  /** Begins the CPU profile of a stage, and ends the former; `null` only ends it. With `BENCH_STAGES` alone. */
+  async profile(stage: string | null): Promise<void> {
+    if (!this.child.channel) return;
+    const changed = once(this.child, 'message');
+    this.child.send({ profile: stage });
+    await changed;
   }
 
   get pid(): number {
@@ -53,6 +46,47 @@ export class GatewayProcess {
     this.child.kill('SIGTERM');
     await exit;
   }
+}
+
+function launch(databaseUrl: string, settings: Readonly<Record<string, string>>): ChildProcess {
+  const profile = process.env['BENCH_PROFILE'];
+  const stages = settings['BENCH_STAGES'];
+  const main = new URL('../../../src/main.js', import.meta.url).pathname;
+  const wholeRun = profile && !stages ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
+  const byStage = stages
+    ? ['--import', new URL('../harness/stage.profile.js', import.meta.url).href]
+    : [];
+  return spawn(process.execPath, [...wholeRun, ...byStage, main], {
+    env: {
+      PATH: process.env['PATH'],
+      DATABASE_URL: databaseUrl,
+      PORT: '0',
+      // All load uses one credential; the request limit is still counted.
+      REQUEST_LIMIT: '100000000/s',
+      ...(process.env['BENCH_RATE_LIMIT'] && { RATE_LIMIT: process.env['BENCH_RATE_LIMIT'] }),
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'inherit', ...(stages ? (['ipc'] as const) : [])],
+  });
+}
+
+function orEnd<T>(child: ChildProcess, told: Promise<T>): Promise<T> {
+  return Promise.race([
+    told,
+    once(child, 'exit').then(() => {
+      throw new Error('the gateway ended before it listened');
+    }),
+  ]);
+}
+
+/** The URL in the log line that says that the gateway listens. */
+async function listeningAt(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new TypeError('no stdout');
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (!line.includes('"msg":"listening"')) continue;
+    return (JSON.parse(line) as { readonly url: string }).url;
+  }
+  throw new Error('the gateway did not listen');
 }
 
 /** Credentials that a first start prints once. */

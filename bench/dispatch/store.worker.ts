@@ -2,10 +2,13 @@ import {
   BATCH_COMPLETED,
   http,
   type DispatchOptions,
+  type MessagingOptions,
   MessagingService,
+  type Route,
   SmsService,
   type TransportFactory,
 } from '@dundun/messaging';
+import { smpp, type SmppOptions } from '@dundun/messaging/smpp';
 import type { INestApplicationContext } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { inFlight } from '../harness/in.flight.js';
@@ -18,7 +21,11 @@ import { StatementCounter } from './statement.counter.js';
 
 export interface StoreWorkerOptions {
   readonly url: string;
-  readonly sink: string;
+  /** The provider over HTTP. */
+  readonly sink?: string;
+  /** Providers over SMPP by name, instead of `sink`. */
+  readonly smpp?: Readonly<Record<string, SmppOptions>>;
+  readonly routes?: readonly Route[];
   /** An interceptor is registered, so each request goes through `HttpService`. */
   readonly interceptor?: boolean;
   readonly countStatements?: boolean;
@@ -46,7 +53,7 @@ serve({
     app = await startApp({
       url: options.url,
       messaging: {
-        transport: transportOf(options),
+        ...providersOf(options),
         sms: { deliveryReport: 'none' },
         reports: { pollAfter: '1h' },
         dispatch: {
@@ -124,7 +131,19 @@ serve({
   stop: () => app.close(),
 });
 
-function transportOf({ sink, interceptor, startLog }: StoreWorkerOptions): TransportFactory {
+function providersOf(
+  options: StoreWorkerOptions,
+): Pick<MessagingOptions, 'transport' | 'providers' | 'routes'> {
+  const { smpp: carriers, routes } = options;
+  if (!carriers) return { transport: transportOf(options) };
+  const providers = Object.entries(carriers).map(([name, carrier]) => [
+    name,
+    smpp({ reports: 'message', ...carrier }),
+  ]);
+  return { providers: Object.fromEntries(providers), ...(routes && { routes }) };
+}
+
+function transportOf({ sink = '', interceptor, startLog }: StoreWorkerOptions): TransportFactory {
   return (context) => {
     if (interceptor) context.http.axiosRef.interceptors.request.use((config) => config);
     const transport = http({ baseUrl: sink, apiToken: 'tok_bench' })(context);

@@ -4,7 +4,7 @@ import {
   MESSAGE_TRANSPORTS,
   type DispatchOptions,
 } from '@dundun/messaging';
-import { smtp, type SmtpOptions, type SmtpTransport } from '@dundun/messaging/smtp';
+import { smtp, type SmtpOptions } from '@dundun/messaging/smtp';
 import type { INestApplicationContext } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { startApp } from '../harness/messaging.app.js';
@@ -60,7 +60,7 @@ serve({
   },
   listenerPort: async () =>
     [...app.get(MESSAGE_TRANSPORTS).values()].map(
-      (transport) => (transport as SmtpTransport).listenerPort,
+      (transport) => (transport as unknown as { readonly listenerPort: number }).listenerPort,
     )[0],
   /** One campaign, from `send()` to its last outcome. */
   drain: async (count: number): Promise<Count> => {

@@ -33,7 +33,7 @@ export async function startApp({
           ...(logger && { logger, logging: ['query'] }),
         }),
         MessagingModule.forRoot({
-          transport: simulator(),
+          ...(!messaging.providers && { transport: simulator() }),
           store: { migrate: true },
           callbackPath: false,
           ...messaging,

@@ -10,6 +10,11 @@ const GROUP = 500;
 let references = 0;
 let waiting: string[] = [];
 let pumping = false;
+/** Reports wait for `report`. */
+let holding = false;
+let awaited = 0;
+let begun = 0;
+let arrived: ((span: number) => void) | undefined;
 let pool: Pool | undefined;
 let path = '';
 let key = Buffer.alloc(0);
@@ -31,10 +36,19 @@ const server = createServer((request, response) => {
     waiting.push(
       `{"reference_id":"${reference}","message_id":"${reference}-0","to":"${to[0]}","from":"ACME","status":"delivered","error_code":null,"smsc_timestamp":"${new Date().toISOString()}","sequence":2}`,
     );
-    if (!pumping) void pump();
+    if (awaited > 0) arrive();
+    if (!pumping && !holding) void pump();
   });
 });
 server.keepAliveTimeout = 60_000;
+
+/** Ends the wait of `arrivals` with the milliseconds from the first to the last. */
+function arrive(): void {
+  begun ||= performance.now();
+  if (--awaited > 0) return;
+  arrived?.(performance.now() - begun);
+  begun = 0;
+}
 
 async function pump(): Promise<void> {
   pumping = true;
@@ -70,6 +84,17 @@ serve({
     path = pathname;
     key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   },
+  /** Whether reports wait until `report`. */
+  hold: async (isHeld: boolean) => {
+    holding = isHeld;
+  },
+  /** Resolves after so many messages, with the milliseconds from the first to the last. */
+  arrivals: (messages: number) => {
+    awaited = messages;
+    return new Promise<number>((done) => (arrived = done));
+  },
+  /** Sends the reports that wait. Resolves after the last answer. */
+  report: () => pump(),
   stop: async () => {
     await pool?.destroy();
     server.closeAllConnections();

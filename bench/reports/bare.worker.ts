@@ -47,12 +47,12 @@ serve({
 });
 
 /** The usual way: read the entity, change it, save it. */
-async function save({ batch: id, position, rank }: BareReport): Promise<void> {
-  const repository = dataSource.getRepository<{ batch: string; position: number; status: number }>(
+async function save({ batch: id, position, data }: BareReport): Promise<void> {
+  const repository = dataSource.getRepository<{ batch: string; position: number; status: string }>(
     'messaging_message',
   );
   const message = await repository.findOneByOrFail({ batch: id, position });
-  message.status = Math.max(message.status, rank);
+  message.status = String(data['status']);
   // On SQLite all flows share one connection, so separate transactions are impossible.
   await repository.save(message, { transaction: dataSource.options.type === 'postgres' });
 }
