@@ -3,6 +3,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY libs/dashboard/package.json libs/dashboard/
 COPY libs/messaging/package.json libs/messaging/
+COPY libs/smpp/package.json libs/smpp/
 COPY test/nest11/package.json test/nest11/
 RUN npm ci
 COPY . .

@@ -1,24 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 const root = import.meta.dirname;
+const swc = JSON.parse(readFileSync(join(root, '.swcrc'), 'utf8'));
 
 /** @type {import('jest').Config} */
 const project = {
   rootDir: root,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/suite-environment.js',
+  runtime: '<rootDir>/test/support/suite-runtime.js',
+  // The streams of Node itself call process.nextTick.
+  fakeTimers: { doNotFake: ['nextTick'] },
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.[jt]s$': '@swc/jest' },
-  // light-my-request and @fastify/static (under Fastify) require() ESM-only packages, which jest
-  // cannot do before Node 24.9: those are compiled.
-  transformIgnorePatterns: [
-    '/node_modules/(?!(?:.+/node_modules/)?(?:cookie|content-disposition)/)',
-  ],
+  // suite-runtime.js evaluates CommonJS, and gives it the namespaces of ECMAScript modules.
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false, module: { importInterop: 'none' } }],
+  },
   moduleNameMapper: {
     '^@dundun/dashboard$': '<rootDir>/libs/dashboard/src/index.ts',
     '^@dundun/messaging$': '<rootDir>/libs/messaging/src/index.ts',
     '^@dundun/messaging/bullmq$': '<rootDir>/libs/messaging/src/engines/bullmq/index.ts',
     '^@dundun/messaging/queue$': '<rootDir>/libs/messaging/src/queue.ts',
     '^@dundun/messaging/terminus$': '<rootDir>/libs/messaging/src/terminus.ts',
+    '^@dundun/messaging/smpp$': '<rootDir>/libs/messaging/src/providers/smpp/index.ts',
     '^@dundun/messaging/smtp$': '<rootDir>/libs/messaging/src/providers/smtp/index.ts',
-    '^@dundun/messaging/testing$': '<rootDir>/libs/messaging/src/testing/index.ts',
+    '^@dundun/messaging/whatsapp-cloud$':
+      '<rootDir>/libs/messaging/src/providers/whatsapp-cloud/index.ts',
+    '^@dundun/messaging/testing$': '<rootDir>/libs/messaging/src/testing.ts',
+    '^@dundun/smpp$': '<rootDir>/libs/smpp/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/[^/]+/dist'],
@@ -30,8 +39,18 @@ const projects = {
   integration: ['<rootDir>/test/integration/**/*.spec.ts'],
   e2e: ['<rootDir>/test/e2e/**/*.spec.ts'],
   attack: ['<rootDir>/test/attack/**/*.spec.ts'],
-  frame: ['<rootDir>/test/frame/**/*.spec.ts'],
-  peers: ['<rootDir>/test/peers/**/*.spec.ts'],
+  examples: ['<rootDir>/{examples,test/examples}/**/*.spec.ts'],
+  docs: ['<rootDir>/test/docs/**/*.spec.ts'],
+  frame: [
+    '<rootDir>/test/frame/**/*.spec.ts',
+    // Installs three apps: a minute or more.
+    ...(process.env.FRESH_APPS ? [] : ['!**/*.full.spec.ts']),
+  ],
+  peers: [
+    '<rootDir>/test/peers/**/*.spec.ts',
+    // Needs a document that is not in the repository.
+    ...(process.env.TEST_META_OPENAPI ? [] : ['!**/meta-openapi/*.spec.ts']),
+  ],
   chaos: [
     '<rootDir>/test/chaos/**/*.spec.ts',
     // Half an hour: only `npm run test:chaos` runs them.
@@ -39,13 +58,16 @@ const projects = {
   ],
 };
 
+const { CHAOS, ATTACK, FUZZ_REQUESTS, FUZZ_PDUS } = process.env;
+const isFull = CHAOS === 'full' || ATTACK === 'full' || Boolean(FUZZ_REQUESTS ?? FUZZ_PDUS);
+
 /** @type {import('jest').Config} */
 export default {
-  // Suites wait for leases, processes and servers: four keep two processors busy.
-  maxWorkers: 4,
+  // Suites wait for leases, processes and servers: five keep two processors busy.
+  maxWorkers: 5,
   // Ends a test that hangs. What a test waits for has limits of its own, which leave stalls of the
-  // machine out (test/support/patience.ts). A suite or test that needs longer sets its own limit.
-  testTimeout: 600_000,
+  // machine out (test/support/patience.ts). A suite that needs longer sets its own limit and says why.
+  testTimeout: isFull ? 1_200_000 : 30_000,
   // A spec file that boots a Nest module leaks about 30 MB in its worker. A new worker loads its first
   // modules at half the speed.
   workerIdleMemoryLimit: '1GB',
