@@ -7,9 +7,11 @@ interface Loss {
   readonly what: 'request' | 'answer';
 }
 
-/** A TCP relay that can drop connections silently, lose a request or an answer and hold back a request. */
+/** A TCP relay that can drop connections silently, lose a request or an answer, hold back a request and inject bytes. */
 export class Relay {
   readonly #open = new Set<Socket>();
+  /** Those to the client. */
+  readonly #near = new Set<Socket>();
   readonly #server: Server;
   #carries = true;
   #loss: Loss | undefined;
@@ -72,12 +74,19 @@ export class Relay {
     return new Promise((came) => (this.#held = { text, came }));
   }
 
+  /** Sends bytes to the client that the target did not send. */
+  inject(bytes: Buffer): void {
+    for (const near of this.#near) near.write(bytes);
+  }
+
   async stop(): Promise<void> {
     for (const socket of this.#open) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
   #join(near: Socket): void {
+    this.#near.add(near);
+    near.on('close', () => this.#near.delete(near));
     if (!this.#carries) return this.#watch(near);
     const far = connect(Number(this.target.port), this.target.hostname);
     this.#watch(near, () => far.destroy());

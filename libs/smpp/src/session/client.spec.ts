@@ -380,6 +380,17 @@ describe('a client session', () => {
       expect(await sent).toMatchObject({ status: 0 });
     });
 
+    it('answers that are the rest of a PDU that is cut off do not keep the session', async () => {
+      const [session, peer] = await connected({ enquireLinkInterval: 30, responseTimeout: 100 });
+      const end = closed(session);
+      const bytes = encodePdu({ command: 'deliver_sm', sequence: 7 }).subarray(0, 20);
+      bytes.writeUInt32BE(70_000);
+      peer.socket.write(bytes);
+      const answering = setInterval(() => peer.socket.write(Buffer.alloc(16)), 10);
+      expect(await end).toMatchObject({ reason: 'enquire_link_timeout' });
+      clearInterval(answering);
+    });
+
     it('a malformed answer leaves its request without one, at once', async () => {
       const [session, peer] = await connected();
       const sent = errorOf(session.request('submit_sm', hello));

@@ -9,6 +9,7 @@ import type { CloseReason } from './session-errors.js';
 import type { SessionSettings } from './session-options.js';
 
 export interface ConnectionHooks {
+  /** A whole PDU came, readable or not: the rest of one that is cut off would hide a dead link. */
   readonly received: () => void;
   readonly pdu: (pdu: Pdu) => void;
   /** A PDU whose length was right; the stream goes on. */
@@ -94,9 +95,9 @@ export class SmppConnection {
 
   #read(chunk: Buffer): void {
     if (this.#isClosed) return;
-    this.hooks.received();
     try {
       for (const frame of this.#frames.push(chunk)) {
+        this.hooks.received();
         this.#receive(frame);
         if (this.#isClosed) return;
       }

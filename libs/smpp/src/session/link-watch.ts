@@ -31,7 +31,7 @@ export class LinkWatch {
     return this.#lastReceived;
   }
 
-  /** Bytes came. */
+  /** A PDU came. */
   received(): void {
     this.#lastReceived = this.clock.now();
   }
