@@ -1,0 +1,215 @@
+import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { COMMAND_STATUS, type MessageState, type PduOf } from '@dundun/smpp';
+import { eventually } from '../../../../../test/support/eventually.js';
+import { submission, TransportStage } from '../../../../../test/support/smpp/transport-stage.js';
+import { UncertainFailure } from '../../message/errors.js';
+
+Logger.overrideLogger(false);
+
+describe('the outcome of a message over SMPP', () => {
+  const stage = new TransportStage();
+
+  describe('receipts', () => {
+    it.each([
+      ['text', '0000123', '123', '123'],
+      ['hex', '1234ABCD', '0305441741', '305441741'],
+      ['decimal', '305441741', '1234abcd', '305441741'],
+    ] as const)(
+      'ids written as %s find their message',
+      async (idFormat, answered, reported, reference) => {
+        await stage.started({ idFormat });
+        stage.smsc.idOf = () => answered;
+        stage.smsc.receiptIdOf = () => reported;
+        expect(await stage.submit(submission())).toEqual({ reference });
+        await stage.smsc.receipt(stage.submitted(0), 'undeliverable');
+        expect(stage.reports).toMatchObject([
+          {
+            reference,
+            recipient: '2348012345678',
+            status: 'undelivered',
+            rawStatus: 'UNDELIV',
+            errorCode: '000',
+          },
+        ]);
+      },
+    );
+
+    it('is answered after the commit, and ESME_RX_T_APPN while the store is away', async () => {
+      await stage.started();
+      await stage.submit(submission());
+      stage.storeIsAway = true;
+      expect(await stage.smsc.receipt(stage.submitted(0), 'delivered')).toBe(
+        COMMAND_STATUS.ESME_RX_T_APPN,
+      );
+      stage.storeIsAway = false;
+      expect(await stage.smsc.receipt(stage.submitted(0), 'delivered')).toBe(0);
+      expect(stage.reports).toHaveLength(1);
+      await stage.transport.beforeApplicationShutdown();
+      expect(await stage.smsc.receipt(stage.submitted(0), 'delivered')).toBe(
+        COMMAND_STATUS.ESME_RX_T_APPN,
+      );
+    });
+
+    it('a long message is delivered when all of its parts are, in any order', async () => {
+      await stage.started();
+      const given = submission('a'.repeat(400));
+      const { reference } = await stage.submit(given);
+      for (const index of [2, 0, 0, 1])
+        await stage.smsc.receipt(stage.submitted(index), 'delivered');
+      expect(stage.reports.map(({ status }) => status)).toEqual([
+        'sent',
+        'sent',
+        'sent',
+        'delivered',
+      ]);
+      for (const report of stage.reports)
+        expect(report).toMatchObject({ reference, submissionId: given.id });
+    });
+
+    it('a part that is not delivered decides', async () => {
+      await stage.started();
+      await stage.submit(submission('a'.repeat(400)));
+      await stage.smsc.receipt(stage.submitted(0), 'delivered');
+      await stage.smsc.receipt(stage.submitted(1), 'expired');
+      expect(stage.reports.map(({ status }) => status)).toEqual(['sent', 'expired']);
+    });
+  });
+
+  describe('a poll', () => {
+    const sent = async (text: string) => {
+      const given = submission(text);
+      const { reference } = await stage.submit(given);
+      const { id, channel, sender, recipients, firstSentAt } = given;
+      return { submissionId: id, channel, sender, recipients, firstSentAt, reference };
+    };
+    const poll = (...of: Awaited<ReturnType<typeof sent>>[]) =>
+      stage.transport.fetchReports(of, stage.signal);
+    const finished = (index: number, state: MessageState) =>
+      stage.smsc.states.set(stage.submitted(index).id, { state, doneDate: new Date() });
+
+    it('asks after known ids in the form of the answers, and reports final states alone', async () => {
+      await stage.started({ idFormat: 'hex' });
+      stage.smsc.idOf = (count) => (0xabc + count).toString(16);
+      const messages = [await sent('a'), await sent('b'), await sent('c')];
+      finished(0, 'delivered');
+      finished(1, 'enroute');
+      expect(await poll(...messages)).toMatchObject([
+        { submissionId: messages[0]?.submissionId, status: 'delivered', rawStatus: 'DELIVRD' },
+      ]);
+      expect(stage.smsc.queried).toEqual(['abc', 'abd', 'abe']);
+    });
+
+    it('a long message is delivered once all of its parts are, by receipts that other processes took or by answers', async () => {
+      await stage.started();
+      const message = await sent('a'.repeat(400));
+      expect(message.reference).toBe(stage.smsc.submitted.map(({ id }) => id).join(' '));
+      finished(0, 'delivered');
+      expect(await poll(message)).toEqual([]);
+      finished(1, 'delivered');
+      const part = { status: 'sent', rawStatus: 'DELIVRD', errorCode: null, providerTime: null };
+      const parts = [{ id: stage.submitted(2).id, ...part }] as const;
+      const reports = await stage.transport.fetchReports([{ ...message, parts }], stage.signal);
+      expect(reports).toMatchObject([{ status: 'delivered', reference: message.reference }]);
+      finished(1, 'undeliverable');
+      expect(await poll(message)).toMatchObject([{ status: 'undelivered' }]);
+    });
+  });
+
+  describe('an answer that is missing', () => {
+    it('a link that is lost with ten unanswered submits: each was sent once, and their receipts settle them', async () => {
+      await stage.started({ window: 10 });
+      stage.smsc.answer = () => 'no answer';
+      const given = Array.from({ length: 10 }, (_, index) =>
+        submission('Hello', { recipients: [String(2348012340000 + index)] }),
+      );
+      const failures = Promise.all(given.map((each) => stage.failureOf(each)));
+      await eventually(async () => expect(stage.smsc.submitted).toHaveLength(10));
+      stage.smsc.sessions[0]?.close();
+      for (const failure of await failures) expect(failure).toBeInstanceOf(UncertainFailure);
+      await eventually(async () => expect(stage.smsc.sessions).toHaveLength(1));
+      for (const each of stage.smsc.submitted)
+        expect(await stage.smsc.receipt(each, 'delivered')).toBe(0);
+      expect(stage.reports.map(({ submissionId, status }) => [submissionId, status])).toEqual(
+        given.map(({ id }) => [id, 'delivered']),
+      );
+      expect(stage.smsc.submitted).toHaveLength(10);
+    });
+
+    it('of two to one number only the one that the receipt names is settled', async () => {
+      await stage.started();
+      stage.smsc.answer = () => 'no answer';
+      const given = [submission(), submission()];
+      const failures = Promise.all(given.map((each) => stage.failureOf(each)));
+      await eventually(async () => expect(stage.smsc.submitted).toHaveLength(2));
+      stage.smsc.sessions[0]?.close();
+      await failures;
+      await eventually(async () => expect(stage.smsc.sessions).toHaveLength(1));
+      await stage.smsc.receipt(stage.submitted(0), 'delivered');
+      expect(stage.reports).toMatchObject([
+        { submissionId: undefined, reference: stage.submitted(0).id },
+      ]);
+      const { userMessageReference } = stage.submitted(1).pdu.tlvs;
+      await stage.smsc.receipt(stage.submitted(1), 'delivered', {
+        userReference: userMessageReference as number,
+      });
+      expect(stage.reports[1]).toMatchObject({ submissionId: given[1]?.id, status: 'delivered' });
+    });
+
+    it('a receipt of another time settles nothing', async () => {
+      await stage.started();
+      stage.smsc.answer = () => 'close';
+      expect(await stage.failureOf(submission())).toBeInstanceOf(UncertainFailure);
+      await eventually(async () => expect(stage.smsc.sessions).toHaveLength(1));
+      await stage.smsc.receipt(stage.submitted(0), 'delivered', {
+        submitDate: new Date(Date.now() - 600_000),
+      });
+      expect(stage.reports).toMatchObject([{ submissionId: undefined }]);
+    });
+
+    it('an answer that comes after its time settles the message', async () => {
+      await stage.started({ answerTimeout: 50, window: 2 });
+      let answer = (): void => undefined;
+      stage.smsc.answer = () => 0;
+      const held = new Promise<void>((resolve) => (answer = resolve));
+      const idOf = stage.smsc.idOf.bind(stage.smsc);
+      let id = '';
+      stage.smsc.idOf = (count) => (id = idOf(count));
+      stage.smsc.holds = () => held;
+      const given = submission();
+      expect(await stage.failureOf(given)).toMatchObject({ code: 'no_answer' });
+      answer();
+      await eventually(async () =>
+        expect(stage.reports).toMatchObject([
+          { submissionId: given.id, reference: id, status: 'sent' },
+        ]),
+      );
+      await stage.smsc.receipt(stage.submitted(0), 'delivered');
+      expect(stage.reports[1]).toMatchObject({ submissionId: given.id, status: 'delivered' });
+    });
+
+    it('a later part that is throttled is tried again, the parts before it are not', async () => {
+      await stage.started();
+      let throttled = 2;
+      stage.smsc.answer = (pdu: PduOf<'submit_sm'>) =>
+        stage.smsc.submitted.length === 1 && pdu.shortMessage.length > 0 && throttled-- > 0
+          ? COMMAND_STATUS.ESME_RTHROTTLED
+          : 0;
+      const text = 'a'.repeat(400);
+      await stage.submit(submission(text));
+      expect(stage.smsc.texts).toEqual([text]);
+      expect(stage.smsc.submitted).toHaveLength(3);
+    });
+
+    it('parts that cannot be completed are uncertain, never a new message', async () => {
+      await stage.started();
+      stage.smsc.answer = () =>
+        stage.smsc.submitted.length === 1 ? COMMAND_STATUS.ESME_RTHROTTLED : 0;
+      const controller = new AbortController();
+      const failure = stage.failureOf(submission('a'.repeat(400)), controller.signal);
+      await eventually(async () => expect(stage.smsc.submitted).toHaveLength(1));
+      controller.abort();
+      expect(await failure).toBeInstanceOf(UncertainFailure);
+    });
+  });
+});
