@@ -147,7 +147,8 @@ export class SmsController {
   @Delete('sms/:referenceId')
   @Auth('api_token')
   @Operation('Cancel a batch', {
-    description: 'Cancels the messages that are not sent yet. A second cancellation is no error.',
+    description:
+      'Cancels the messages that are not sent yet. A carrier that can (`smpp`) is asked to delete those that it has, also where the answer is `already_sent`. A second cancellation is no error.',
     answer: SmsBatch,
     success: 'The batch as it is now.',
     errors: ['AlreadySent'],

@@ -10,6 +10,7 @@ import {
   Optional,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
+import { CancellationQueue } from './cancellation-queue.js';
 import { VerificationService } from './channels/verification/verification.service.js';
 import { NotificationService } from './channels/notification/notification.service.js';
 import { VasService } from './channels/vas/vas.service.js';
@@ -86,9 +87,16 @@ export class MessagingRuntime implements LifecycleHooks {
     @Inject(TemplateListeners) private readonly templateListeners: TemplateListeners,
     /** The app's registry if there is one, so that operators see all intervals in one place. */
     @Optional() @Inject(SchedulerRegistry) private readonly registry = new SchedulerRegistry(),
-  ) {}
+  ) {
+    store.cancellations.providers = [...transports].flatMap(([name, transport]) => {
+      const { channels } = transport.capabilities;
+      return 'cancel' in transport ? [{ name, ...(channels && { channels }) }] : [];
+    });
+  }
 
   async onModuleInit(): Promise<void> {
+    if (this.settings.dispatch.enabled && this.store.cancellations.providers.length > 0)
+      this.queues.add(new CancellationQueue(this.store, this.transports));
     await this.#eachTransport((transport) => transport.onModuleInit?.());
   }
 

@@ -3,6 +3,7 @@ import { VAS_ENTITIES, VAS_MIGRATIONS } from './channels/vas/schema.js';
 import { VERIFICATION_ENTITIES, VERIFICATION_MIGRATIONS } from './channels/verification/schema.js';
 import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/schema.js';
 import { shown } from './store/schema/columns.js';
+import { CANCELLATION_ENTITIES, CANCELLATION_MIGRATIONS } from './store/schema/cancellation.js';
 import { STORE_MIGRATIONS } from './store/schema/store.migration.js';
 import { storeEntities } from './store/schema/tables.js';
 
@@ -24,6 +25,7 @@ const MESSAGE_STATUS = shown(
  */
 export const MESSAGING_ENTITIES = [
   ...storeEntities(MESSAGE_STATUS),
+  ...CANCELLATION_ENTITIES,
   ...CONTACT_ENTITIES,
   ...VAS_ENTITIES,
   ...VERIFICATION_ENTITIES,
@@ -32,6 +34,7 @@ export const MESSAGING_ENTITIES = [
 /** For apps that run their own migrations (`store: { migrate: false }`). */
 export const MESSAGING_MIGRATIONS = [
   ...STORE_MIGRATIONS,
+  ...CANCELLATION_MIGRATIONS,
   ...CONTACT_MIGRATIONS,
   ...VAS_MIGRATIONS,
   ...VERIFICATION_MIGRATIONS,

@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { StatusListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { CANCELLATION_MIGRATIONS } from '../../../libs/messaging/src/store/schema/cancellation.js';
 import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema/store.migration.js';
 import {
   CONTRACT_CHANNELS,
@@ -10,6 +11,8 @@ import {
 } from '../../../libs/messaging/src/store/store.contract.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { untilTransactionsWait } from '../../support/lock-waits.js';
+
+const MIGRATIONS = [...STORE_MIGRATIONS, ...CANCELLATION_MIGRATIONS];
 
 describeEachDatabase('the store contract', (database) => {
   let elsewhere: DataSource;
@@ -32,7 +35,7 @@ describeEachDatabase('the store contract', (database) => {
           source,
           {
             migrate: true,
-            migrations: { wanted: STORE_MIGRATIONS, known: STORE_MIGRATIONS },
+            migrations: { wanted: MIGRATIONS, known: MIGRATIONS },
             preparedStatements: true,
             leaseTime: 30_000,
             idempotencyWindow: 3_600_000,

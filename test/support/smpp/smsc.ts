@@ -39,6 +39,10 @@ export class Smsc {
   /** Of the messages that `query_sm` finds, by the id as answers have it. */
   readonly states = new Map<string, { readonly state: MessageState; readonly doneDate: Date }>();
   knowsQueries = true;
+  /** Status of the answer to `cancel_sm`; 0 deletes the message. */
+  cancels: (pdu: PduOf<'cancel_sm'>) => number = () => COMMAND_STATUS.ESME_ROK;
+  /** Each `cancel_sm`. */
+  readonly cancelled: PduOf<'cancel_sm'>[] = [];
   /** Ids that were asked after. */
   readonly queried: string[] = [];
   bindStatus: number = COMMAND_STATUS.ESME_ROK;
@@ -152,6 +156,10 @@ export class Smsc {
       responseTimeout: 5_000,
       handlers: {
         submit_sm: (pdu, session) => this.#submit(pdu, session as SmppSession),
+        cancel_sm: (pdu) => {
+          this.cancelled.push(pdu);
+          return { status: this.cancels(pdu) };
+        },
         query_sm: ({ messageId }) => {
           if (!this.knowsQueries) return { status: COMMAND_STATUS.ESME_RINVCMDID, messageId };
           this.queried.push(messageId);

@@ -191,7 +191,8 @@ export abstract class ChannelService {
 
   /**
    * Cancels the messages of a batch that have not started; the others still get their outcomes and
-   * reports. With a tag, those of all batches of the tenant and channel with this tag that were
+   * reports. A provider that can (`smpp()`) is asked to cancel those that it has accepted, also where
+   * this throws `AlreadySentError`; they are `failed` once it says that it has. With a tag, those of all batches of the tenant and channel with this tag that were
    * accepted before the call: some batches at a time, so that a call that fails has cancelled some,
    * and the next one cancels the rest.
    * @throws MessageValidationError where the tag has not the form of a tag

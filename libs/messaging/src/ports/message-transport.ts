@@ -148,6 +148,13 @@ export interface MessageTransport {
     signal: AbortSignal,
   ): Promise<readonly DeliveryReport[]>;
   /**
+   * Asks the provider to cancel a submission that it has accepted, after a cancel of its batch. It may
+   * be called again for the same one.
+   * @returns reports of the messages that the provider has cancelled; none where it refuses
+   * @throws any error where it could not be asked; it is asked again later
+   */
+  cancel?(submission: SentSubmission, signal: AbortSignal): Promise<readonly DeliveryReport[]>;
+  /**
    * Gives a file to the platform for messages from `sender`; `''`: the provider chooses it.
    * @returns its id at the platform
    * @throws MessageValidationError where the platform does not take the type or size

@@ -5,6 +5,7 @@ import type { ErasureListeners, EventPublisher, StatusListeners } from '../ports
 import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './database/after-commit.js';
 import { BatchChanges } from './verbs/cancel.js';
+import { Cancellations } from './verbs/cancellations.js';
 import { OperatorChanges } from './verbs/operator-changes.js';
 import { Doubts } from './verbs/doubts.js';
 import { NewBatches } from './verbs/enqueue.js';
@@ -69,6 +70,8 @@ export class MessageStore {
   readonly #writer: StatusWriter;
   readonly newBatches: NewBatches;
   readonly batches: BatchChanges;
+  /** What providers are asked to cancel. */
+  readonly cancellations: Cancellations;
   readonly operators: OperatorChanges;
   readonly reads: Reads;
   readonly messages: MessageList;
@@ -115,7 +118,10 @@ export class MessageStore {
     this.messages = new MessageList(database, settings.recipientIndex ?? false);
     this.changes = new ChangeReader(database, clock);
     const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
-    this.batches = new BatchChanges(database, writer, clock, this.reads, completion);
+    this.cancellations = new Cancellations(database);
+    this.batches = new BatchChanges(database, writer, clock, this.reads, completion, (tx, ids) =>
+      this.cancellations.request(tx, ids),
+    );
     this.operators = new OperatorChanges(database, writer, clock);
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.holds = new Holds(database, clock);

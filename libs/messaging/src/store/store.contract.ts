@@ -7,6 +7,7 @@ import { STATUS_RANK, STATUSES } from '../message/status.js';
 import { StatusListeners } from '../ports/listeners.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import type { Intent } from './rows/intent.js';
+import type { Cancellation } from './verbs/cancellations.js';
 import { LaneLostError } from './verbs/intents.js';
 import type { MessageStore } from './message-store.js';
 import { ConcurrentChangeError } from './database/concurrent-change.error.js';
@@ -678,6 +679,123 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       const code = { code: 'already_sent' };
       await assert.rejects(store.batches.cancel(started, bench.scope), code);
       await assert.rejects(store.batches.reschedule(started, bench.scope, new Date()), code);
+    });
+  });
+
+  describe('cancels at providers', () => {
+    const opened = async (bench: Bench): Promise<MessageStore> => {
+      const store = await bench.open();
+      store.cancellations.providers = [{ name: PROVIDER, channels: ['sms'] }];
+      return store;
+    };
+    const accept = async (store: MessageStore, started: readonly Started[]): Promise<void> => {
+      for (const one of started) await store.outcomes.record(accepted(one));
+    };
+    const next = async (store: MessageStore): Promise<Cancellation> => {
+      const found = await store.cancellations.nextDue(PROVIDER);
+      assert(found);
+      return found;
+    };
+    const openOf = async (store: MessageStore): Promise<string[]> => {
+      const { submissions } = await store.cancellations.open(await next(store));
+      return submissions.map(({ submissionId }) => submissionId);
+    };
+    const end = async (store: MessageStore): Promise<void> => {
+      const found = await next(store);
+      await store.cancellations.answered(found, (await store.cancellations.open(found)).last);
+    };
+    const isEmpty = async (store: MessageStore): Promise<boolean> =>
+      (await store.cancellations.firstDue()).length === 0;
+
+    test('a cancel asks the provider for what it has accepted and has not ended', async (bench) => {
+      const store = await opened(bench);
+      const id = await bench.enqueue(store, 4);
+      await accept(store, await bench.intend(store, 1, 3));
+      await bench.report(store, { submissionId: `${id}-s1`, recipient: bench.to(1) });
+      const { status } = await store.batches.cancel(id, bench.scope);
+      assert.equal(status, 'cancelled');
+      await bench.expectBatch(store, id, 'cancelled', { sent: 2, delivered: 1, cancelled: 1 });
+      const other = await opened(bench);
+      assert.deepEqual(await openOf(other), [`${id}-s0`, `${id}-s2`]);
+      await end(other);
+      assert(await isEmpty(store));
+    });
+
+    test('a cancel that comes too late asks the provider all the same', async (bench) => {
+      const store = await opened(bench);
+      const id = await bench.accepted(store, 1);
+      const code = { code: 'already_sent' };
+      await assert.rejects(store.batches.cancel(id, bench.scope), code);
+      await assert.rejects(store.batches.cancel(id, bench.scope), code);
+      assert.deepEqual(await openOf(store), [`${id}-s0`]);
+      await end(store);
+      assert(await isEmpty(store));
+    });
+
+    test('what has not started, has ended, is on another channel or a step is not asked after', async (bench) => {
+      const store = await opened(bench);
+      const waiting = await bench.enqueue(store);
+      await store.batches.cancel(waiting, bench.scope);
+      const ended = await bench.accepted(store, 1);
+      await store.database.transaction((tx) =>
+        tx.run('UPDATE messaging_batch SET poll_at = NULL WHERE id = ?', [ended]),
+      );
+      await assert.rejects(store.batches.cancel(ended, bench.scope));
+      const step = await bench.accepted(store, 1, { notification: systemClock.id() });
+      await assert.rejects(store.batches.cancel(step, bench.scope));
+      store.cancellations.providers = [{ name: PROVIDER, channels: ['calls'] }];
+      const other = await bench.accepted(store, 1);
+      await assert.rejects(store.batches.cancel(other, bench.scope));
+      assert(await isEmpty(store));
+    });
+
+    test('a cancel that is rolled back asks nothing', async (bench) => {
+      const store = await opened(bench);
+      const id = await bench.enqueue(store, 2);
+      await accept(store, await bench.intend(store, 1, 1));
+      const failure = new Error('The caller fails');
+      await assert.rejects(
+        store.batches.cancel(id, bench.scope, () => Promise.reject(failure)),
+        failure,
+      );
+      assert(await isEmpty(store));
+    });
+
+    test('a message in flight is asked after once it is accepted', async (bench) => {
+      const store = await opened(bench);
+      const id = await bench.enqueue(store, 3);
+      const [first, second] = await bench.intend(store, 1, 2);
+      await store.outcomes.record(accepted(first!));
+      await store.batches.cancel(id, bench.scope);
+      assert.deepEqual(await openOf(store), [`${id}-s0`]);
+      await end(store);
+      const [row] = await store.cancellations.firstDue();
+      assert(row && row.dueIn > 0);
+      await store.outcomes.record(accepted(second!));
+      await store.database.transaction((tx) =>
+        tx.run('UPDATE messaging_cancellation SET due_at = 0'),
+      );
+      assert.deepEqual(await openOf(store), [`${id}-s1`]);
+      await end(store);
+      assert(await isEmpty(store));
+    });
+
+    test('after a failure it is due later, and after three days no more', async (bench) => {
+      const store = await opened(bench);
+      const id = await bench.accepted(store, 1);
+      await assert.rejects(store.batches.cancel(id, bench.scope));
+      await store.cancellations.failed(await next(store));
+      assert.equal(await store.cancellations.nextDue(PROVIDER), undefined);
+      await store.cancellations.giveUp();
+      const [row] = await store.cancellations.firstDue();
+      assert(row && row.dueIn > 0);
+      await store.database.transaction((tx) =>
+        tx.run('UPDATE messaging_cancellation SET requested_at = requested_at - ?', [
+          4 * 86_400_000_000,
+        ]),
+      );
+      await store.cancellations.giveUp();
+      assert(await isEmpty(store));
     });
   });
 

@@ -116,6 +116,69 @@ describe('the outcome of a message over SMPP', () => {
     });
   });
 
+  describe('a cancel', () => {
+    const sent = async (text: string) => {
+      const given = submission(text, { sender: '20880' });
+      const { reference } = await stage.submit(given);
+      const { id, channel, sender, recipients, firstSentAt } = given;
+      return { submissionId: id, channel, sender, recipients, firstSentAt, reference };
+    };
+    const cancel = (of: Awaited<ReturnType<typeof sent>>) =>
+      stage.transport.cancel(of, stage.signal);
+
+    it('names the message as its answer did, and reports what the SMSC has deleted', async () => {
+      await stage.started({ idFormat: 'hex', serviceType: 'CMT' });
+      stage.smsc.idOf = () => 'abc';
+      const message = await sent('a');
+      expect(await cancel(message)).toMatchObject([
+        {
+          submissionId: message.submissionId,
+          reference: '2748',
+          status: 'failed',
+          rawStatus: 'DELETED',
+          errorCode: 'cancelled',
+        },
+      ]);
+      expect(stage.smsc.cancelled).toMatchObject([
+        {
+          messageId: 'abc',
+          serviceType: 'CMT',
+          source: { ton: 3, npi: 0, address: '20880' },
+          destination: { ton: 1, npi: 1, address: '2348012345678' },
+        },
+      ]);
+    });
+
+    it('of a long message names each part; the message has failed once one is deleted', async () => {
+      await stage.started();
+      const message = await sent('a'.repeat(400));
+      const ids = stage.smsc.submitted.map(({ id }) => id);
+      stage.smsc.cancels = ({ messageId }) =>
+        messageId === ids[0] ? COMMAND_STATUS.ESME_RCANCELFAIL : 0;
+      expect(await cancel(message)).toMatchObject([{ status: 'failed' }]);
+      expect(stage.smsc.cancelled.map(({ messageId }) => messageId)).toEqual(ids);
+    });
+
+    it.each(['ESME_RCANCELFAIL', 'ESME_RINVMSGID', 'ESME_RINVCMDID'] as const)(
+      'that is refused with %s reports nothing',
+      async (status) => {
+        await stage.started();
+        stage.smsc.cancels = () => COMMAND_STATUS[status];
+        expect(await cancel(await sent('a'))).toEqual([]);
+      },
+    );
+
+    it.each(['ESME_RTHROTTLED', 'ESME_RSYSERR'] as const)(
+      'that is answered %s can be asked again',
+      async (status) => {
+        await stage.started();
+        const message = await sent('a');
+        stage.smsc.cancels = () => COMMAND_STATUS[status];
+        await expect(cancel(message)).rejects.toMatchObject({ code: status });
+      },
+    );
+  });
+
   describe('an answer that is missing', () => {
     it('a link that is lost with ten unanswered submits: each was sent once, and their receipts settle them', async () => {
       await stage.started({ window: 10 });

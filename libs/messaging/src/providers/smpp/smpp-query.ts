@@ -56,7 +56,7 @@ export class SmppQueries {
   /** `undefined`: the SMSC does not say, or the message is on its way. */
   async #ask(id: string, sender: string, signal: AbortSignal): Promise<PartReport | undefined> {
     if (this.#isUnsupported || !this.binds.isBound) return undefined;
-    const body = { messageId: this.#written(id), source: senderAddress(sender) };
+    const body = { messageId: writtenId(id, this.idFormat), source: senderAddress(sender) };
     const answer = await this.binds.send(signal, (session) =>
       session.request('query_sm', body, { signal }),
     );
@@ -73,11 +73,11 @@ export class SmppQueries {
       providerTime: parseSmppTime(answer.finalDate) ?? null,
     };
   }
+}
 
-  /** As answers have it. */
-  #written(id: string): string {
-    return this.idFormat === 'hex' && /^\d+$/.test(id) ? BigInt(id).toString(16) : id;
-  }
+/** An id as answers have it. */
+export function writtenId(id: string, format: MessageIdFormat): string {
+  return format === 'hex' && /^\d+$/.test(id) ? BigInt(id).toString(16) : id;
 }
 
 /** The report of a delivered part is `sent` while others are missing. */

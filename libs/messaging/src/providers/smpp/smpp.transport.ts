@@ -39,6 +39,7 @@ import type {
 import { referenceOfParts, SentMessages, type SentMessage } from './sent-messages.js';
 import { recipientAddress, senderAddress } from './smpp-addresses.js';
 import { pause, SmppBinds } from './smpp-binds.js';
+import { SmppCancels } from './smpp-cancel.js';
 import { SmppInbound } from './smpp-inbound.js';
 import { SmppQueries } from './smpp-query.js';
 import { isFinal, referenceOf, reportOf } from './smpp-receipts.js';
@@ -85,6 +86,7 @@ export class SmppTransport
   readonly #binds: SmppBinds;
   readonly #sent = new SentMessages();
   readonly #queries: SmppQueries;
+  readonly #cancels: SmppCancels;
   readonly #inbound: SmppInbound;
   /** Messages whose answer may come late, by sequence number. */
   readonly #late = new WeakMap<BoundSession, Map<number, SentMessage>>();
@@ -115,6 +117,7 @@ export class SmppTransport
       late: (session, answer) => this.#answeredLate(session, answer),
     });
     this.#queries = new SmppQueries(this.#binds, settings.idFormat);
+    this.#cancels = new SmppCancels(this.#binds, settings);
   }
 
   listen(reports: ReportSink, inbound?: InboundSink): void {
@@ -167,6 +170,11 @@ export class SmppTransport
     signal: AbortSignal,
   ): Promise<readonly DeliveryReport[]> {
     return this.#queries.reports(submissions, signal);
+  }
+
+  /** By `cancel_sm`; of a long message each part. */
+  cancel(submission: SentSubmission, signal: AbortSignal): Promise<readonly DeliveryReport[]> {
+    return this.#cancels.cancel(submission, signal);
   }
 
   /** Receipts and messages that come from now on are left to the SMSC, before the store closes. */

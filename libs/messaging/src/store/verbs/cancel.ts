@@ -72,6 +72,8 @@ export class BatchChanges {
     private readonly clock: Clock,
     private readonly reads: Reads,
     private readonly completion: Pick<BatchCompletion, 'publish'>,
+    /** Asks the providers to cancel what they have accepted, after the commit. */
+    private readonly request: (tx: Transaction, batches: readonly string[]) => Promise<void>,
   ) {
     this.#ids = database.dialect.rows<string>({ v_id: ['uuid', (id) => id] });
   }
@@ -82,7 +84,8 @@ export class BatchChanges {
   }
 
   /**
-   * Each cancelled message has an event, also one without a row. Repeated calls are safe.
+   * Each cancelled message has an event, also one without a row. Repeated calls are safe. Providers
+   * that can are asked to cancel the messages that they have accepted, also where it throws.
    * @throws BatchNotFoundError
    * @throws AlreadySentError where no message can be cancelled any more
    */
@@ -91,11 +94,14 @@ export class BatchChanges {
       const batch = await this.reads.batchRow(tx, id, scope, true);
       const state = stateOf(batch);
       if (state === 'cancelled') return [];
-      if (!isCancellable(state)) throw new AlreadySentError(id);
+      await this.request(tx, [id]);
+      if (!isCancellable(state)) return undefined;
       const stopped = await this.#stop(tx, [batch]);
       await also?.(tx.manager);
       return stopped;
     });
+    // After the commit, which keeps the request to the provider.
+    if (!cancelled) throw new AlreadySentError(id);
     this.publish(cancelled);
     return this.reads.batch(id, scope);
   }
@@ -113,6 +119,8 @@ export class BatchChanges {
         const slice = ids.slice(from, from + TOGETHER);
         const cancelled = await this.database.transaction(async (tx) => {
           const rows = await this.reads.batchRows(tx, slice, scope);
+          const ids = rows.map((row) => row.id);
+          await this.request(tx, ids);
           return this.#stop(
             tx,
             rows.filter((row) => isCancellable(stateOf(row))),

@@ -1,0 +1,119 @@
+import { Logger } from '@nestjs/common';
+import type { LaneTask } from './dispatch/dispatcher.js';
+import type { LeasedLane } from './dispatch/leased-lane.js';
+import type { MessagingJob } from './jobs/messaging.jobs.js';
+import type { DeliveryReport } from './message/events.js';
+import type { MessageTransport, SentSubmission, Transports } from './ports/message-transport.js';
+import type { MessageStore } from './store/message-store.js';
+import type { DueLane } from './store/reads/lane-queues.js';
+import type { Cancellation } from './store/verbs/cancellations.js';
+import type { WorkQueue } from './work-queues.js';
+
+const NAME = 'messaging-cancel';
+
+/** Requests to a provider at a time: they share its connections with messages. */
+const TOGETHER = 5;
+
+/** Time for one answer, in milliseconds. */
+const TIME_LIMIT = 60_000;
+
+/**
+ * Asks providers to cancel messages that they have accepted, one lane for each provider. Only a
+ * confirmation changes a status, as a report of the provider.
+ */
+export class CancellationQueue implements WorkQueue {
+  readonly name = NAME;
+  readonly jobs: readonly MessagingJob[] = [
+    { name: 'cancellations', every: 60_000, run: () => this.store.cancellations.giveUp() },
+  ];
+
+  constructor(
+    readonly store: MessageStore,
+    private readonly transports: Transports,
+  ) {}
+
+  open(leased: LeasedLane): LaneTask {
+    const provider = leased.lane.slice(NAME.length + 1);
+    return new CancellationLane(leased, provider, this.transports.get(provider), this.store);
+  }
+
+  async due(horizon: number): Promise<readonly DueLane[]> {
+    const due = await this.store.cancellations.firstDue();
+    return due
+      .filter(({ dueIn }) => dueIn <= horizon)
+      .map(({ provider, dueIn }) => ({ lane: laneOf(provider), dueIn }));
+  }
+}
+
+function laneOf(provider: string): string {
+  return `${NAME}:${provider}`;
+}
+
+class CancellationLane implements LaneTask {
+  readonly #logger = new Logger('Cancel');
+  readonly #abort = new AbortController();
+
+  constructor(
+    private readonly leased: LeasedLane,
+    private readonly provider: string,
+    private readonly transport: MessageTransport | undefined,
+    private readonly store: MessageStore,
+  ) {}
+
+  get underWay(): string {
+    return `cancels at ${this.provider}`;
+  }
+
+  nudge(): void {
+    this.leased.changed.wake();
+  }
+
+  async pump(): Promise<void> {
+    while (!this.leased.stopping.aborted && this.leased.valid) {
+      const next = await this.store.cancellations.nextDue(this.provider);
+      if (!next) return;
+      await this.#carryOut(next);
+    }
+  }
+
+  settle(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  abort(): void {
+    this.#abort.abort(new Error('the process stops'));
+  }
+
+  leave(): Promise<{ rateState: null; open: false }> {
+    return Promise.resolve({ rateState: null, open: false });
+  }
+
+  async nextDueIn(): Promise<number> {
+    const due = await this.store.cancellations.firstDue();
+    return due.find(({ provider }) => provider === this.provider)?.dueIn ?? Infinity;
+  }
+
+  /** One window of the batch; what was asked when a request fails is asked again. */
+  async #carryOut(cancellation: Cancellation): Promise<void> {
+    const { cancellations } = this.store;
+    const { submissions, last } = await cancellations.open(cancellation);
+    for (let from = 0; from < submissions.length; from += TOGETHER) {
+      if (this.leased.stopping.aborted || !this.leased.valid) return;
+      const asked = submissions.slice(from, from + TOGETHER);
+      const answers = await Promise.allSettled(asked.map((one) => this.#ask(one)));
+      const reports = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+      await this.store.reports.record(reports, { provider: this.provider });
+      const failure = answers.find((one) => one.status === 'rejected');
+      if (!failure) continue;
+      const { name } = failure.reason as Error;
+      this.#logger.warn(`${this.provider}: not asked to cancel, asked again later: ${name}`);
+      return cancellations.failed(cancellation);
+    }
+    await cancellations.answered(cancellation, last);
+  }
+
+  async #ask(submission: SentSubmission): Promise<readonly DeliveryReport[]> {
+    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(TIME_LIMIT)]);
+    return (await this.transport?.cancel?.(submission, signal)) ?? [];
+  }
+}
