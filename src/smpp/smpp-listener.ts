@@ -18,6 +18,7 @@ import { type Environment, ENVIRONMENT, EnvironmentError } from '../config/envir
 import { listenRemedyOf } from '../config/listen-remedies.js';
 import { SmppBinds } from './smpp-binds.js';
 import { isSystemId, SmppCredentials, type SmppPrincipal } from './smpp-credentials.service.js';
+import { SmppMessages } from './smpp-messages.js';
 import { SmppSubmits } from './smpp-submits.js';
 
 /** Binds of one system_id in a process. */
@@ -48,6 +49,7 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly credentials: SmppCredentials,
     private readonly binds: SmppBinds,
     submits: SmppSubmits,
+    messages: SmppMessages,
     private readonly limits: RequestLimits,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {
@@ -55,7 +57,11 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
     this.#server = new SmppServer({
       systemId: 'dundun',
       authenticate: (bind, peer) => this.#authenticate(bind, peer),
-      handlers: { submit_sm: (pdu, session) => submits.answer(pdu, session) },
+      handlers: {
+        submit_sm: (pdu, session) => submits.answer(pdu, session),
+        query_sm: (pdu, session) => messages.query(pdu, session),
+        cancel_sm: (pdu, session) => messages.cancel(pdu, session),
+      },
       receiveWindow: SMPP_LISTEN_WINDOW,
       enquireLinkInterval: SMPP_LISTEN_ENQUIRE,
     });

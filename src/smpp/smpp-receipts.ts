@@ -54,6 +54,20 @@ const STATES: Readonly<Record<string, MessageState>> = {
   cancelled: 'deleted',
 };
 
+/** What a message is in, for `query_sm`. */
+export function stateOf(status: string): MessageState {
+  return STATES[status] ?? (status === 'unknown' ? 'unknown' : 'enroute');
+}
+
+export function isFinalState(state: MessageState): boolean {
+  return state !== 'enroute' && state !== 'unknown';
+}
+
+/** Three digits: the provider's code where it is such a number. */
+export function errorOf(errorCode: string | null): string {
+  return /^\d{1,3}$/.exec(errorCode ?? '')?.[0].padStart(3, '0') ?? '000';
+}
+
 /** The pair that a message was submitted with; `undefined`: not over SMPP. */
 export function systemIdOf({ channel, metadata }: MessageStatusChanged): string | undefined {
   return channel === 'sms' ? metadata?.[SYSTEM_ID] : undefined;
@@ -71,7 +85,7 @@ export function receiptsFor(change: MessageStatusChanged): NewDelivery[] {
     .split('')
     .flatMap((asked, index) => (isAsked(asked, state) ? [idOf(base, index + 1)] : []));
   if (isAsked(metadata[RECEIPTS], state)) ids.push(batchId);
-  const error = /^\d{1,3}$/.exec(change.errorCode ?? '')?.[0].padStart(3, '0') ?? '000';
+  const error = errorOf(change.errorCode);
   const submittedAt = timeOfId(batchId);
   const doneAt = change.providerTime;
   return ids.map((messageId) => ({

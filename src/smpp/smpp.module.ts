@@ -11,6 +11,7 @@ import { SmppBinds } from './smpp-binds.js';
 import { SmppCredentials } from './smpp-credentials.service.js';
 import { SmppDeliveryStore } from './smpp-delivery.store.js';
 import { SmppListener } from './smpp-listener.js';
+import { SmppMessages } from './smpp-messages.js';
 import { SmppOutbox } from './smpp-outbox.js';
 import { SmppParts } from './smpp-parts.js';
 import { SmppSender } from './smpp-sender.js';
@@ -34,7 +35,15 @@ export class SmppStoreModule {}
 /** The SMPP server for accounts, at `SMPP_LISTEN`. */
 @Module({
   imports: [AccountsModule, SmsIntakeModule, SmppStoreModule],
-  providers: [SmppBinds, SmppDeliveryStore, SmppListener, SmppParts, SmppSender, SmppSubmits],
+  providers: [
+    SmppBinds,
+    SmppDeliveryStore,
+    SmppListener,
+    SmppMessages,
+    SmppParts,
+    SmppSender,
+    SmppSubmits,
+  ],
 })
 export class SmppModule {
   constructor(metrics: Metrics, binds: SmppBinds, deliveries: SmppDeliveryStore) {
