@@ -90,8 +90,8 @@ describeEachDatabase(
           give: 'SELECT pg_advisory_unlock(741852963)',
         },
         mariadb: {
-          take: `SELECT GET_LOCK('messaging-741852963', 60)`,
-          give: `SELECT RELEASE_LOCK('messaging-741852963')`,
+          take: "SELECT GET_LOCK(CONCAT('messaging-741852963-', MD5(LOWER(DATABASE()))), 60)",
+          give: "SELECT RELEASE_LOCK(CONCAT('messaging-741852963-', MD5(LOWER(DATABASE()))))",
         },
       }[database.kind as 'postgres' | 'mariadb'];
       await runner.query(take);

@@ -1,5 +1,11 @@
 import { expect, it } from '@jest/globals';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import {
+  DataSource,
+  type DataSourceOptions,
+  type MigrationInterface,
+  type QueryRunner,
+} from 'typeorm';
+import { withMigrationLock } from '@dundun/messaging';
 import { pendingMigrations, runMigrations } from '../../../src/config/database.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
@@ -14,8 +20,8 @@ class First1700000000000 implements MigrationInterface {
 const LOCKS = {
   postgres: ['SELECT pg_advisory_lock(741852963)', 'SELECT pg_advisory_unlock(741852963)'],
   mariadb: [
-    "SELECT GET_LOCK('messaging-741852963', 1)",
-    "SELECT RELEASE_LOCK('messaging-741852963')",
+    "SELECT GET_LOCK(CONCAT('messaging-741852963-', MD5(LOWER(DATABASE()))), 1)",
+    "SELECT RELEASE_LOCK(CONCAT('messaging-741852963-', MD5(LOWER(DATABASE()))))",
   ],
 } as const;
 
@@ -37,6 +43,15 @@ describeEachDatabase(
       // It is given back: the next one need not wait.
       await runMigrations(other, 1_000);
       await holder.release();
+    });
+
+    it('a migration does not wait for one of another database of the server', async () => {
+      const url = await database.another();
+      const options = { ...database.options({ migrations: [First1700000000000] }), url };
+      const elsewhere = await new DataSource(options as DataSourceOptions).initialize();
+      await withMigrationLock(await database.open(), () => runMigrations(elsewhere, 1_000));
+      expect(await pendingMigrations(elsewhere)).toEqual([]);
+      await elsewhere.destroy();
     });
   },
   ['postgres', 'mariadb'],

@@ -62,6 +62,12 @@ async function schema(runner: QueryRunner): Promise<string[]> {
   ];
 }
 
+/**
+ * The name of a lock is one for the whole server, and at most 64 characters long. The lock of a
+ * database leaves the migrations of others alone.
+ */
+const lockName = (key: number): string => `CONCAT('messaging-${key}-', MD5(LOWER(DATABASE())))`;
+
 /** MySQL and MariaDB. */
 export const MYSQL_DRIVER: StoreDriver = {
   Database: MysqlDatabase,
@@ -69,7 +75,7 @@ export const MYSQL_DRIVER: StoreDriver = {
   schema,
   tableOptions,
   migrationLock: {
-    take: (key, wait) => `SELECT GET_LOCK('messaging-${key}', ${wait / 1_000}) AS taken`,
-    release: (key) => `SELECT RELEASE_LOCK('messaging-${key}')`,
+    take: (key, wait) => `SELECT GET_LOCK(${lockName(key)}, ${wait / 1_000}) AS taken`,
+    release: (key) => `SELECT RELEASE_LOCK(${lockName(key)})`,
   },
 };

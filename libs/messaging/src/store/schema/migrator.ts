@@ -22,7 +22,7 @@ export class MigrationLockedError extends MessagingError {
   constructor(timeout: number) {
     super(
       'migration_locked',
-      `Another session has held the migration lock (messaging-${LOCK}) for ${timeout / 1_000} s; wait for its migration, or end that session, and start again`,
+      `Another session has held the migration lock of this database (${LOCK}) for ${timeout / 1_000} s; wait for its migration, or end that session, and start again`,
     );
   }
 }
