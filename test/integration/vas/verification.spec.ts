@@ -213,8 +213,19 @@ describeEachDatabase('one-time codes', (database) => {
         await store.database.all('SELECT * FROM messaging_batch b WHERE b.id = ?', [batch]),
         await store.database.all('SELECT * FROM messaging_submission s WHERE s.batch = ?', [batch]),
         await store.database.all('SELECT * FROM messaging_verification v WHERE v.id = ?', [id]),
+        await store.database.all('SELECT * FROM messaging_report r WHERE r.batch = ?', [batch]),
       ]);
     expect(await stored()).toContain(code);
+    // The provider's error and details may quote the text.
+    const details = JSON.stringify({ diagnostic: code });
+    await store.database.transaction(async (tx) => {
+      await tx.run('UPDATE messaging_submission SET error_text = ?, details = ? WHERE batch = ?', [
+        `refused: ${code}`,
+        details,
+        batch,
+      ]);
+      await tx.run('UPDATE messaging_report SET details = ? WHERE batch = ?', [details, batch]);
+    });
     expect(await statusOf(id, code)).toBe('verified');
     await eventually(async () => {
       await codes.eraseEnded();

@@ -1,5 +1,6 @@
 import type { Sql, StoreDatabase } from '../../store/database/store-database.js';
 import { hasEnded } from '../../store/rows/batch-state.js';
+import { eraseContent } from '../../store/upkeep/erased-content.js';
 import type { VerificationStatus } from './verification.js';
 
 type Big = string | number;
@@ -217,9 +218,7 @@ export class VerificationStore {
       ]);
       return false;
     }
-    await sql.run('UPDATE messaging_batch SET content = NULL WHERE id = ?', [batch]);
-    await sql.run('UPDATE messaging_submission SET content = NULL WHERE batch = ?', [batch]);
-    await sql.run('DELETE FROM messaging_batch_personal WHERE batch = ?', [batch]);
+    await eraseContent(sql, batch);
     await sql.run('UPDATE messaging_verification SET erase_at = NULL WHERE id = ?', [id]);
     return true;
   }

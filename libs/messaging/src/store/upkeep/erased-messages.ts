@@ -6,6 +6,7 @@ import { BATCH_STATE, CANCELLED } from '../rows/batch-state.js';
 import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
 import { readContent, writeContent } from '../rows/stored-content.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
+import { eraseContent, ERASED_SUBMISSION } from './erased-content.js';
 import type { StatusWriter } from '../verbs/status-writer.js';
 
 /** Id of a batch, and a position in it. */
@@ -77,7 +78,7 @@ export class ErasedMessages {
     if (rest) await this.#eraseOwnContent(tx, batch, position, of);
     // Its last request has not been recorded yet.
     else if (of.state === BATCH_STATE.draining) return undefined;
-    else await this.#eraseContent(tx, batch, of);
+    else await this.#eraseBatch(tx, batch, of);
     return changes;
   }
 
@@ -144,7 +145,7 @@ export class ErasedMessages {
     { state }: BatchRow,
   ): Promise<void> {
     await tx.run(
-      `UPDATE messaging_submission SET content = NULL, details = NULL, error_text = NULL
+      `UPDATE messaging_submission SET ${ERASED_SUBMISSION}
        WHERE batch = ? AND first_position = ? AND last_position = ? AND outcome IS NOT NULL`,
       [batch, position, position],
     );
@@ -153,8 +154,8 @@ export class ErasedMessages {
       await tx.run('UPDATE messaging_batch SET revision = revision + 1 WHERE id = ?', [batch]);
   }
 
-  /** Of a batch without a recipient. What has not started is cancelled. */
-  async #eraseContent(tx: Transaction, batch: string, { state }: BatchRow): Promise<void> {
+  /** For a batch without a recipient. Cancels the rest. */
+  async #eraseBatch(tx: Transaction, batch: string, { state }: BatchRow): Promise<void> {
     const at = this.clock.now() * 1_000;
     if (state < BATCH_STATE.draining)
       await tx.run(
@@ -162,12 +163,6 @@ export class ErasedMessages {
          WHERE id = ?`,
         [at, batch],
       );
-    await tx.run('UPDATE messaging_batch SET content = NULL WHERE id = ?', [batch]);
-    await tx.run(
-      'UPDATE messaging_submission SET content = NULL, details = NULL, error_text = NULL WHERE batch = ?',
-      [batch],
-    );
-    for (const table of ['batch_personal', 'batch_attachment', 'batch_label'])
-      await tx.run(`DELETE FROM messaging_${table} WHERE batch = ?`, [batch]);
+    await eraseContent(tx, batch);
   }
 }

@@ -1,6 +1,7 @@
 import { hasEnded } from '../rows/batch-state.js';
 import type { Dialect } from '../database/dialect.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
+import { ERASED_SUBMISSION } from './erased-content.js';
 
 /** Milliseconds after the end of a batch; `undefined`: unlimited. */
 export interface RetentionSettings {
@@ -32,7 +33,7 @@ type Change = Readonly<Record<string, string>>;
 const ERASE: Change = {
   message: "recipient = ''",
   report: 'recipient = NULL, details = NULL',
-  submission: 'content = NULL, error_text = NULL',
+  submission: ERASED_SUBMISSION,
   resend: 'resent_by = NULL',
   batch: 'content = NULL',
 };
