@@ -1,7 +1,14 @@
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
 import { INTO_LOG, LOG, onLogged } from '../rows/received-report.js';
 import { WOKEN } from '../rows/notification.js';
-import { HELD_COLUMNS, type HeldMessage, isBelow, nextSequence, raisedTo } from '../rows/status.js';
+import {
+  HELD_COLUMNS,
+  HELD_NAMES,
+  type HeldMessage,
+  isBelow,
+  nextSequence,
+  raisedTo,
+} from '../rows/status.js';
 import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT as dialect } from './dialect.js';
 
@@ -25,8 +32,7 @@ const STATEMENT = `WITH held AS (
     woken AS (UPDATE messaging_notification n SET ${WOKEN} FROM held WHERE (SELECT fits FROM fit)
       AND n.id = held.notification AND held.notification IS NOT NULL
       AND ${isBelow('held', 'v_status')})
-    SELECT batch, position, recipient, status, sequence, error_code, reference, tenant, channel, sender,
-      delivery_report, labelled, notification FROM held WHERE (SELECT fits FROM fit)`;
+    SELECT ${HELD_NAMES} FROM held WHERE (SELECT fits FROM fit)`;
 
 /**
  * Locks, logs and raises. Assumes that each message exists and has one report in the group;

@@ -43,8 +43,23 @@ export interface StatusChange {
   readonly details?: string | null;
 }
 
-export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code, m.reference,
-  b.tenant, b.channel, b.sender, b.delivery_report, b.labelled, b.notification`;
+const HELD = {
+  m: ['batch', 'position', 'recipient', 'status', 'sequence', 'error_code', 'reference'],
+  b: ['tenant', 'channel', 'sender', 'delivery_report', 'labelled', 'notification'],
+} as const satisfies Record<string, readonly (keyof HeldMessage)[]>;
+
+const HELD_PLACES = Object.entries(HELD).flatMap(([table, names]) =>
+  names.map((name) => ({ name, column: `${table}.${name}` })),
+);
+
+/** SQL: the columns of a {@link HeldMessage}, of the message `m` and its batch `b`. */
+export const HELD_COLUMNS = HELD_PLACES.map(({ column }) => column).join(', ');
+
+/** The same columns of a row that was selected before. */
+export const HELD_NAMES = HELD_PLACES.map(({ name }) => name).join(', ');
+
+/** The same columns as the arguments of `json_object`. */
+export const HELD_PAIRS = HELD_PLACES.map(({ name, column }) => `'${name}', ${column}`).join(', ');
 
 /**
  * The higher rank wins, regardless of the order of arrival; of two reports with one rank the first
