@@ -14,13 +14,16 @@ import { Account, type AccountWords } from './accounts.tables.js';
 
 type ConsentReader = ReturnType<typeof consentWords>;
 
+/** Columns of the settings that an account may have; {@link OwnSettings} reads no other. */
+const OWN_COLUMNS = ['rate', 'consentWords'] as const satisfies readonly (keyof Account)[];
+
 /** The settings of an account that has its own. */
 class OwnSettings {
   readonly rate: RateLimit | undefined;
   readonly words: AccountWords;
   #reader: ConsentReader | undefined;
 
-  constructor({ rate, consentWords: words }: Account) {
+  constructor({ rate, consentWords: words }: Pick<Account, (typeof OWN_COLUMNS)[number]>) {
     this.rate = rate === null ? undefined : rateOf('rate', rate);
     this.words = words ?? {};
   }
@@ -97,7 +100,7 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
 
   async #read(): Promise<void> {
     const accounts = await this.dataSource.manager.find(Account, {
-      where: [{ rate: Not(IsNull()) }, { consentWords: Not(IsNull()) }],
+      where: OWN_COLUMNS.map((column) => ({ [column]: Not(IsNull()) })),
     });
     this.#own = new Map(accounts.map((account) => [account.id, new OwnSettings(account)]));
   }
