@@ -32,21 +32,24 @@ describeEachDatabase('a cancel of messages that the SMSC has', (database) => {
   let changes: MessageStatusChanged[];
   let used = 0;
 
-  const start = async (): Promise<void> => {
-    app = await Test.createTestingModule({
+  const started = async (enabled = true): Promise<TestingModule> => {
+    const made = await Test.createTestingModule({
       providers: [Changes],
       imports: [
         TypeOrmModule.forRoot({ ...database.options(), entities: [], migrations: [] }),
         EventEmitterModule.forRoot(),
         MessagingModule.forRoot({
           providers: { smsc: smpp({ url: smsc.url, reconnect: 50, connectTimeout: 300 }) },
-          dispatch: { backoff: 20 },
+          dispatch: { backoff: 20, enabled },
           callbackPath: false,
         }),
       ],
     }).compile();
-    app.useLogger(false);
-    await app.init();
+    made.useLogger(false);
+    return made.init();
+  };
+  const start = async (): Promise<void> => {
+    app = await started();
     sms = app.get(SmsService);
     ({ changes } = app.get(Changes));
   };
@@ -104,6 +107,16 @@ describeEachDatabase('a cancel of messages that the SMSC has', (database) => {
     expect(await sms.cancel({ tag: 'sale' })).toEqual({ batches: 0, messages: 0 });
     await expectCounts(tagged, { failed: 2 });
     expect((await sms.batch(other)).counts).toEqual({ sent: 2 });
+  });
+
+  it('a process that sends carries out the cancel of one that does not', async () => {
+    const id = await send(numbers(2));
+    await expectCounts(id, { sent: 2 });
+    const web = await started(false);
+    await expect(web.get(SmsService).cancel(id)).rejects.toMatchObject({ code: 'already_sent' });
+    await web.close();
+    await expectCounts(id, { failed: 2 });
+    expect(smsc.sessions).toHaveLength(1);
   });
 
   it('a request outlives its process, and an SMSC that is away', async () => {

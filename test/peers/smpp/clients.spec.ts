@@ -93,13 +93,15 @@ describe('other SMPP clients as customers of the gateway', () => {
   });
 
   describeWithServer('netsmpp', "Debian's Net::SMPP", () => {
-    it('binds, submits a text and answers its receipt', async () => {
+    it('binds, submits a text, answers its receipt, and asks after it', async () => {
       const script = join(import.meta.dirname, 'customer.pl');
       const { systemId, password } = pair;
       const args = [script, String(port), systemId, password, TO, 'Hello from Perl'];
       const { stdout } = await promisify(execFile)('/usr/bin/perl', args);
-      const [id = '', receipt] = stdout.split('\n');
+      const [id = '', receipt, ...answers] = stdout.trim().split('\n');
       expect(await textOf(id)).toBe('Hello from Perl');
+      // Delivered, and ESME_RCANCELFAIL.
+      expect(answers).toEqual(['state 0 2', 'cancel 17']);
       expect(receipt).toMatch(new RegExp(`^id:${id} .* stat:DELIVRD err:000 text:$`));
       await expectNoneWaiting();
     });

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # An SMSC of Net::SMPP for one transceiver: hexadecimal ids in answers, decimal ones in receipts. It
-# throttles the first submit, answers query_sm, and prints what it takes. Its port is the first line.
+# throttles the first submit, answers query_sm and cancel_sm, and prints what it takes. Its port is the first line.
 use strict;
 use warnings;
 use Net::SMPP;
@@ -40,6 +40,10 @@ while (my $pdu = $peer->read_pdu) {
     my $of = $pdu->{message_id};
     $peer->query_sm_resp(seq => $seq, status => $known{$of} ? 0 : 0x67, message_id => $of,
       final_date => '', message_state => 2, error_code => 0);
+  } elsif ($pdu->{cmd} == Net::SMPP::CMD_cancel_sm) {
+    my $of = $pdu->{message_id};
+    print join(' ', 'cancel', $of, $pdu->{source_addr}, $pdu->{destination_addr}), "\n";
+    $peer->cancel_sm_resp(seq => $seq, status => delete $known{$of} ? 0 : 0x11);
   } elsif ($pdu->{cmd} == Net::SMPP::CMD_deliver_sm_resp) {
     print "receipt $pdu->{status}\n";
   } elsif ($pdu->{cmd} == Net::SMPP::CMD_enquire_link) {

@@ -109,6 +109,17 @@ describeWithServer('netsmpp', 'our client at an SMSC of libnet-smpp-perl', () =>
     );
   });
 
+  it('deletes a message by cancel_sm, and is refused for one that the SMSC does not have', async () => {
+    await submit('first').catch(() => undefined);
+    const sent = await submit('to be cancelled', '20880');
+    expect(await transport.cancel(sent, signal)).toMatchObject([
+      { submissionId: sent.submissionId, status: 'failed', rawStatus: 'DELETED' },
+    ]);
+    expect(await transport.cancel(sent, signal)).toEqual([]);
+    const cancels = lines.filter((line) => line.startsWith('cancel '));
+    expect(cancels).toEqual(Array.from({ length: 2 }, () => 'cancel abcd01 ACME 20880'));
+  });
+
   it('asks by query_sm after a message without a receipt, keeps the link, and unbinds', async () => {
     await submit('first').catch(() => undefined);
     const sent = await submit('no receipt', '20880');
