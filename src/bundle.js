@@ -46,6 +46,25 @@ function ownPaths(directory) {
 }
 
 /**
+ * Writes characters above U+007F as escapes: V8 keeps a source with one above U+00FF in two bytes a
+ * character. Such characters are in strings, templates and regular expressions alone.
+ * @returns {import('rolldown').Plugin}
+ */
+function ascii() {
+  return {
+    name: 'ascii',
+    // After `renderChunk`, whose result is printed anew.
+    generateBundle(_options, files) {
+      for (const file of Object.values(files))
+        if (file.type === 'chunk') file.code = file.code.replaceAll(/[^\0-\x7f]/g, escaped);
+    },
+  };
+}
+
+const escaped = (/** @type {string} */ unit) =>
+  `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/**
  * @param {Readonly<Record<string, string>>} input entries by the path of their output
  * @param {string} to
  * @param {string} files the folder in it for code that entries share
@@ -56,13 +75,14 @@ async function bundle(input, to, files) {
     external: EXTERNAL,
     platform: 'node',
     tsconfig: join(root, 'test/tsconfig.json'),
-    plugins: [ownPaths(join(to, files))],
+    plugins: [ownPaths(join(to, files)), ascii()],
   });
   await rm(join(to, files), { recursive: true, force: true });
   await build.write({
     dir: to,
     format: 'esm',
     keepNames: true,
+    comments: { legal: true, annotation: false, jsdoc: false },
     banner: FROM_HERE,
     entryFileNames: '[name].js',
     chunkFileNames: join(files, '[name]-[hash].js'),

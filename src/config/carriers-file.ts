@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Route } from '@dundun/messaging';
-import { parse as parseYaml } from 'yaml';
+import { load as parseYaml, YAMLException } from 'js-yaml';
 
 /** A carrier as `CARRIERS_FILE` writes it, with the variables of the environment filled in. */
 export interface WrittenCarrier {
@@ -118,16 +118,14 @@ function readWhole(path: string, refuse: Refuse): Record<string, unknown> | unde
   }
   try {
     // JSON is YAML, except that the parser finds a key that is written twice.
-    const whole: unknown = parseYaml(text, { logLevel: 'silent', maxAliasCount: 0 });
+    const whole: unknown = parseYaml(text, { maxAliases: 0 });
     if (isObject(whole)) return whole;
     refuse('', `${path} must be an object with carriers and routes`);
   } catch (error) {
-    const { linePos, code } = error as { linePos?: readonly { line: number }[]; code?: string };
-    const line = linePos?.[0]?.line;
-    refuse(
-      '',
-      `${path} is neither JSON nor YAML${line === undefined ? '' : `: line ${line}`}${code ? `, ${code}` : ''}`,
-    );
+    // The parser's own text may quote a secret of the file.
+    const line = error instanceof YAMLException ? error.mark?.line : undefined;
+    const at = line === undefined ? '' : `: line ${line + 1}`;
+    refuse('', `${path} is neither JSON nor YAML${at}`);
   }
   return undefined;
 }

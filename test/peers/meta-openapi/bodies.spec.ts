@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import type { MessageContent } from '@dundun/messaging';
 import { messageBody } from '../../../libs/messaging/src/providers/whatsapp-cloud/graph-messages.js';
 import type { Submission } from '../../../libs/messaging/src/ports/message-transport.js';
@@ -53,7 +53,7 @@ const FILE = process.env['TEST_META_OPENAPI'] ?? '';
 describe('bodies of the WhatsApp Cloud API in the OpenAPI document of Meta', () => {
   let validate: ValidateFunction;
   beforeAll(() => {
-    const { components } = parse(readFileSync(FILE, 'utf8')) as Parameters<typeof corrected>[0];
+    const { components } = load(readFileSync(FILE, 'utf8')) as Parameters<typeof corrected>[0];
     const ajv = new Ajv2019({ strict: false, allErrors: true, validateFormats: false });
     const schemas = corrected({ components });
     validate = ajv.compile({ ...schemas, $ref: '#/components/schemas/Message' });
