@@ -48,7 +48,8 @@ describe('limits of a bind', () => {
     gateway = await new TestGateway({
       SMPP_LISTEN: `127.0.0.1:${port}`,
       SMPP_LISTEN_WINDOW: '10',
-      SMPP_LISTEN_ENQUIRE: '1s',
+      // Scripted peers answer none, and those of the other tests end within this time.
+      SMPP_LISTEN_ENQUIRE: '5s',
       MAX_PENDING_SENDS: '10',
     }).start();
     account = await gateway.account();

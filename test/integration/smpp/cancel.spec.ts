@@ -79,9 +79,10 @@ describeEachDatabase('a cancel of messages that the SMSC has', (database) => {
     expect({ status, counts }).toEqual({ status: 'cancelled', counts: { sent: 5, cancelled: 15 } });
     await expectCounts(id, { failed: 5, cancelled: 15 });
     expect(idsCancelled()).toEqual(idsSubmitted());
-    const failed = changes.filter((change) => change.status === 'failed');
-    expect(failed).toHaveLength(5);
-    for (const change of failed) expect(change).toMatchObject({ errorCode: 'cancelled' });
+    const failed = () => changes.filter((change) => change.status === 'failed');
+    // Listeners are called after the commit.
+    await eventually(async () => expect(failed()).toHaveLength(5));
+    for (const change of failed()) expect(change).toMatchObject({ errorCode: 'cancelled' });
   });
 
   it('what the SMSC refuses to delete goes its way, and is not asked for again', async () => {
