@@ -1,5 +1,5 @@
 import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
-import { type QueueDatabase, WorkQueues } from '@dundun/messaging/queue';
+import { doubledWait, type QueueDatabase, WorkQueues } from '@dundun/messaging/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { LessThan } from 'typeorm';
 import { forUpdate } from '../accounts/accounts.service.js';
@@ -165,6 +165,6 @@ export class SmppDeliveryStore {
 
   #retryAt(refusals: number): number {
     if (refusals < REFUSALS_IN_TURN) return 0;
-    return this.clock.now() + Math.min(HOUR, MINUTE * 2 ** (refusals - REFUSALS_IN_TURN));
+    return this.clock.now() + doubledWait(MINUTE, refusals - REFUSALS_IN_TURN, HOUR);
   }
 }

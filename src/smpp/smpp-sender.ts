@@ -15,6 +15,7 @@ import {
   type MessageStatusChanged,
 } from '@dundun/messaging';
 import {
+  doubledWait,
   type DueLane,
   type LaneTask,
   type LaneWaker,
@@ -233,7 +234,7 @@ class SmppLane implements LaneTask {
 
   async #pause(): Promise<void> {
     const { clock } = this.sender;
-    const wait = Math.min(LONGEST_PAUSE, SECOND * 2 ** Math.min(10, this.#refusals - 1));
+    const wait = doubledWait(SECOND, this.#refusals - 1, LONGEST_PAUSE);
     const until = clock.monotonic() + wait;
     for (let rest = wait; rest > 0 && this.#mayGoOn; rest = until - clock.monotonic())
       await this.leased.changed.sleep(rest);

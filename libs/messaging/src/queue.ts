@@ -1,5 +1,6 @@
 /** Leased lanes, wakes, a bounded stop, group commit and retries for an app's own work. */
 export { recordAgain, scheduledWait } from './dispatch/backoff.js';
+export { doubledWait } from './message/doubled-wait.js';
 export type { LaneTask } from './dispatch/dispatcher.js';
 export type { LeasedLane } from './dispatch/leased-lane.js';
 export type { MessagingJob } from './jobs/messaging.jobs.js';

@@ -1,3 +1,4 @@
+import { doubledWait } from '../message/doubled-wait.js';
 import { DatabaseShutdownTimeoutError } from '../message/errors.js';
 import type { Stopping } from './leased-lane.js';
 
@@ -5,13 +6,18 @@ import type { Stopping } from './leased-lane.js';
 const LONGEST_RECORD_WAIT = 1_000;
 const LONGEST_WAIT_OF_A_STOP = 200;
 
-/** Longest wait between two tries, in milliseconds. */
+/** Longest wait between two tries of a message, in milliseconds. */
 const CEILING = 600_000;
+
+/**
+ * Longest wait of a failing lane, and of a paused provider, in milliseconds; a provider may ask for
+ * a longer one.
+ */
+export const LONGEST_REST = 30_000;
 
 /** Exponential backoff with jitter: 10 to 100 % of `base · 2^(tries-1)`, at most ten minutes. */
 export function backoff(base: number, tries: number, random: () => number = Math.random): number {
-  const most = Math.min(CEILING, base * 2 ** Math.min(30, tries - 1));
-  return most * (0.1 + 0.9 * random());
+  return doubledWait(base, tries - 1, CEILING, [0.1, 1], random);
 }
 
 /**
@@ -47,7 +53,7 @@ export async function recordAgain(
     if (stopping.over || error instanceof DatabaseShutdownTimeoutError) return error;
     onFailure(error);
     const most = stopping.aborted ? LONGEST_WAIT_OF_A_STOP : LONGEST_RECORD_WAIT;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(most, 100 * 2 ** tries)));
+    await new Promise((resolve) => setTimeout(resolve, doubledWait(100, tries, most)));
     try {
       await record();
       return undefined;

@@ -1,13 +1,10 @@
-import { backoff } from './backoff.js';
+import { backoff, LONGEST_REST } from './backoff.js';
 
 /** Failures of one message after which it waits by itself and the next message is the probe. */
 const STRIKES_BEFORE_PROBE = 3;
 
 /** Messages of one batch that fail with no success between them, after which another is the probe. */
 const MOST_OF_BATCH = 2;
-
-/** Longest rest while every message fails, in milliseconds. */
-const LONGEST_REST = 30_000;
 
 /** Longest rest while few submissions are uncertain, in milliseconds: others leave soon. */
 const SHORT_REST = 1_000;
@@ -28,7 +25,7 @@ const MOST_DOUBTS = 10;
 const RECENT = 10_000;
 
 /** The limit drops cancelled messages, which never succeed. */
-const MAX_SUSPECTS = 10_000;
+const MAX_FAILING = 10_000;
 
 /** The messages of a submission: those of a refused one are submitted again with the same first one. */
 interface Tried {
@@ -211,7 +208,7 @@ export class FailurePolicy {
   }
 
   #addFailing(key: string, { batch }: Tried, now: number): void {
-    if (this.#failing.has(key) || this.#failing.size >= MAX_SUSPECTS) return;
+    if (this.#failing.has(key) || this.#failing.size >= MAX_FAILING) return;
     this.#failing.add(key);
     const messages = (this.#batches.get(batch)?.messages ?? 0) + 1;
     this.#batches.set(batch, { messages, asideUntil: now + backoff(this.base, messages) });
@@ -259,7 +256,7 @@ export class FailurePolicy {
     };
     this.#suspects.set(key, suspect);
     const [oldest] = this.#suspects.keys();
-    if (this.#suspects.size > MAX_SUSPECTS) {
+    if (this.#suspects.size > MAX_FAILING) {
       this.#suspects.delete(oldest as string);
       this.#failing.delete(oldest as string);
     }

@@ -1,10 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Clock } from '../ports/clock.js';
 import type { ProviderPause, ProviderPauses } from '../store/verbs/provider-pauses.js';
-import { backoff } from './backoff.js';
-
-/** Longest rest of the breaker's own, in milliseconds; a provider may ask for a longer one. */
-const LONGEST_REST = 30_000;
+import { backoff, LONGEST_REST } from './backoff.js';
 
 /** Shortest rest that other processes are told of, in milliseconds. */
 const SHARED_FROM = 100;
@@ -18,7 +15,7 @@ const CLAIM_WAIT = 50;
 /** Milliseconds in which a read of the rows may be older than what this process knows. */
 const READ_LAG = 2_000;
 
-/** Time without a message to probe a provider after which its own word counts, in milliseconds. */
+/** Time without a message to probe a provider after which the transport's own state ends the pause, in ms. */
 const LONGEST_PROBING = 5_000;
 
 type Pauses = Pick<ProviderPauses, 'pause' | 'claim' | 'end'>;
@@ -227,7 +224,7 @@ export class ProviderWatch {
       return;
     }
     this.#said.delete(provider);
-    // What this process has said, or another one that has died since.
+    // The pause was recorded by this process, or by one that has ended.
     if (row && (row.reason === said || row.pausedFor < -LONGEST_PROBING))
       await this.pauses.end(provider);
   }

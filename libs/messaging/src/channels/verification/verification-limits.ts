@@ -1,6 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/core';
 import metadata from 'libphonenumber-js/metadata.min';
 import type { Address } from '../../message/address.js';
+import { doubledWait } from '../../message/doubled-wait.js';
 import type { MessagingSettings } from '../../ports/messaging-options.js';
 import type { Sql } from '../../store/database/store-database.js';
 import type { KeyedDigests } from '../../store/rows/keyed-digests.js';
@@ -11,7 +12,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** Time in ms that a person has to check a code before it counts as never checked. */
 const MATURE = 600_000;
-/** Newest mature codes that are looked at, and the fewest that tell anything. */
+/** Newest mature codes that are looked at, and the smallest sample that is used. */
 const SAMPLE = 200;
 const LEAST = 50;
 /** Codes are stopped where less than one in this many is ever checked. */
@@ -68,7 +69,7 @@ export class VerificationLimits {
       if (started >= max) throw new VerificationLimitError(scope, windowAt + per - now);
       if (now < known.nextAt && !isOver)
         throw new VerificationLimitError(scope, known.nextAt - now);
-      const nextAt = wait > 0 ? now + Math.min(wait * 2 ** started, per) : 0;
+      const nextAt = wait > 0 ? now + doubledWait(wait, started, per) : 0;
       const taken = { windowAt, started: started + 1, nextAt };
       await this.store.setLimit(tx, tenant, scope, subject, taken);
     }

@@ -8,6 +8,7 @@ import {
   SmppBindError,
   type SmppSession,
 } from '@dundun/smpp';
+import { doubledWait } from '../../message/doubled-wait.js';
 import { PausedFailure, RetryableFailure } from '../../message/errors.js';
 import type { SmppSettings } from './smpp.options.js';
 import { pauseCode } from './smpp-refusals.js';
@@ -88,15 +89,13 @@ export class SmppBinds {
 
   async #keep(mode: BindMode): Promise<void> {
     const { signal } = this.#stop;
-    for (let wait = FIRST_WAIT; !signal.aborted;) {
+    for (let tries = 0; !signal.aborted; tries++) {
       const since = performance.now();
       await this.#bind(mode);
       if (signal.aborted) return;
       // A bind that held is no sign of an outage.
-      if (performance.now() - since > this.settings.reconnect) wait = FIRST_WAIT;
-      const most = Math.min(wait, this.settings.reconnect);
-      await pause(most * (0.5 + Math.random() / 2), signal);
-      wait = Math.min(wait * 2, this.settings.reconnect);
+      if (performance.now() - since > this.settings.reconnect) tries = 0;
+      await pause(doubledWait(FIRST_WAIT, tries, this.settings.reconnect, [0.5, 1]), signal);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
+import { doubledWait } from '../../message/doubled-wait.js';
 import type { EmailContent } from '../../message/email-content.js';
 import {
   BouncedFailure,
@@ -226,11 +227,10 @@ export class SmtpTransport
   #deferred(code: string, said: string, attempt: number, answer: string | null): DeferredFailure {
     const { retry, url } = this.settings;
     const first = answer === null ? Math.min(CUT_WAIT, retry.after) : retry.after;
-    const wait = Math.min(retry.most, first * 2 ** Math.min(20, attempt - 1));
     return new DeferredFailure(
       code,
       `The recipient is refused for now (${said})`,
-      Math.round(wait * (0.9 + Math.random() / 5)),
+      Math.round(doubledWait(first, attempt - 1, retry.most, [0.9, 1.1])),
       retry.giveUpAfter,
       answer === null ? undefined : { ...bounceDetails(answer, url.host) },
     );

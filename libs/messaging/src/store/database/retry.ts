@@ -1,3 +1,4 @@
+import { doubledWait } from '../../message/doubled-wait.js';
 import { DatabaseShutdownTimeoutError } from '../../message/errors.js';
 import { isStatementLost, isTransient, isUnavailable } from './database-errors.js';
 
@@ -14,7 +15,8 @@ export async function retryTransient<T>(
     } catch (error) {
       const again = isTransient(error) || isStatementLost(error);
       if (attempt >= ATTEMPTS || isFinal(error) || !again) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 5 * 2 ** attempt));
+      const wait = doubledWait(5, attempt, Infinity, [0, 1]);
+      await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
 }

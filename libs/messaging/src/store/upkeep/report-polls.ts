@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { doubledWait } from '../../message/doubled-wait.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { PartReport, SentSubmission } from '../../ports/message-transport.js';
 import { type Dialect, updater } from '../database/dialect.js';
@@ -86,7 +87,7 @@ export class ReportPolls {
           const { after, longest } = isAskedOn
             ? IRREVOCABLE
             : { after: this.after, longest: LONGEST_WAIT };
-          const wait = Math.min(longest, after * 2 ** Math.min(polls + 1, 30)) * 1_000;
+          const wait = doubledWait(after, polls + 1, longest) * 1_000;
           return [id, Number(isGivenUp) === 1 && !isAskedOn ? null : wait];
         }),
       );
