@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 
-/** What happened to something of an account, such as a domain. */
+/** An event of something of an account, such as a domain. */
 export interface AccountEvent {
   readonly account: string;
   /** Id of what it happened to, at most 64 characters; its callbacks go in order. */

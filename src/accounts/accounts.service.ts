@@ -39,7 +39,7 @@ export interface CreatedAccount {
 
 type KeyStatus = 'active' | 'expired' | 'revoked';
 
-/** What an operator changes of an account; `null` restores the default. */
+/** Settings of an account that an operator changes; `null` restores the default. */
 export type AccountChange = Partial<Pick<Account, 'rate' | 'consentWords'>>;
 
 /**
@@ -164,7 +164,7 @@ export class AccountsService {
     });
   }
 
-  /** What is queued with it is still sent. @throws ApiError 404 */
+  /** Messages that are queued with it are still sent. @throws ApiError 404 */
   async removeSender(
     accountId: string,
     sender: string,

@@ -73,8 +73,7 @@ export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOpti
     if (!isChunked && length <= UNCOUNTED_BODY) return done();
     // Fastify makes a new object for each request.
     const { routeOptions } = request;
-    if (isLarge && request.is404)
-      return done(new ApiError('not_found', 'There is nothing at this path'));
+    if (isLarge && request.is404) return done(new ApiError('not_found', 'No such route'));
     const holder =
       isLarge && !isSelfVerified(routeOptions.url)
         ? recognise(request)

@@ -89,7 +89,7 @@ export class WhatsAppNumbers {
   }
 }
 
-/** What a number is at Meta. */
+/** Ids of a number at Meta. */
 export interface MetaNumber {
   readonly phoneNumberId?: string | undefined;
   /** Its business account. */

@@ -172,7 +172,7 @@ routes:
     [
       'wrong prices',
       { carriers: { a: { ...A, prices: '234:1' } }, routes: ROUTES },
-      'CARRIERS_FILE carriers.a.prices: must be beginnings of numbers with prices',
+      'CARRIERS_FILE carriers.a.prices: must be prefixes of numbers with prices',
     ],
     [
       'a carrier without prices among the cheapest',

@@ -13,7 +13,7 @@ export interface FileCarrier extends Carrier {
   readonly name: string;
   readonly type: string;
   readonly rateLimit: ReturnType<typeof rateOf> | undefined;
-  /** By the beginning of the recipient. */
+  /** By the prefix of the recipient. */
   readonly prices: Readonly<Record<string, string>> | undefined;
   /** The settings as written, without secrets. */
   readonly shown: Readonly<Record<string, string>>;
@@ -140,7 +140,7 @@ function readSettings(
     if (pairs.every((pair) => pair !== null)) {
       prices = Object.fromEntries(pairs.map(([, start = '', price = '']) => [start, price]));
       shown[PRICES] = table;
-    } else refuse(PRICES, 'must be beginnings of numbers with prices; write 234=0.0030 *=0.02');
+    } else refuse(PRICES, 'must be prefixes of numbers with prices; write 234=0.0030 *=0.02');
   }
   return { values, shown, rateLimit, prices };
 }

@@ -9,7 +9,7 @@ export interface WrittenCarrier {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** What `CARRIERS_FILE` says. The types of the carriers check their own keys. */
+/** Content of `CARRIERS_FILE`. The types of the carriers check their own keys. */
 export interface WrittenCarriers {
   readonly carriers: Readonly<Record<string, WrittenCarrier>>;
   readonly routes: readonly Route[];

@@ -33,7 +33,7 @@ export type Environment = {
     | ReturnType<Variables[Name]['parse']>
     | (Variables[Name] extends { readonly default: string } ? never : undefined);
 } & {
-  /** What `CARRIERS_FILE` says; `CARRIER` and its variables have no effect then. */
+  /** Content of `CARRIERS_FILE`; `CARRIER` and its variables have no effect then. */
   readonly written?: WrittenCarriers;
 };
 

@@ -57,7 +57,7 @@ export interface Variable<T> {
 /** Fewest bytes of a secret in production. */
 const MIN_SECRET = 24;
 
-/** What is wrong with a secret in production; `undefined`: nothing. */
+/** Defect of a secret in production; `undefined`: none. */
 export function weaknessOf(
   written: string,
   secret: Variable<unknown>['secret'],

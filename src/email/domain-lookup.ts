@@ -5,7 +5,7 @@ import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { type DomainRecord, recordKey, statusOf } from './domain-records.js';
 import type { RecordCheck } from './domains.tables.js';
 
-/** Of one question to one server, in milliseconds; the second try takes twice as long. */
+/** Limit for one question to one server, in milliseconds; the second try takes twice as long. */
 const TIMEOUT = 1_500;
 
 /** The domain, or the record, does not exist. */

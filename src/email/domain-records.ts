@@ -87,7 +87,7 @@ export function dkimRecord(name: string, key: Key): DomainRecord {
   };
 }
 
-/** What was found for a record. */
+/** Status of a record by the answers of DNS. */
 export function statusOf(
   { purpose, value }: DomainRecord,
   found: readonly string[],
@@ -110,7 +110,7 @@ export function statusOf(
   return isRight ? 'found' : 'mismatch';
 }
 
-/** Of the tags of a DKIM record (RFC 6376, 3.6.1). */
+/** Default values of the tags of a DKIM record (RFC 6376, 3.6.1). */
 const DEFAULTS: Readonly<Record<string, string>> = { v: 'DKIM1', k: 'rsa' };
 
 /** The value of a tag without white space, which lists of tags ignore. */

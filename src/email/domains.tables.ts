@@ -9,10 +9,10 @@ export type DomainStatus = (typeof DOMAIN_STATUSES)[number];
 
 export const RECORD_STATUSES = ['missing', 'mismatch', 'found', 'unreachable'] as const;
 
-/** What DNS said about a record. */
+/** DNS answer for a record. */
 export interface RecordCheck {
   readonly status: (typeof RECORD_STATUSES)[number];
-  /** What is there; `null`: nothing, or not known. */
+  /** Value found; `null`: none, or not known. */
   readonly found: string | null;
   /** RFC 3339. */
   readonly checkedAt: string;

@@ -147,7 +147,7 @@ class EmailContentView {
   @Text({ nullable: true, examples: [null] }) readonly unsubscribe_url!: string | null;
 }
 
-/** What a message and a batch have in common. */
+/** Common fields of a message and a batch. */
 class RetainedEmail extends EmailSummary {
   @Field({ ...METADATA, description: 'Kept as long as the content.' })
   readonly metadata!: Readonly<Record<string, string>>;

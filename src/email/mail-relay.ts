@@ -15,7 +15,7 @@ import { UnsubscribeLinks } from './unsubscribe-links.js';
 
 const VERP_KEY_BYTES = 32;
 
-/** What the mail of accounts needs of `smtp()`. */
+/** Settings of `smtp()` for the mail of accounts. */
 @Injectable()
 export class MailRelay {
   constructor(

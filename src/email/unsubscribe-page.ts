@@ -5,7 +5,7 @@ const STYLE =
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** Of every page: nothing is loaded, framed, stored or indexed, and the address stays here. */
+/** Headers of every page: nothing is loaded, framed, stored or indexed, and the address stays here. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,

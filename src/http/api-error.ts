@@ -70,7 +70,7 @@ export const API_ERRORS = {
   account_disabled: ['Forbidden', 'This account is suspended; contact your provider'],
   insufficient_scope: ['Forbidden', 'This credential does not allow that'],
   vas_not_allowed: ['Forbidden', 'Orders are off for this account; contact your provider'],
-  not_found: ['NotFound', 'There is nothing at this path'],
+  not_found: ['NotFound', 'No such route'],
   method_not_allowed: ['MethodNotAllowed', 'This path does not take this method'],
   request_timeout: ['RequestTimeout', 'The request did not arrive in time; send it again'],
   idempotency_key_in_use: [

@@ -1,7 +1,7 @@
 import type { CallFacts } from '@dundun/messaging';
 import { type Plain, Price, Text, Timestamp, WholeNumber } from './fields.js';
 
-/** What is known of a call, in the interface and in callbacks. */
+/** Facts of a call, in the interface and in callbacks. */
 export class CallFactsFields {
   @Timestamp({ nullable: true, description: 'null: not answered.' })
   readonly answered_at!: string | null;

@@ -27,7 +27,7 @@ interface ParsedRequest extends IncomingMessage {
   upgrade: boolean;
 }
 
-/** Of Node. */
+/** Internals of Node. */
 interface Parser {
   onIncoming: (request: ParsedRequest, keepAlive: boolean) => number;
 }

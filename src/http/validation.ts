@@ -127,7 +127,7 @@ function formOf(dtos: Forms['dtos'], value: unknown): Type<object> | undefined {
 
 type Holds = (instance: Fields) => boolean;
 
-/** What the decorators of a DTO declare. */
+/** Rules that the decorators of a DTO declare. */
 interface Shape {
   readonly forms: Forms;
   readonly schemas: ReadonlyMap<string, JsonSchema>;

@@ -13,9 +13,9 @@ interface Named {
   readonly state: SenderState;
 }
 
-/** What an admin asks for and an operator approves. */
+/** Senders that an admin asks for and an operator approves. */
 export interface Approvals {
-  /** Of an account, also those that wait. */
+  /** Senders of an account, also those that wait. */
   list(accountId: string): Promise<readonly Named[]>;
   add(accountId: string, sender: string, also: Also): Promise<void>;
   request(accountId: string, sender: string, also: Also): Promise<SenderState>;
@@ -25,7 +25,7 @@ export interface Approvals {
     sender: string,
     options: { readonly only?: SenderState; readonly also: Also },
   ): Promise<void>;
-  /** Of all accounts, the first ones that wait. */
+  /** The first senders of all accounts that wait. */
   pending(most: number): Promise<readonly { accountId: string; sender: string }[]>;
   readonly audit: Readonly<
     Record<'added' | 'requested' | 'approved' | 'rejected' | 'removed', AuditAction>

@@ -107,7 +107,7 @@ export class LiveStreams implements OnModuleDestroy {
     this.#schedule();
   }
 
-  /** Of sessions that have ended, chose another account, or whose account is suspended. */
+  /** Closes streams of sessions that have ended, chose another account, or whose account is suspended. */
   async #endClosed(): Promise<void> {
     const ids = [...new Set([...this.#streams].map(({ sessionId }) => sessionId))];
     const known = await this.sessions.byIds(ids);

@@ -42,7 +42,7 @@ import {
 
 export class PortalQuery extends PageQueryOf(100, 50) {}
 
-/** Of a list that masks addresses. */
+/** Query of a list that masks addresses. */
 export class RevealQuery extends PortalQuery {
   /** Whole addresses, for roles that reveal. */
   @Choice(['true'], { optional: true }) readonly reveal?: 'true';

@@ -24,7 +24,7 @@ export class User {
   @Column({ ...OPTIONAL_TIME, name: 'last_sign_in_at' }) readonly lastSignInAt!: Date | null;
 }
 
-/** What a user may do in an account. */
+/** A user's role in an account. */
 @Entity('gateway_member')
 export class MemberEntity {
   @OfAccount() @PrimaryColumn(ACCOUNT_ID) readonly accountId!: string;
@@ -51,7 +51,7 @@ export class UserLink {
   @Column({ ...ROLE, nullable: true }) readonly role!: Role | null;
   /** 1: the user becomes an operator. */
   @Column('smallint') readonly operator!: number;
-  /** Of a reset: the user. */
+  /** User whose password a reset sets. */
   @OfUser() @Column({ ...USER_ID, nullable: true }) readonly userId!: string | null;
   /** The only address that may use it; `null`: any. */
   @Column('varchar', { length: 254, nullable: true }) readonly email!: string | null;
@@ -75,7 +75,7 @@ export class SessionEntity {
 }
 
 /**
- * What a person did. Rows are inserted only, in the transaction of the change. There are no foreign
+ * An action of a person. Rows are inserted only, in the transaction of the change. There are no foreign
  * keys: an entry outlives its user.
  */
 @Entity('gateway_audit')

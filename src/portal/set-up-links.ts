@@ -26,7 +26,7 @@ const MOST_INVITATIONS = 100;
 
 const EMAIL_RULE = 'must be an e-mail address, such as ada@example.com';
 
-/** What a link gives. Without account and role: an operator. */
+/** Rights that a link gives. Without account and role: an operator. */
 export interface Invited {
   readonly accountId: string | null;
   readonly role: Role | null;
@@ -138,7 +138,7 @@ export class SetUpLinks {
     return this.messaging.transaction(async (manager) => {
       if (link.kind === 'reset') return this.#setPassword(manager, ip, link, stored);
       if (await manager.existsBy(User, { email }))
-        throw invalidField('email', 'has got a user this moment; try again');
+        throw invalidField('email', 'was registered by another request; try again');
       const id = `usr_${randomBase62(22)}`;
       const createdAt = this.#now;
       await manager.insert(User, { id, email, password: stored, operator: 0, createdAt });
@@ -189,7 +189,7 @@ export class SetUpLinks {
     return { userId, accountId: null };
   }
 
-  /** Of two uses at once, the second one finds the link used. */
+  /** The second of two concurrent uses finds the link used. */
   async #claim(manager: EntityManager, { id }: UserLink): Promise<UserLink> {
     const link = await manager.findOne(UserLink, { where: { id }, ...forUpdate(manager) });
     const refused = this.#refusalOf(link);

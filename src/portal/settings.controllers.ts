@@ -115,7 +115,7 @@ export class MembersController {
 export class AuditController {
   constructor(private readonly audit: Audit) {}
 
-  /** Of the chosen account; for an operator without one, of all accounts. */
+  /** Entries of the chosen account; for an operator without one, of all accounts. */
   @Get()
   async entries(
     @Current() { account }: SignedIn,

@@ -43,7 +43,7 @@ export class CallersService implements AccountCallers {
     );
   }
 
-  /** Of all accounts, the first ones that wait for approval. */
+  /** The first callers of all accounts that wait for approval. */
   pending(most: number): Promise<Caller[]> {
     const order = { accountId: 'ASC', caller: 'ASC' } as const;
     return this.messaging.transaction((manager) =>

@@ -64,7 +64,7 @@ const CATEGORIES = ['transactional', 'marketing'] as const;
 
 const SECOND = 1_000;
 
-/** What is said; the library allows exactly one of `text`, `audio_url` and `code`. */
+/** Content of a call; the library allows exactly one of `text`, `audio_url` and `code`. */
 class CallSpeechFields {
   @Text({ optional: true, minLength: 1, maxLength: 3_000, examples: ['Your parcel is here.'] })
   readonly text?: string;

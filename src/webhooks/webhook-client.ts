@@ -21,7 +21,7 @@ import type {
   WebhookEndpointEntity,
 } from './webhooks.tables.js';
 
-/** What a lane knows of its endpoint. */
+/** Facts of the endpoint that a lane knows. */
 export type ActiveEndpoint = Readonly<
   Pick<
     WebhookEndpointEntity,

@@ -134,17 +134,17 @@ export class StatusEvent extends CallbackEvent {
   @Field({ type: StatusEventData }) readonly data!: StatusEventData;
 }
 
-/** Of a channel whose sends have tags and metadata. */
+/** Event of a channel whose sends have tags and metadata. */
 export class LabelledEvent extends CallbackEvent {
   @Field({ type: LabelledEventData }) readonly data!: LabelledEventData;
 }
 
-/** Of a channel whose messages are calls. */
+/** Event of a channel whose messages are calls. */
 export class CallEvent extends CallbackEvent {
   @Field({ type: CallEventData }) readonly data!: CallEventData;
 }
 
-/** Of a channel whose messages are orders. */
+/** Event of a channel whose messages are orders. */
 export class OrderEvent extends CallbackEvent {
   @Field({ type: OrderEventData }) readonly data!: OrderEventData;
 }
@@ -192,7 +192,7 @@ export class WebhookEvents {
     const type = this.channels.statusEventOf(channel, event ?? status);
     if (!wire || type === undefined || !this.isSent(change)) return undefined;
     const isOfBatch = wire.identifiedBy === 'batch';
-    // Spread properties would take 4 µs of 5.
+    // Object spread takes 4 of this function's 5 µs.
     const data = {
       reference_id: isOfBatch ? batchId : messageId,
       message_id: isOfBatch ? messageId : (providerId ?? messageId),

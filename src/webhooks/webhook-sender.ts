@@ -292,7 +292,7 @@ function endOf({ startedAt, duration }: AttemptOutcome): number {
   return startedAt + duration;
 }
 
-/** What an attempt changes: the endpoint works again, begins to fail, or has failed for too long. */
+/** Change by an attempt: the endpoint works again, begins to fail, or has failed for too long. */
 export function healthAfter(
   failingSince: number | null,
   outcome: AttemptOutcome,

@@ -183,7 +183,7 @@ export class WebhookAttempt {
 
   @Text({
     nullable: true,
-    description: 'Beginning of the answer’s body, at most 1 kB.',
+    description: 'Start of the answer’s body, at most 1 kB.',
     examples: ['ok'],
   })
   readonly response!: string | null;

@@ -12,7 +12,7 @@ import { describeWithServer } from '../support/servers.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Of a batch; at the rate of the account they take more than a second. */
+/** Messages of a batch; at the rate of the account they take more than a second. */
 const RECIPIENTS = 120;
 const CARRIER_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 

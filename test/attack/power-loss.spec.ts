@@ -61,7 +61,7 @@ describeUnless(missing, 'a power loss on sqlite', () => {
   let carrier: InterfaceServer;
   let directory: string;
   let scratch: string;
-  /** Of the account that the first start makes. */
+  /** Token of the account that the first start makes. */
   let token = '';
   let unsynced = 0;
 

@@ -6,7 +6,7 @@ const STATUS_RANK = { sent: 40, delivered: 90 } as const;
 export interface FilledStore {
   /** Whose messages were all delivered; in a hundred lanes. */
   readonly batches: number;
-  /** Of each batch. */
+  /** Recipients of each batch. */
   readonly recipients: number;
   /** Lanes known. */
   readonly lanes: number;

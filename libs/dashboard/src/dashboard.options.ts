@@ -1,7 +1,7 @@
 import { MessagingConfigError, type SendOptions } from '@dundun/messaging';
 import type { CanActivate, ModuleMetadata, Type } from '@nestjs/common';
 
-/** What a caller may see and do, for one request. */
+/** Rights of a caller, for one request. */
 export interface DashboardAccess {
   /** Tenants whose data the caller sees; of others every id is unknown. */
   readonly tenants: readonly string[] | 'all';

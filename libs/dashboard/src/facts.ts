@@ -6,7 +6,7 @@ import { iso } from './query.js';
 
 const DOT = '•';
 
-/** What is known of a message besides its statuses, where its channel has more. */
+/** Facts of a message besides its statuses, where its channel has more. */
 export interface MessageFacts {
   readonly facts: readonly Fact[];
   readonly cost: string | null;

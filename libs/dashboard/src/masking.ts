@@ -37,7 +37,7 @@ export function outlineOf(content: object | null): ContentOutline | null {
   };
 }
 
-/** What a person reads of a content; `null`: it has no text. */
+/** Readable text of a content; `null`: it has no text. */
 export function textOf(content: object | null): string | null {
   if (content === null) return null;
   const { text, template, params, code, audioUrl, product } = content as Content;
@@ -51,7 +51,7 @@ export function textOf(content: object | null): string | null {
   return values === '' ? `[${template}]` : `[${template}] ${values}`;
 }
 
-/** What an order buys: `airtime-ng, 100 NGN`. */
+/** Product and amount of an order: `airtime-ng, 100 NGN`. */
 function productOf({ product, amount, currency }: Content): string {
   return `${String(product)}, ${String(amount)} ${String(currency)}`;
 }

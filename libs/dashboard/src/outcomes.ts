@@ -1,6 +1,6 @@
 import type { ChannelRegistry, MessageStats } from '@dundun/messaging';
 
-/** What became of messages; the others are on the way. */
+/** Outcomes of messages; the others are on the way. */
 export interface Outcomes {
   /** Reached their recipient for good, such as `delivered` or `completed`. */
   readonly delivered: number;

@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const BASE = '<base href="./" />';
 
-/** Of `src` as of `dist`. */
+/** The built pages; the path is the same from `src` and from `dist`. */
 const OWN_FILES = new URL('../dist/ui/', import.meta.url);
 
 /** The built pages, in memory. */

@@ -181,7 +181,7 @@ export class PhonesApi {
   }
 }
 
-/** What the owner of the phone did with a call. */
+/** Action of the phone's owner in a call. */
 function noteOf(facts: CallFacts | undefined): string | null {
   if (!facts) return null;
   const { answeredAt, answeredBy, duration, digits, attempts } = facts;

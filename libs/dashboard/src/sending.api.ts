@@ -230,7 +230,7 @@ export class SendingApi {
   }
 }
 
-/** Of `content` the fields of an email, which name its sender too. */
+/** Fields of an email in `content`, which name its sender too. */
 function emailOf(content: Content, from: string | undefined): EmailMessage {
   const { kind: _kind, to: _to, cc: _cc, from: named, attachments, ...fields } = content;
   if (attachments !== undefined && (attachments as readonly unknown[]).length > 0)

@@ -12,7 +12,7 @@ import { holdOf, reasonOf, statusTitle } from './words.js';
 
 const NOTHING = { status: null, detail: null, remedy: null, code: null, provider: null } as const;
 
-/** What happened to a message, in words, oldest first. No entry has an address or a text of it. */
+/** Events of a message, in words, oldest first. No entry has an address or a text of it. */
 export function timelineOf(message: MessageRecord, channels: ChannelRegistry): TimelineEntry[] {
   const { acceptedAt, sendAt, submissions, reports, provider } = message;
   const logged = new Set(reports.map(({ rawStatus }) => rawStatus));

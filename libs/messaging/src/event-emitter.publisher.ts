@@ -13,7 +13,7 @@ import type { EventPublisher } from './ports/listeners.js';
 export class EventEmitterPublisher implements EventPublisher, OnModuleInit {
   readonly #logger = new Logger(EventEmitterPublisher.name);
   #emitter: EventEmitter2;
-  /** Of the library itself; they never throw. */
+  /** Listeners of the library itself; they never throw. */
   readonly #listeners = new Map<keyof MessagingEvents, ((payload: never) => void)[]>();
 
   constructor(

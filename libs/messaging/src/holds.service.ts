@@ -133,7 +133,7 @@ export class HoldsService {
     });
   }
 
-  /** What a release would do with each lane's messages. @throws NotRestoredError */
+  /** Effect of a release on each lane's messages. @throws NotRestoredError */
   async restoredWork(): Promise<RestoredLane[]> {
     const since = await this.#restoredSince();
     const now = this.clock.now();

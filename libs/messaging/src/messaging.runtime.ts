@@ -193,7 +193,7 @@ export class MessagingRuntime implements LifecycleHooks {
     return [templatesJob(templates, syncTemplates, listing)];
   }
 
-  /** What the process sends with. Addresses and credentials are not in it. */
+  /** Configuration that the process sends with. Addresses and credentials are not in it. */
   #summary(): string {
     const { transports, store, settings, engine } = this;
     const providers = [...transports].map(([name, transport]) =>

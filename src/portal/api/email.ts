@@ -56,7 +56,7 @@ export interface DomainRecord {
   /** The domain is not verified without it. */
   readonly required: boolean;
   readonly status: 'missing' | 'mismatch' | 'found' | 'unreachable';
-  /** What DNS has in its place. */
+  /** Value that DNS has in its place. */
   readonly found: string | null;
   readonly checkedAt: string | null;
 }

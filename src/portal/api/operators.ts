@@ -23,7 +23,7 @@ export interface CreatedAccount {
 
 /** `POST api/accounts/:id/suspend` (204), `POST api/accounts/:id/resume` with this (204). */
 export interface ResumeAccount {
-  /** What becomes of batches that were queued or scheduled. */
+  /** Treatment of batches that were queued or scheduled. */
   readonly waiting: 'send' | 'cancel';
 }
 

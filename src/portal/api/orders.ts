@@ -12,7 +12,7 @@ export interface PlacedOrder {
   readonly status: string;
   /** The operator of the gateway may record what became of it. */
   readonly canSettle: boolean;
-  /** What a person decided about it. */
+  /** A person's decision on it. */
   readonly settlement: { readonly as: SettleOrder['as']; readonly by: string } | null;
   readonly createdAt: string;
 }

@@ -6,7 +6,7 @@ export type SenderState = 'approved' | 'pending';
 export interface Senders {
   /** Those that an admin adds: sender IDs of SMS, caller ids of voice. */
   readonly data: readonly Sender[];
-  /** What may be the sender of a message, by channel; channels without a list are left out. */
+  /** Senders that a message may have, by channel; channels without a list are left out. */
   readonly ofChannels: Readonly<Record<string, readonly string[]>>;
   /** `operator`: a new one is `pending` until an operator approves it. */
   readonly approval: 'auto' | 'operator';

@@ -1,6 +1,6 @@
 // Session
 
-/** What a member of an account may do; each may do what the next may. */
+/** Roles of a member of an account; each has the rights of the next. */
 export const ROLES = ['admin', 'sender', 'viewer'] as const;
 
 /**

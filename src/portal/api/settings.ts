@@ -89,7 +89,7 @@ export interface WebhookAttempt {
   readonly errorText: string | null;
   /** JSON of the callback, with numbers and texts masked; `null`: deleted after 14 days. */
   readonly request: string | null;
-  /** Beginning of the answer's body, at most 1 kB, masked. */
+  /** Start of the answer's body, at most 1 kB, masked. */
   readonly response: string | null;
   /** The delivery now: `delivered`, `due` again at `nextAttemptAt`, or `exhausted`. */
   readonly state: 'delivered' | 'due' | 'exhausted';
@@ -170,6 +170,6 @@ export interface AuditEntry {
   readonly action: string;
   /** The action in words. */
   readonly title: string;
-  /** What it was done to: an id, a sender ID, a role. Never a secret. */
+  /** Subject of the change: an id, a sender ID, a role. Never a secret. */
   readonly target: string | null;
 }

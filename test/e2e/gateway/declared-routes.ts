@@ -10,7 +10,7 @@ export interface DeclaredRoute {
   /** With `:parameters`. */
   readonly path: string;
   readonly auth: AuthRequirement | undefined;
-  /** Of the portal's own routes. */
+  /** Rights of the portal's own routes. */
   readonly access: Access | undefined;
 }
 

@@ -41,7 +41,7 @@ describeEachDatabase(
       }
     };
 
-    it('are kept where nothing is said', async () => {
+    it('prepared statements are kept by default', async () => {
       const token = await start();
       await eventually(async () => {
         await send(token, 10);

@@ -16,7 +16,7 @@ const OPEN = [
 const MEMBER = '2348012345678';
 const NOWHERE = '01993021-0000-7000-8000-000000000000';
 
-/** Of routes that look at the body first, one that is right. */
+/** A valid body, for routes that check the body first. */
 const BODIES: Readonly<Record<string, object>> = {
   'PATCH /ng/v1/sms/:referenceId': { send_at: '2150-01-01T00:00:00Z' },
   'PATCH /ng/v1/groups/:groupId': { name: 'ours' },

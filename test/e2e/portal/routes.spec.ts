@@ -15,7 +15,7 @@ import {
 const NOWHERE = '01993021-0000-7000-8000-000000000000';
 const MEMBER = '2348012345678';
 
-/** Of routes that look at the body before the id, one that is right. */
+/** A valid body, for routes that check the body before the id. */
 const BODIES: Readonly<Record<string, object>> = {
   'PATCH webhooks/:id': { enabled: true },
   'PATCH members/:userId': { role: 'viewer' },

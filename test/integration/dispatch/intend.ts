@@ -9,7 +9,7 @@ export const TRANSPORT = 'scripted';
 export function everythingTo(provider: string) {
   return {
     routeOf: () => undefined,
-    wayOf: () => ({ provider }),
+    placementOf: () => ({ provider }),
     share: (_: string, wanted: number) => wanted,
     anyProvider: provider,
   };

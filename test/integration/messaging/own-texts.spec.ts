@@ -116,7 +116,7 @@ describeEachDatabase('an SMS with variables of its recipients', (database) => {
     await eventually(async () => expect(transport.texts).toEqual([body]));
   });
 
-  it('is resent with the same text after a crash', async () => {
+  it('a message with its own text is resent with the same text after a crash', async () => {
     const transport = new ScriptedTransport();
     const stuck = new Gate();
     transport.script = async ({ recipients }) => {

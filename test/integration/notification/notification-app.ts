@@ -77,7 +77,7 @@ export class NotificationApp {
   readonly clock = new ForwardClock();
   readonly transport = new ScriptedTransport();
   readonly events: HeardEvent[] = [];
-  /** Of the sends of a test, so that its lanes are its own. */
+  /** Tenant of the sends of a test, so that its lanes are its own. */
   tenant = '';
   #app!: TestingModule;
 

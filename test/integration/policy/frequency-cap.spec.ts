@@ -86,7 +86,7 @@ describeEachDatabase('the frequency cap', (database) => {
     expect((await send(person)).recipients).toBe(1);
   });
 
-  it('of queued messages above the cap the first are sent and the rest rejected', async () => {
+  it('the first queued messages up to the cap are sent, the rest rejected', async () => {
     await boot({ sms: { max: 3, per: '1h' } }, { maxRecipients: 10, idempotencyWindow: HOUR });
     const [person, other] = [number(), number()];
     const sendAt = new Date(clock.now() + HOUR);

@@ -34,7 +34,7 @@ import { VonageServer } from '../../support/providers/vonage-server.js';
 
 const ORIGIN = 'https://app.example.com';
 export const OURS = '2348000000001';
-/** Of 24 bytes, as the gateway asks for in production. */
+/** Secret of 24 bytes, as the gateway asks for in production. */
 const SECRET = 'secret-of-the-callbacks-1234';
 
 /** A callback as the provider sends it. */

@@ -57,7 +57,7 @@ describeEachDatabase('the sequence of status events', (database) => {
     );
   });
 
-  it('is 0 for unknown, and 1 for the first change after it', async () => {
+  it('the sequence is 0 for unknown, and 1 for the first change after it', async () => {
     const keyless = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow: 0 });
     keyless.script = () => {
       throw new UncertainFailure('answer_lost', 'No answer');

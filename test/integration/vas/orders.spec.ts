@@ -210,7 +210,7 @@ describeEachDatabase('orders of airtime and data', (database) => {
     await expect(vas.order(orderOf(), { tenant })).resolves.toBeDefined();
   });
 
-  it('what failed counts no more towards the cap of the account, and nothing beyond it goes', async () => {
+  it('failed orders do not count towards the cap, and no order above it is sent', async () => {
     operator.refuse = () => {
       throw new PermanentFailure('wrong_number', 'No such number');
     };

@@ -58,7 +58,7 @@ export interface MessageDetail extends MessageItem {
   readonly validUntil: Timestamp | null;
   /** Shape of the content, without its words; `null` also where it carries a one-time code. */
   readonly content: ContentOutline | null;
-  /** Of a call or an order, without digits that a person pressed. */
+  /** Facts of a call or an order, without digits that a person pressed. */
   readonly facts: readonly Fact[];
   /** The verification whose code the message carries. */
   readonly verification: { readonly id: string; readonly expiresAt: Timestamp } | null;
@@ -77,7 +77,7 @@ export interface ContentOutline {
   readonly characters: number | null;
   /** Name and language of the template, where it has one. */
   readonly template: string | null;
-  /** What an order buys, such as `airtime-ng, 100 NGN`. */
+  /** Product and amount of an order, such as `airtime-ng, 100 NGN`. */
   readonly product: string | null;
 }
 
@@ -102,7 +102,7 @@ export interface TimelineEntry {
   readonly status: string | null;
   readonly title: string;
   readonly detail: string | null;
-  /** What to do about it; `null`: nothing. */
+  /** Advice to the reader; `null`: none. */
   readonly remedy: string | null;
   /** Error code of the provider or of the library. */
   readonly code: string | null;

@@ -25,17 +25,17 @@ export interface Phone {
 }
 
 export interface PhoneMessage {
-  /** Of a message to the phone: its id for `api/phones/fate`. */
+  /** Id of a message to the phone, for `api/phones/fate`. */
   readonly id: string;
   /** `in`: the phone got it. `out`: the phone's owner wrote it. */
   readonly direction: 'in' | 'out';
   /** The other side: sender of the message, recipient of an answer. */
   readonly sender: string;
   readonly at: Timestamp;
-  /** Of a call what it says, of an order what it brings. */
+  /** Text of a call, or the product of an order. */
   readonly text: string | null;
   readonly kind: 'message' | 'call' | 'order';
-  /** Of a call what the phone's owner did, such as `answered, 7 s, pressed 1`. */
+  /** Action of the phone's owner in a call, such as `answered, 7 s, pressed 1`. */
   readonly note: string | null;
   readonly status: string | null;
 }

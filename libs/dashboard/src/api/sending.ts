@@ -9,7 +9,7 @@ export interface SendRequest {
   readonly from?: string;
   /** Addresses, and group ids where the channel has groups. */
   readonly to: readonly string[];
-  /** Of a kind of the channel, such as `{ kind: 'text', text: 'Hello' }`. */
+  /** Content of a kind of the channel, such as `{ kind: 'text', text: 'Hello' }`. */
   readonly content: { readonly kind: string; readonly [field: string]: unknown };
   readonly sendAt?: Timestamp;
   /** The same key and content return the first batch. At most 255 visible ASCII characters. */
@@ -24,7 +24,7 @@ export interface SendAnswer {
   readonly replayed: boolean;
 }
 
-/** What a send of this request would do; nothing is sent or stored. */
+/** Estimate of a send; nothing is sent or stored. */
 export interface EstimateAnswer {
   /** Entries of `to`. */
   readonly given: number;
@@ -42,7 +42,7 @@ export interface EstimateAnswer {
   }[];
   /** Recipients that would get the message. */
   readonly allowed: number;
-  /** Of one SMS; 0 where the channel has none. */
+  /** Parts of one SMS; 0 where the channel has none. */
   readonly parts: number;
   /** Price of one message as a decimal number; `null`: the rate card has none. */
   readonly unitCost: string | null;

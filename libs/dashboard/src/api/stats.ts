@@ -33,7 +33,7 @@ export interface StatsPoint {
   readonly accepted: number;
   /** Those of them that had the status or event at least once, without zeros. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Of the accepted ones: reached their recipient, did not, or were cancelled; others are on the way. */
+  /** Accepted messages that reached their recipient, did not, or were cancelled; others are on the way. */
   readonly delivered: number;
   readonly failed: number;
   readonly cancelled: number;

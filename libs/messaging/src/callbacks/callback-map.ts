@@ -29,7 +29,7 @@ export interface ReportMap extends EntryFilter {
   readonly reference?: FieldName;
   readonly messageId?: FieldName;
   readonly recipient?: FieldName;
-  /** Of several values, the first in `statuses` decides; without one, the first is stored raw. */
+  /** The first of several values that is in `statuses` decides; without one, the first is stored raw. */
   readonly status: FieldName;
   /** The provider's words for each status; other words are stored raw and change no message. */
   readonly statuses: Words<ChannelStatus>;

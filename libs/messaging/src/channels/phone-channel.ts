@@ -26,7 +26,7 @@ function fate(
 
 const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
 
-/** What channels to phone numbers have in common; raw statuses of the simulation are SMPP's. */
+/** Common definition of the channels to phone numbers; raw statuses of the simulation are SMPP's. */
 export const phoneChannel = {
   addressKinds: ['phone'],
   statuses: { sent, expired, undelivered, failed, rejected, delivered, read },

@@ -34,7 +34,7 @@ interface Tried {
 }
 
 /** Messages that failed. Times are monotonic milliseconds. */
-interface Suspect {
+interface FailingMessage {
   readonly batch: string;
   readonly since: number;
   strikes: number;
@@ -99,7 +99,7 @@ export class FailurePolicy {
   readonly #failing = new Set<string>();
   /** Batches of the failing messages. */
   readonly #batches = new Map<string, { messages: number; asideUntil: number }>();
-  readonly #suspects = new Map<string, Suspect>();
+  readonly #failingMessages = new Map<string, FailingMessage>();
   readonly #parkAfter: number;
 
   /** @param base first rest, in milliseconds */
@@ -131,19 +131,19 @@ export class FailurePolicy {
   failed(tried: Tried, now: number, context: FailureContext = {}): Failed {
     const { retryAfter, apart = false, again = false, asked = false, paused = false } = context;
     const key = keyOf(tried);
-    const suspect = this.#suspects.get(key) ?? this.#suspect(key, tried, now);
-    suspect.strikes++;
-    if (!paused) suspect.uncounted++;
-    suspect.apart = apart;
+    const message = this.#failingMessages.get(key) ?? this.#track(key, tried, now);
+    message.strikes++;
+    if (!paused) message.uncounted++;
+    message.apart = apart;
     const isResend = apart && again;
     if (!isResend) this.#addFailing(key, tried, now);
-    if (!isResend || !suspect.proven) this.#streak++;
-    const isProven = !paused && this.#isProven(key, suspect, now, context);
-    const counts = isProven ? this.#count(suspect) : 0;
+    if (!isResend || !message.proven) this.#streak++;
+    const isProven = !paused && this.#isProven(key, message, now, context);
+    const counts = isProven ? this.#count(message) : 0;
     const most = asked && !this.outage ? LONGEST_DOUBT : Infinity;
-    const wait = retryAfter ?? Math.min(most, backoff(this.base, suspect.strikes));
-    if (!apart && suspect.strikes < this.#parkAfter) return { rest: wait, aside: 0, counts };
-    suspect.asideUntil = now + wait;
+    const wait = retryAfter ?? Math.min(most, backoff(this.base, message.strikes));
+    if (!apart && message.strikes < this.#parkAfter) return { rest: wait, aside: 0, counts };
+    message.asideUntil = now + wait;
     return { rest: isResend ? 0 : this.#restOf(apart), aside: wait, counts };
   }
 
@@ -155,27 +155,27 @@ export class FailurePolicy {
    */
   throttled(tried: Tried, now: number, rest: number): number {
     const key = keyOf(tried);
-    const suspect = this.#suspects.get(key) ?? this.#suspect(key, tried, now);
-    if (++suspect.throttles < THROTTLES_BEFORE_ASIDE) return 0;
+    const message = this.#failingMessages.get(key) ?? this.#track(key, tried, now);
+    if (++message.throttles < THROTTLES_BEFORE_ASIDE) return 0;
     return rest + Math.min(LONGEST_REST, Math.max(LEAST_ASIDE, rest));
   }
 
   /** The provider was asked after the submission, and does not know it. @returns as `counts` */
   denied(tried: Tried): number {
-    const suspect = this.#suspects.get(keyOf(tried));
-    return suspect && !this.outage ? this.#count(suspect) : 0;
+    const message = this.#failingMessages.get(keyOf(tried));
+    return message && !this.outage ? this.#count(message) : 0;
   }
 
   /** Milliseconds for which the messages still wait. */
   asideFor(tried: Tried, now: number): number {
-    return Math.max(0, (this.#suspects.get(keyOf(tried))?.asideUntil ?? 0) - now);
+    return Math.max(0, (this.#failingMessages.get(keyOf(tried))?.asideUntil ?? 0) - now);
   }
 
   /** Whether the messages wait while another one is the probe. */
   isAside(tried: Tried): boolean {
-    const suspect = this.#suspects.get(keyOf(tried));
-    if (!this.probing || !suspect) return false;
-    return suspect.apart || suspect.strikes >= this.#parkAfter;
+    const message = this.#failingMessages.get(keyOf(tried));
+    if (!this.probing || !message) return false;
+    return message.apart || message.strikes >= this.#parkAfter;
   }
 
   /** Milliseconds for which new messages of the batch wait, while another batch is the probe. */
@@ -185,26 +185,26 @@ export class FailurePolicy {
   }
 
   forget(tried: Tried): void {
-    this.#suspects.delete(keyOf(tried));
+    this.#failingMessages.delete(keyOf(tried));
   }
 
   passed(tried: Tried): void {
     this.#streak = 0;
     this.#failing.clear();
     this.#batches.clear();
-    this.#suspects.delete(keyOf(tried));
-    for (const suspect of this.#suspects.values()) {
+    this.#failingMessages.delete(keyOf(tried));
+    for (const message of this.#failingMessages.values()) {
       // So many strikes before the first success were an outage.
-      if (!suspect.proven && suspect.uncounted > this.#parkAfter) suspect.uncounted = 0;
-      suspect.proven = true;
+      if (!message.proven && message.uncounted > this.#parkAfter) message.uncounted = 0;
+      message.proven = true;
     }
   }
 
   /** The lane has no batch to try beside the failing one. */
   alone(): void {
     // With several failing batches, each one is the probe for the others.
-    if (new Set([...this.#suspects.values()].map(({ batch }) => batch)).size > 1) return;
-    for (const suspect of this.#suspects.values()) suspect.alone = true;
+    if (new Set([...this.#failingMessages.values()].map(({ batch }) => batch)).size > 1) return;
+    for (const message of this.#failingMessages.values()) message.alone = true;
   }
 
   #addFailing(key: string, { batch }: Tried, now: number): void {
@@ -226,7 +226,7 @@ export class FailurePolicy {
 
   #isProven(
     key: string,
-    { proven, alone, since }: Suspect,
+    { proven, alone, since }: FailingMessage,
     now: number,
     { servedAt = -Infinity, overdue = false }: FailureContext,
   ): boolean {
@@ -236,14 +236,14 @@ export class FailurePolicy {
   }
 
   /** Strikes of an outage before this one do not count. */
-  #count(suspect: Suspect): number {
-    const { uncounted } = suspect;
-    suspect.uncounted = 0;
+  #count(message: FailingMessage): number {
+    const { uncounted } = message;
+    message.uncounted = 0;
     return uncounted - 1 > this.#parkAfter ? 1 : uncounted;
   }
 
-  #suspect(key: string, { batch }: Tried, since: number): Suspect {
-    const suspect: Suspect = {
+  #track(key: string, { batch }: Tried, since: number): FailingMessage {
+    const message: FailingMessage = {
       batch,
       since,
       strikes: 0,
@@ -254,13 +254,13 @@ export class FailurePolicy {
       alone: false,
       apart: false,
     };
-    this.#suspects.set(key, suspect);
-    const [oldest] = this.#suspects.keys();
-    if (this.#suspects.size > MAX_FAILING) {
-      this.#suspects.delete(oldest as string);
+    this.#failingMessages.set(key, message);
+    const [oldest] = this.#failingMessages.keys();
+    if (this.#failingMessages.size > MAX_FAILING) {
+      this.#failingMessages.delete(oldest as string);
       this.#failing.delete(oldest as string);
     }
-    return suspect;
+    return message;
   }
 }
 

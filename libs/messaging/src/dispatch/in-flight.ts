@@ -32,7 +32,7 @@ export class InFlight<T> {
     private readonly timeout: number,
     /** Called for a request that ignores its signal. */
     private readonly giveUp: (item: T) => void,
-    /** Of all lanes: a signal for each took a tenth of the CPU of a lane with two messages. */
+    /** Shared by all lanes: a signal for each took a tenth of the CPU of a lane with two messages. */
     private readonly latest: Waves<T> = new Map(),
   ) {}
 
@@ -64,7 +64,7 @@ export class InFlight<T> {
     return true;
   }
 
-  /** Of a stopping process: the other lanes' requests of the same waves are aborted, too. */
+  /** Aborts all requests at a stop, also those of other lanes that share a signal. */
   abort(): void {
     for (const wave of new Set(this.#waves.values())) this.#abort(wave);
   }

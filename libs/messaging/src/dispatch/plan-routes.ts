@@ -3,7 +3,7 @@ import type { RouteOf } from '../routing/router.js';
 import type { PlannedBatch, PlannedRecipient } from '../store/rows/planned-batch.js';
 import type { HeldLane } from './held-lane.js';
 import { Refusals } from './refusals.js';
-import { SHORTEST_DEFERRAL, type Way } from './slice.js';
+import { type Placement, SHORTEST_DEFERRAL } from './slice.js';
 
 /** Interval between two searches for a missing route, in milliseconds. */
 export const NO_ROUTE_REST = 30_000;
@@ -48,12 +48,12 @@ export class PlanRoutes {
     return this.#routeOf((batch.recipients[place] as PlannedRecipient).recipient);
   };
 
-  readonly wayOf = (
+  readonly placementOf = (
     route: RouteOf | undefined,
     id: string,
     { refusedBy }: PlannedRecipient,
     batch: PlannedBatch,
-  ): Way => {
+  ): Placement => {
     if (!route) {
       this.withoutRoute = batch.channel;
       return { waitFor: NO_ROUTE_REST };
@@ -75,7 +75,7 @@ export class PlanRoutes {
     return { waitFor: shortest };
   };
 
-  #take(name: string): Way {
+  #take(name: string): Placement {
     if (this.held.provider(name).honoursKeys) return { provider: name };
     if (this.room <= 0) {
       this.isFull = true;

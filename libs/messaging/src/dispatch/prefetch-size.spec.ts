@@ -34,7 +34,7 @@ describe('PrefetchBudget', () => {
       }
   });
 
-  it('has messages left for a lane that comes after one that took all it could', () => {
+  it('a lane cannot take the whole budget', () => {
     const budget = new PrefetchBudget(1_000, 16);
     budget.hold(budget.share(4_000, 0));
     expect(budget.share(4_000, 0)).toBeGreaterThan(16);

@@ -229,7 +229,7 @@ export class Prefetch {
     const way = { provider: provider.name };
     return slice(batches, await decidePlanned(context.policy, batches), {
       routeOf: () => undefined,
-      wayOf: () => way,
+      placementOf: () => way,
       share: (_, wanted, { content }) => this.#share(provider, wanted, content),
       anyProvider: provider.name,
       now,
@@ -250,7 +250,7 @@ export class Prefetch {
     const routes = new PlanRoutes(held, capacity, isOpen);
     const cut = slice(batches, decisionOf, {
       routeOf: routes.routeOf,
-      wayOf: routes.wayOf,
+      placementOf: routes.placementOf,
       share: (name, wanted, { content }) => {
         const provider = held.provider(name);
         const probing = held.memory.failuresOf(name).probing || provider.breaker.isOpen;
@@ -269,7 +269,7 @@ export class Prefetch {
     return cut;
   }
 
-  /** Nothing else is due beside what fails. */
+  /** Tells the failure policy that only failing batches are due. */
   #foundAlone(): void {
     if (this.resends.batches <= 1) this.held.memory.alone();
   }

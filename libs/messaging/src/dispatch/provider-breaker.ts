@@ -188,7 +188,7 @@ interface WatchedProvider {
  */
 export class ProviderWatch {
   readonly #logger = new Logger('Provider');
-  /** What transports said by themselves, by provider. */
+  /** Reasons that transports gave by themselves, by provider. */
   readonly #said = new Map<string, string>();
   #fails = false;
 

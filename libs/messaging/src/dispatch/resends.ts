@@ -28,7 +28,7 @@ const LOOK = 1_000;
 export class Resends {
   readonly #logger = new Logger('Lane');
   #stopped = false;
-  /** Of the question under way. Most lanes ask none, and an abort of its own took 18 µs of each. */
+  /** Aborts the current poll of the provider. Most lanes make none, and a controller takes 18 µs. */
   #questioned: AbortController | undefined;
   /** In the order of their due times. */
   #waiting: Resend[] = [];

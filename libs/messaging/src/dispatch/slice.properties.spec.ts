@@ -67,7 +67,7 @@ describe('slice()', () => {
           const plan = parts.map(planned);
           const intent = slice(plan, () => undefined, {
             routeOf: () => undefined,
-            wayOf: () => ({ provider: 'p' }),
+            placementOf: () => ({ provider: 'p' }),
             share: (_, n) => Math.min(n, share),
             anyProvider: 'p',
             now: 0,
@@ -115,7 +115,7 @@ describe('slice()', () => {
     ];
     const intent = slice([{ ...waiting, deferredUntil: 7 }, next], () => undefined, {
       routeOf: () => undefined,
-      wayOf: () => ({ provider: 'p' }),
+      placementOf: () => ({ provider: 'p' }),
       share: (_, n) => n,
       anyProvider: 'p',
       now: 0,
@@ -143,7 +143,7 @@ describe('slice()', () => {
           const intent = slice(plan, () => undefined, {
             routeOf,
             // The first route rests, the second has so many requests.
-            wayOf: (route) => {
+            placementOf: (route) => {
               if (route === 0 && routes > 1) return { waitFor: 5_000 };
               if (route !== 1) return { provider: `p${route}` };
               return left-- > 0 ? { provider: 'p1' } : 'no room';

@@ -28,14 +28,19 @@ export interface Slice extends Omit<Intent, 'lane' | 'fence'> {
   readonly submissions: readonly (IntendedSubmission & PreparedSubmission)[];
 }
 
-/** What becomes of a submission: it goes by a provider, waits, or finds no room, as all after it. */
-export type Way = { readonly provider: string } | { readonly waitFor: number } | 'no room';
+/** Result for a submission: a provider, a wait, or 'no room', which also holds for all later ones. */
+export type Placement = { readonly provider: string } | { readonly waitFor: number } | 'no room';
 
 export interface SliceLimits<Route> {
   /** The messages of a submission have the same route. */
   readonly routeOf: (batch: PlannedBatch, index: number) => Route;
   /** @param id of the submission */
-  readonly wayOf: (route: Route, id: string, first: PlannedRecipient, batch: PlannedBatch) => Way;
+  readonly placementOf: (
+    route: Route,
+    id: string,
+    first: PlannedRecipient,
+    batch: PlannedBatch,
+  ) => Placement;
   /** Returns the most recipients of the next submission, of the batch's `wanted` ones. */
   readonly share: (provider: string, wanted: number, batch: PlannedBatch) => number;
   /** Provider in the records of messages that never start. */
@@ -56,7 +61,7 @@ interface Run {
   /** Set for a submission. */
   readonly n: number | undefined;
   readonly provider: string;
-  /** Of messages that wait: epoch microseconds. */
+  /** Due time of messages that wait, in epoch microseconds. */
   readonly dueAt: number;
   /** They wait for a provider, and not by a decision of policy. */
   readonly waits: boolean;
@@ -111,7 +116,7 @@ export function slice<Route>(
 function runsOf<Route>(
   batch: PlannedBatch,
   decisionOf: DecisionOf,
-  { routeOf, wayOf, share, anyProvider, wallNow }: SliceLimits<Route>,
+  { routeOf, placementOf, share, anyProvider, wallNow }: SliceLimits<Route>,
   room: number,
 ): { readonly runs: readonly Run[]; readonly taken: number } {
   const { recipients } = batch;
@@ -133,7 +138,9 @@ function runsOf<Route>(
       };
     if (started >= room) return undefined;
     const goes = !skipped && (decision === undefined || decision.decision === 'substitute');
-    const way = goes ? wayOf(route, `${batch.id}-s${n}`, first, batch) : { provider: anyProvider };
+    const way = goes
+      ? placementOf(route, `${batch.id}-s${n}`, first, batch)
+      : { provider: anyProvider };
     if (way === 'no room') return undefined;
     if ('waitFor' in way)
       return {

@@ -42,7 +42,7 @@ export interface PreparedSubmission
   readonly refusedBy: string | null;
   /** The last failure of a submission that the provider may have. */
   readonly doubt?: SubmissionDoubt | undefined;
-  /** Of a resend: the provider was asked after it since the last failure. */
+  /** True for a resend that the provider was asked after since the last failure. */
   readonly asked?: boolean;
 }
 

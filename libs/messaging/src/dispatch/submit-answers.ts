@@ -30,7 +30,7 @@ const MEANINGS = [
 
 export interface Failure extends Pick<SubmitFailure, 'code' | 'message'> {
   readonly kind: (typeof MEANINGS)[number][1]['kind'];
-  /** Of a permanent one: another provider may take the submission. */
+  /** True for a permanent failure where another provider may take the submission. */
   readonly unroutable?: boolean;
   /** The provider may have accepted the submission. */
   readonly uncertain: boolean;

@@ -2,7 +2,7 @@ import { Outbox } from './outbox.js';
 import { TestClock } from './test-clock.js';
 import { TestEngine } from './test-engine.js';
 
-/** What one module of the kit has in place of an app's own. */
+/** Parts of one module of the kit, in place of an app's own. */
 export class KitParts {
   readonly clock = new TestClock();
   readonly engine = new TestEngine(this.clock);

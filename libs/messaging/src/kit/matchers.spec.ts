@@ -59,6 +59,6 @@ it('a failure names the step that the test left out', () => {
   );
 });
 
-it('what is no tester is refused', () => {
+it('a matcher refuses a value that is no tester', () => {
   expect(() => expect({}).toHaveSent()).toThrow('needs a MessagingTester');
 });

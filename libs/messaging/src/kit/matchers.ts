@@ -17,14 +17,14 @@ export interface MessagingMatchers<R> {
   toHaveSentNothing(): R;
 }
 
-/** What the matchers read of a `MessagingTester`. */
+/** Members of a `MessagingTester` that the matchers read. */
 interface Tester {
   sent(): readonly SentMessage[];
   readonly busy: boolean;
   readonly next: Date | undefined;
 }
 
-/** What Jest and Vitest give a matcher. */
+/** Context that Jest and Vitest give a matcher. */
 interface MatcherContext {
   equals(one: unknown, other: unknown): boolean;
   readonly utils: {

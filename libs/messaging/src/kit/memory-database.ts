@@ -4,7 +4,7 @@ import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlit
 import { MessagingConfigError } from '../message/errors.js';
 import { IN_MEMORY } from '../store/sqlite/connection.js';
 
-/** What the kit uses of `node-sqlite3-wasm`; the package is optional, so its types may be absent. */
+/** Members of `node-sqlite3-wasm` that the kit uses; the package is optional, so its types may be absent. */
 interface WasmDatabase {
   readonly inTransaction: boolean;
   readonly isOpen: boolean;

@@ -43,7 +43,7 @@ export interface SentMessage {
   readonly reference: string;
 }
 
-/** What the providers of the kit have accepted. A resend repeats a submission and is not in it twice. */
+/** Submissions that the providers of the kit have accepted. A resend repeats a submission and is not in it twice. */
 export class Outbox {
   readonly #submissions = new Set<string>();
   readonly #messages: SentMessage[] = [];

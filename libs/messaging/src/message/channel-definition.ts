@@ -189,7 +189,7 @@ export interface WireForm {
   readonly order?: boolean;
 }
 
-/** What a simulated report says. */
+/** Content of a simulated report. */
 export interface SimulatedReport {
   /** A status, or an event of the channel. */
   readonly status: string;
@@ -230,7 +230,7 @@ export interface Simulation {
   readonly followUp?: SimulatedReport & { readonly after: string };
   /** Prefix of ids in answers, with category, cost and sender. @default only a reference */
   readonly idPrefix?: string;
-  /** What the simulated operator sells. @default nothing */
+  /** Products of the simulated operator. @default nothing */
   readonly products?: readonly VasProduct[];
   /** Text of a `replying` recipient. @default no reply */
   readonly reply?: string;

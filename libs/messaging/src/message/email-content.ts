@@ -47,7 +47,7 @@ export function isShared(content: { readonly kind: string }): boolean {
   return Boolean(to?.length || cc?.length);
 }
 
-/** What a send says about one of its recipients. */
+/** Fields of a send for one of its recipients. */
 export interface Personal {
   readonly name?: string;
   /** Replace `{{name}}` in the content of this recipient's message. */

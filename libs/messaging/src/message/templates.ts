@@ -113,7 +113,7 @@ export function placedParams(
 }
 
 /**
- * What the platform says of a template; only an `approved` one can be sent. `rejected`: also one that
+ * The platform's state of a template; only an `approved` one can be sent. `rejected`: also one that
  * the platform disabled or deleted.
  */
 export const TEMPLATE_STATUSES = ['approved', 'pending', 'rejected', 'paused'] as const;

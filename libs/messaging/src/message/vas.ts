@@ -1,6 +1,6 @@
 import type { ChannelContent } from './message.js';
 
-/** What the operator sells. A product has an `amount`, or `min` and `max` to choose from. */
+/** A product of the operator. It has an `amount`, or `min` and `max` to choose from. */
 export interface VasProduct {
   readonly id: string;
   readonly type: 'airtime' | 'data';

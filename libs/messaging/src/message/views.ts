@@ -35,7 +35,7 @@ export interface BatchView extends BatchLabels {
   readonly counts: StatusCounts;
 }
 
-/** What a cancel of a tag stopped. */
+/** Result of a cancel of a tag. */
 export interface CancelledBatches {
   readonly batches: number;
   /** Messages that had not started. */
@@ -50,7 +50,7 @@ export interface MessageView {
   /** Address key: the digits of a phone number, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
   readonly status: MessageStatus;
-  /** Of its last failure, also while it is tried again; `null`: there was none, or it passed since. */
+  /** Error of the last failure, also while the message is tried again; `null`: none, or it has succeeded since. */
   readonly errorCode: string | null;
   /** Number of requests with the message, also of those without an answer. */
   readonly attempts: number;
@@ -173,7 +173,7 @@ export interface SubmissionView {
     | 'expired'
     | 'cancelled'
     | null;
-  /** Of its last failure. */
+  /** Error of the last failure. */
   readonly errorCode: string | null;
   /** The provider's words, as the `errorText` of a message. */
   readonly errorText: string | null;
@@ -208,7 +208,7 @@ export interface InboundText {
   readonly receivedAt: Date;
 }
 
-/** What changed since a look; see `MessageHistory.changes()`. */
+/** Changes since a read; see `MessageHistory.changes()`. */
 export interface Changes {
   readonly cursor: string;
   readonly changed: boolean;
@@ -341,7 +341,7 @@ export interface HistoryStatsOptions extends Omit<StatsOptions, 'tenant'>, Tenan
 export interface StatsOptions extends TenantOption {
   readonly since: Date;
   readonly until: Date;
-  /** Of UTC. */
+  /** In UTC. */
   readonly interval: 'hour' | 'day';
   readonly tag?: string | undefined;
   /** Domain of the sender. */

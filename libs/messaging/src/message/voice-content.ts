@@ -1,4 +1,4 @@
-/** What a call says: exactly one of `text`, `audioUrl` and `code`. Times are in milliseconds. */
+/** Content of a call: exactly one of `text`, `audioUrl` and `code`. Times are in milliseconds. */
 export interface VoiceContent {
   readonly kind: 'call';
   readonly text?: string;
@@ -18,7 +18,7 @@ export interface VoiceContent {
   readonly maxDuration: number;
   /** Dials again `after` a busy line or no answer, at most `times`. */
   readonly redial?: { readonly times: number; readonly after: number };
-  /** What to do where a machine answers. */
+  /** Action where a machine answers. */
   readonly machine: 'play' | 'hangup';
   /** Digits that the person presses; `timeout` is the wait for the next one. */
   readonly collect?: { readonly maxDigits: number; readonly timeout: number };

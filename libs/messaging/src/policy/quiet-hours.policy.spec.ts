@@ -43,7 +43,7 @@ describe('quiet hours', () => {
     );
   });
 
-  it('of an address that is no phone number never begin', async () => {
+  it('quiet hours do not apply to an address without a phone number', async () => {
     expect(await untilOf('ada@example.com', Date.UTC(2026, 0, 10, 22))).toBeUndefined();
   });
 

@@ -278,7 +278,7 @@ const readProvider = group({
   /** Limit of the provider over all lanes and replicas. @default none */
   rateLimit: optional(rateLimit),
   /**
-   * What it charges by the beginning of the recipient, `'*'` for all others, in one currency for all
+   * Prices by the prefix of the recipient, `'*'` for all others, in one currency for all
    * providers: for `cheapest()` and `maxPrice` of routes. @default none
    */
   prices: optional(providerPrices),

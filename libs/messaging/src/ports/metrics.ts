@@ -14,7 +14,7 @@ export interface SubmitMeasurement {
   readonly error?: unknown;
 }
 
-/** What the database holds at the time of a reading. */
+/** Counts of the database at the time of a reading. */
 export interface QueueReading {
   /** Seconds that the oldest due message of a priority has waited, without held lanes. */
   readonly ages: ReadonlyMap<string, number>;

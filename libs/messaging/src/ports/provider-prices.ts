@@ -2,10 +2,10 @@ import { MessagingConfigError } from '../message/errors.js';
 import { compareAmounts, decimalAmount } from './rate-card.js';
 import { object, type OptionReader } from './option-schema.js';
 
-/** The beginning that stands for every other recipient. */
+/** The prefix that stands for every other recipient. */
 const OTHERS = '*';
 
-/** What a provider charges for a message, or an SMS part, by the longest beginning of the recipient. */
+/** Prices of a provider for a message, or an SMS part, by the longest prefix of the recipient. */
 export class ProviderPrices {
   readonly #lengths: readonly number[];
 
@@ -38,7 +38,7 @@ export const providerPrices: OptionReader<ProviderPrices, Readonly<Record<string
       entries.map(([start, price]) => {
         if (start !== OTHERS && !/^\+?\d{1,15}$/.test(start))
           throw new MessagingConfigError(
-            `${name}: must have beginnings of numbers with their country code as keys, or '*' for all others`,
+            `${name}: must have prefixes of numbers with their country code as keys, or '*' for all others`,
           );
         return [start.replace('+', ''), decimalAmount(`${name}.${start}`, price)];
       }),

@@ -19,7 +19,7 @@ export interface Price {
   readonly amount: string;
   /** ISO 4217 code. */
   readonly currency: string;
-  /** Of a minute: the seconds of the first and of each further block. @default `voice.billing` */
+  /** Seconds of the first and of each further block that is billed. @default `voice.billing` */
   readonly billing?: string;
 }
 
@@ -52,7 +52,7 @@ export interface PriceList {
   /** Price of one part. */
   readonly sms?: string;
   readonly whatsapp?: Readonly<Partial<Record<MessageCategory, string>>>;
-  /** Of another registered channel: the price of one part, or prices by category. */
+  /** Another registered channel: the price of one part, or prices by category. */
   readonly [channel: string]: string | Readonly<Partial<Record<string, string>>> | undefined;
 }
 

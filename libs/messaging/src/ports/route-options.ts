@@ -110,7 +110,7 @@ const prefixes: OptionReader<readonly string[]> = (name, value) => {
   const empty = all.indexOf('');
   if (all.length === 0 || empty >= 0)
     throw new MessagingConfigError(
-      `${empty >= 0 ? `${name}[${empty}]` : name}: is empty; write the beginnings of numbers with their country code, such as ['234'], or leave it out for every recipient`,
+      `${empty >= 0 ? `${name}[${empty}]` : name}: is empty; write the prefixes of numbers with their country code, such as ['234'], or leave it out for every recipient`,
     );
   return all;
 };
@@ -120,7 +120,7 @@ const ROUTE = {
   channel: optional(text),
   /** @default every tenant */
   tenant: optional(text),
-  /** Beginnings of the recipient's address, such as `'234'` or `'234803'`. @default every recipient */
+  /** Prefixes of the recipient's address, such as `'234'` or `'234803'`. @default every recipient */
   to: optional(prefixes),
   /** The sender, as the message names it. @default every sender */
   from: optional(text),

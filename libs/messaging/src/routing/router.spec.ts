@@ -231,7 +231,7 @@ describe('prices of a route', () => {
     return new Router([readRoute('routes[0]', route)], THREE, undefined, prices);
   }
 
-  it('cheapest() tries the lowest price of the longest beginning first, and equal prices in their order', () => {
+  it('cheapest() tries the lowest price of the longest prefix first, and equal prices in their order', () => {
     const router = priced({ use: cheapest('a', 'b', 'c') });
     expect(providersOf(router, '2348031234567')).toEqual(['a', 'b', 'c']);
     expect(providersOf(router, '2348101234567')).toEqual(['b', 'c', 'a']);

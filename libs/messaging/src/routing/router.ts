@@ -9,7 +9,7 @@ import { type Choice, readRoute, type Route, type RouteRule } from '../ports/rou
 
 export type Providers = ReadonlyMap<string, Pick<MessageTransport, 'capabilities'>>;
 
-/** What rules ask of a message, beside its recipient. */
+/** Facts of a message that rules ask for, beside its recipient. */
 export interface RoutedMessage {
   readonly tenant: string;
   readonly channel: string;
@@ -27,7 +27,7 @@ export interface RouteOf {
   readonly use: Choice;
   /** Providers of `use` that carry the channel, in the order of the rule. */
   readonly providers: readonly string[];
-  /** Of a rule with prices: its routes by the order of the providers. */
+  /** Routes of a rule with prices, by the order of the providers. */
   readonly priced?: Map<string, RouteOf>;
 }
 

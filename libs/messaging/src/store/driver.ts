@@ -2,7 +2,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import type { Dialect } from './database/dialect.js';
 import type { StoreDatabase, StoreDatabaseOptions } from './database/store-database.js';
 
-/** What the store needs for a family of databases; its fast paths are in the connection. */
+/** Implementation for a family of databases; its fast paths are in the connection. */
 export interface StoreDriver {
   readonly Database: new (source: DataSource, options: StoreDatabaseOptions) => StoreDatabase;
   readonly dialect: Dialect;

@@ -192,7 +192,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       assert.ok(failure instanceof SubmitFailure, `${failure.name} is no SubmitFailure`);
       assert.ok(!(failure instanceof PermanentFailure), 'an abort is no refusal');
       if (failure instanceof UncertainFailure) return;
-      // What the transport calls not sent stays so.
+      // A submission reported as not sent must not arrive later.
       await pause(100);
       assert.equal(under.accepted?.() ?? 0, 0);
     });

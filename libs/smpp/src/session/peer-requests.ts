@@ -19,7 +19,7 @@ export class PeerRequests {
     return this.#working === 0 && this.#parked.length === 0;
   }
 
-  /** Nothing more should be read. */
+  /** Reading must pause. */
   get isFull(): boolean {
     return this.#parked.length >= this.window;
   }

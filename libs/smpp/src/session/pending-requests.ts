@@ -50,7 +50,7 @@ export class PendingRequests {
     return this.#inWindow - this.#expiredInWindow;
   }
 
-  /** Nothing in the window can still be answered in time. */
+  /** No pending request can still be answered in time. */
   get isSpent(): boolean {
     return this.#expiredInWindow >= this.window;
   }

@@ -89,7 +89,7 @@ export function sizeOf(content: EmailContent): number {
   );
 }
 
-/** Of a list that is too long and refused, the first ones. */
+/** The first items of a list that is too long and refused. */
 function firstOf(given: unknown, most: number): readonly unknown[] {
   return listOf(given).slice(0, most);
 }

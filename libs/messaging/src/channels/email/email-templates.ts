@@ -4,7 +4,7 @@ import {
   MessagingError,
 } from '../../message/errors.js';
 
-/** What a template makes: `html`, `text` or both. */
+/** Output of a template: `html`, `text` or both. */
 export interface RenderedEmail {
   readonly subject: string;
   readonly html?: string | undefined;

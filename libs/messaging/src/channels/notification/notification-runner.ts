@@ -56,7 +56,7 @@ interface Change {
   readonly events?: readonly Announce[];
 }
 
-/** What a transaction did. */
+/** Result of a transaction. */
 interface Round {
   readonly stopped: readonly Stopped[];
   readonly begun: readonly NewBatch[];
@@ -91,7 +91,9 @@ export class NotificationRunner {
   wake(): void {
     if (!this.#signal || this.#signal.aborted) return;
     this.run().catch((error: unknown) =>
-      this.#logger.error(`not looked at, tried again: ${(error as Error).name}`),
+      this.#logger.error(
+        `notifications could not be processed; retrying: ${(error as Error).name}`,
+      ),
     );
   }
 

@@ -52,7 +52,7 @@ export type StoredMessage = Pick<
   | 'labels'
 >;
 
-/** What is left of a notification that may go on; times in milliseconds. */
+/** State of a notification that may go on; times in milliseconds. */
 export interface StoredPlan {
   readonly after: number | null;
   readonly unless: 'sent' | 'delivered';

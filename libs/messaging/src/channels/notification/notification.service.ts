@@ -322,7 +322,7 @@ export class NotificationService {
   }
 }
 
-/** Of all channels. */
+/** The refusals of all channels as one error. */
 function refusal(denials: readonly PolicyError[]): PolicyError {
   const [first, ...others] = denials.flatMap((error) => error.denials);
   return new PolicyError([first!, ...others]);

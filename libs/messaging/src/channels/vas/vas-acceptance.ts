@@ -44,7 +44,7 @@ export type Accepted = Omit<VasReceipt, 'order'>;
 /** A refused order's error is its own; the others of its transaction are accepted. */
 type Answer = Accepted | Error;
 
-/** What a tenant has ordered, with the orders that are accepted in this transaction. */
+/** Orders of a tenant, with the orders that are accepted in this transaction. */
 interface TenantOrders {
   readonly tenant: string;
   readonly allowance: StoredAllowance | undefined;
@@ -126,7 +126,7 @@ export class VasAcceptance {
     asked: readonly AskedOrder[],
     now: number,
   ): Promise<ReadonlyMap<string, TenantOrders>> {
-    // Digests of former keys count as the present one's.
+    // Map digests made with earlier keys to the current key's digest.
     const stored = new Map<string, string>();
     const numbers = asked.flatMap(({ row: { tenant, number }, numbers: all }) =>
       all.map((one) => {

@@ -52,7 +52,7 @@ export interface StoredAllowance {
   readonly version: bigint;
 }
 
-/** What a tenant's new orders are decided on. */
+/** Facts that decide on a tenant's new orders. */
 export interface TenantLedger {
   allowance: StoredAllowance | undefined;
   /** By reference. */

@@ -49,14 +49,14 @@ export interface VasOrderView {
   readonly currency: string;
   readonly network: string | null;
   readonly status: ChannelStatus;
-  /** What the operator charged, as a decimal number; `null`: not known. */
+  /** Price that the operator charged, as a decimal number; `null`: not known. */
   readonly cost: string | null;
-  /** What arrived, as a decimal number; `null`: not known. */
+  /** Amount that arrived, as a decimal number; `null`: not known. */
   readonly deliveredAmount: string | null;
   readonly operatorReference: string | null;
   readonly errorCode: string | null;
   readonly createdAt: Date;
-  /** What a person decided about an order whose outcome the operator did not tell. */
+  /** A person's decision on an order whose outcome the operator did not tell. */
   readonly settlement: VasSettlement | null;
 }
 
@@ -73,7 +73,7 @@ export interface SettleOptions
   readonly note?: string | undefined;
 }
 
-/** What a tenant may order in any 24 hours; orders that failed do not count. */
+/** Caps of a tenant's orders in any 24 hours; orders that failed do not count. */
 export interface VasAllowance {
   /** ISO 4217 code; orders in other currencies are refused. */
   readonly currency: string;

@@ -293,7 +293,7 @@ export class VerificationService {
 }
 
 function standardText({ code, minutes }: { readonly code: string; readonly minutes: number }) {
-  return `${code} is your code. It is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}. Give it to nobody.`;
+  return `${code} is your code. It is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}. Do not share it.`;
 }
 
 function viewOf(
@@ -325,7 +325,7 @@ interface Checked {
   readonly tries: number;
 }
 
-/** What a check leads to. A late one counts as a check, too: see {@link VerificationLimits}. */
+/** Result of a check. A late one counts as a check, too: see {@link VerificationLimits}. */
 function nextOf(found: StoredVerification, isRight: boolean, now: number): Checked {
   const { status, attempts, expiresAt } = found;
   if (status !== 'pending')

@@ -1,6 +1,6 @@
 import type { ReportDetails } from '../../message/events.js';
 
-/** What the reports of a call say. `null`: not known, or not yet. */
+/** Facts of a call from its reports. `null`: not known, or not yet. */
 export interface CallFacts {
   readonly answeredAt: Date | null;
   readonly endedAt: Date | null;

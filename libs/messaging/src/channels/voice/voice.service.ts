@@ -34,7 +34,7 @@ import {
 } from './call.js';
 import { REDIAL } from './voice.channel.js';
 
-/** What is said: exactly one of `text`, `audioUrl` and `code`. */
+/** Content of a call: exactly one of `text`, `audioUrl` and `code`. */
 export interface CallSpeech {
   /** Spoken by the provider; 1 to 3,000 characters. */
   readonly text?: string | undefined;
@@ -70,7 +70,7 @@ export interface VoiceMessage
    * (`'60s'`), as attempts of the same message. @default never
    */
   readonly redial?: { readonly times: number; readonly after?: Duration | undefined } | undefined;
-  /** What to do where a machine answers. @default 'play' */
+  /** Action where a machine answers. @default 'play' */
   readonly machine?: 'play' | 'hangup' | undefined;
   /** Digits that the person presses, 1 to 32, each within `timeout` (`'5s'`). @default none */
   readonly collect?:
@@ -183,7 +183,7 @@ export class VoiceService extends ChannelService {
   }
 
   /**
-   * What is known of calls, by their ids. A call without a cost in its reports has that of the rate
+   * Facts of calls, by their ids. A call without a cost in its reports has that of the rate
    * card, once it has ended. With `manager`, as the transaction sees them.
    */
   async facts(

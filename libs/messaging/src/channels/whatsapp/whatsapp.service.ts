@@ -54,11 +54,11 @@ export interface WhatsAppText extends WhatsAppAddress {
 /** Media, only inside an open 24-hour window: by a link, which the platform fetches, or an upload. */
 export interface WhatsAppMedia extends WhatsAppAddress, Omit<MediaContent, 'kind'> {}
 
-/** What a template has beside the parameters of its body. */
+/** Values of a template beside the parameters of its body. */
 interface TemplateParts {
   /** Variable or media of the header, where the template has one. */
   readonly header?: TemplateHeader;
-  /** Of the buttons that have a variable. */
+  /** Values of the buttons that have a variable. */
   readonly buttons?: readonly TemplateButton[];
 }
 

@@ -10,7 +10,7 @@ import type { ClientAnswer } from './http-client.js';
 import { foreignFailure, refusalFailure, retryAfterMilliseconds } from './http-failures.js';
 
 /**
- * What a provider's error code means.
+ * Meaning of a provider's error code.
  *
  * | meaning | failure |
  * |---|---|

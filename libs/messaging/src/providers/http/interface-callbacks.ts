@@ -46,7 +46,7 @@ export function readDeliveryReport(
   };
 }
 
-/** What a report may have of a call. */
+/** Fields of a call in a report. */
 const CALL = [
   'answered_at',
   'ended_at',
@@ -139,7 +139,7 @@ function readOrder(
 
 const ORDER_FACTS = ['cost', 'delivered_amount', 'operator_reference'];
 
-/** What is known of an order; `undefined`: nothing. */
+/** Facts of an order; `undefined`: none. */
 export function orderDetailsOf(order: unknown): ReportDetails | undefined {
   const facts = ORDER_FACTS.flatMap((name) => {
     const value = word(own(order, name));

@@ -95,7 +95,7 @@ export class VasWire implements Wire {
   }
 }
 
-/** What the service charged, and its own id where the operator has none. */
+/** Price of the service, and its own id where the operator has none. */
 function detailsOf(order: unknown): ReportDetails | undefined {
   const details = orderDetailsOf(order);
   const id = word(own(order, 'id'));

@@ -101,7 +101,7 @@ describe('WhatsApp over the interface', () => {
     });
   });
 
-  it('what the answer says of price and sender is believed only where it is that', async () => {
+  it('price and sender of an answer are used only where they have the right type', async () => {
     const lies = { cost: -1, currency: 'dollars', category: {}, sender: null };
     answer(200, { message_id: 'wamid.1', status: 'queued', ...lies });
     expect((await transport().submit(text, signal)).details).toEqual({});

@@ -140,7 +140,7 @@ export interface Simulator extends MessageTransport {
   report(submissionId: string, recipient: string, report: PlayedReport): Promise<void>;
 }
 
-/** What the phone of a simulated recipient reports. */
+/** A report by the phone of a simulated recipient. */
 export interface PlayedReport extends Pick<DeliveryReport, 'status' | 'rawStatus'> {
   /** @default null */
   readonly errorCode?: string | null;
@@ -273,7 +273,7 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
     return Promise.resolve(reports);
   }
 
-  /** What the simulated operators of all channels sell. */
+  /** Products of the simulated operators of all channels. */
   products(): Promise<readonly VasProduct[]> {
     const all = this.context.channels.all.flatMap(({ simulate }) => simulate?.products ?? []);
     return Promise.resolve(all);

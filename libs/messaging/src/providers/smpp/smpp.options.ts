@@ -134,7 +134,7 @@ const SMPP = {
   long: withDefault(oneOf('udh', 'sar', 'payload'), 'udh'),
   /** The SMSC's ids: the same in answers and receipts, hexadecimal in answers and decimal in receipts (`'hex'`), or the reverse. @default 'text' */
   idFormat: withDefault(oneOf<MessageIdFormat>('text', 'hex', 'decimal'), 'text'),
-  /** Of the dates in receipts. @default 'UTC' */
+  /** Time zone of the dates in receipts. @default 'UTC' */
   timeZone: withDefault(timeZone, 'UTC'),
   /** `'message'`: receipts only for messages that ask for reports. @default 'always' */
   reports: withDefault(oneOf('always', 'message'), 'always'),

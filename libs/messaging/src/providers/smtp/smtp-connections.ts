@@ -24,7 +24,7 @@ export class SmtpError extends Error {
     readonly answer: string | null,
     /** The refused command: `MAIL FROM`, `RCPT TO`, `DATA`, or an AUTH command. */
     readonly command: string,
-    /** Of nodemailer, such as `ETLS`, `ETIMEDOUT`; or one of ours. */
+    /** Code of nodemailer, such as `ETLS`, `ETIMEDOUT`; or one of ours. */
     readonly reason: string,
   ) {
     super(`${reason} at ${command}`);

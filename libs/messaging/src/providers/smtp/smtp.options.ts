@@ -207,9 +207,9 @@ const SMTP = {
     connect: withDefault(duration(1), '1m'),
     /** Until the server's greeting. @default '5m' */
     greeting: withDefault(duration(1), '5m'),
-    /** Of each answer, and of each part of the message. @default '5m' */
+    /** Limit for each answer, and for each part of the message. @default '5m' */
     answer: withDefault(duration(1), '5m'),
-    /** Of the answer to the whole message. @default '10m' */
+    /** Limit for the answer to the whole message. @default '10m' */
     accept: withDefault(duration(1), '10m'),
     /** After which an unused connection is closed. @default '30s' */
     idle: withDefault(duration(1), '30s'),

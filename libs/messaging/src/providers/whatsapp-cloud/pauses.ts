@@ -9,7 +9,7 @@ interface Pause {
   readonly code: string;
 }
 
-/** What is to be left alone for a while, in this process. */
+/** Paused numbers and recipients, in this process. */
 export class Pauses {
   readonly #pauses = new Map<string, Pause>();
 

@@ -63,7 +63,7 @@ function parsed(request: CallbackRequest): ParsedCallback {
 }
 
 interface Change {
-  /** Of the business account. */
+  /** Entry of the business account. */
   readonly entry: unknown;
   readonly field: unknown;
   readonly value: unknown;

@@ -381,7 +381,7 @@ export class Reads {
     return place;
   }
 
-  /** Of a message that has no row yet. */
+  /** Recipient of a message that has no row yet. */
   async #plannedRecipient(batch: string, position: number): Promise<string> {
     const [chunk] = await this.database.all<{ recipients: string }>(
       'SELECT recipients FROM messaging_batch_chunk WHERE batch = ? AND n = ?',
@@ -408,7 +408,7 @@ function answerOf({ details, sender }: SubmittedRow) {
   };
 }
 
-/** What a view shows of a stored content, and of the labels that are kept as long. */
+/** The part of a stored content that a view shows, and of the labels that are kept as long. */
 function shownOf(json: string | null): BatchLabels & { readonly content: MessageContent | null } {
   if (json === null) return { content: null, ...NO_LABELS };
   const { content, labels = NO_LABELS } = readContent(json);

@@ -67,7 +67,7 @@ interface Range {
   readonly cursorOf: (last: Place) => string;
 }
 
-/** What happened to a message: a status, or an event of its channel. */
+/** An entry of a message: a status, or an event of its channel. */
 export interface LoggedEntry {
   readonly name: string;
   readonly at: Date;
@@ -125,7 +125,7 @@ export class ReportList {
     return rows.map((row) => this.#viewOf(row));
   }
 
-  /** What happened to each of the messages, oldest first; reads every report of their batches. */
+  /** Events of each of the messages, oldest first; reads every report of their batches. */
   async logs(
     places: readonly { readonly id: string; readonly batch: string; readonly position: number }[],
     sql: Pick<Sql, 'all'>,

@@ -8,7 +8,7 @@ export interface BatchScope {
   readonly channel: Channel;
 }
 
-/** What a list covers. */
+/** Scope of a list. */
 export interface ListScope {
   readonly tenants: Tenants;
   /** @default every channel */

@@ -58,7 +58,7 @@ export interface Outcome {
    * that another provider gets.
    */
   readonly returned?: ReadonlyMap<number, string>;
-  /** Of messages that go back to `queued`: the providers that refused them, replaced. */
+  /** Providers that refused messages which go back to `queued`; replaces the list before. */
   readonly refusedBy?: string;
   readonly details?: Readonly<Record<string, string | number | null>>;
   readonly errorCode?: string;

@@ -52,7 +52,7 @@ export interface OpenSubmission extends BatchHead {
   readonly lastPosition: number;
   readonly attempt: number;
   readonly strikes: number;
-  /** Of its last failure. */
+  /** Error of the last failure. */
   readonly errorCode: string | null;
   readonly errorText: string | null;
   readonly firstSentAt: Date;

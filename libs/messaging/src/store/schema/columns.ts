@@ -35,7 +35,7 @@ const ENTITY_TYPES: Readonly<Record<Exclude<keyof TypeNames, 'bytes'>, EntitySch
     short: { type: 'varchar' },
   };
 
-/** What entities show instead of the numbers of a column; a number without a word stays a number. */
+/** Words that entities show instead of the numbers of a column; a number without a word stays a number. */
 export function wordsOf(words: Readonly<Record<string, number>>): ValueTransformer {
   const numbers = new Map<unknown, number>(Object.entries(words));
   const names = new Map<number, unknown>([...numbers].map(([name, number]) => [number, name]));

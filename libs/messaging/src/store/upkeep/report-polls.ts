@@ -10,7 +10,7 @@ import { IN_SPAN, slicesOf, SPANS, spansOf } from '../rows/span.js';
 /** Longest time between two polls of one batch, in milliseconds. */
 const LONGEST_WAIT = 3_600_000;
 
-/** Of channels whose messages are not repeated: first and longest time; their polls never end. */
+/** First and longest time for channels whose messages are not repeated; their polls never end. */
 const IRREVOCABLE = { after: 5_000, longest: 86_400_000 };
 
 /** Most parts of long messages in one statement. */

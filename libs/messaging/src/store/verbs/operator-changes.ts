@@ -13,7 +13,7 @@ export interface MessagePosition {
   readonly position: number;
 }
 
-/** What a repetition takes over from the batch of the message. Times are epoch microseconds. */
+/** Fields that a repetition takes over from the batch of the message. Times are epoch microseconds. */
 export interface ResentBatch {
   readonly tenant: string;
   readonly channel: string;
@@ -39,7 +39,7 @@ export interface Settlement {
 /** Name of operators among the sources of the report log. */
 const OPERATOR = 'operator';
 
-/** What operators do to messages: they settle those in doubt, and send failed ones again. */
+/** Changes of messages by operators: they settle those in doubt, and send failed ones again. */
 export class OperatorChanges {
   constructor(
     private readonly database: StoreDatabase,

@@ -341,7 +341,7 @@ export class OutcomeRecorder {
   }
 }
 
-/** Of a refusal; those of an acceptance belong to its submission. */
+/** Adds the details of a refusal; those of an acceptance belong to its submission. */
 function withDetails(change: StatusChange, { result, details }: Outcome): StatusChange {
   return result === 'accepted' || !details ? change : { ...change, details: detailsOf(details) };
 }
