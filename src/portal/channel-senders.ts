@@ -1,4 +1,4 @@
-import { parseMailbox } from '@dundun/messaging';
+import { type BuiltInChannel, parseMailbox } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { AccountsService, type Also } from '../accounts/accounts.service.js';
 import type { SenderState } from '../accounts/accounts.tables.js';
@@ -41,7 +41,7 @@ export interface ChannelSenders {
   readonly approvals?: Approvals;
 }
 
-/** The rules for senders, by channel. A channel without an entry has the check of its definition alone. */
+/** The rules for senders, by channel. A channel of the app's own has the check of its definition alone. */
 @Injectable()
 export class SenderRules {
   readonly ofChannel: ReadonlyMap<string, ChannelSenders>;
@@ -53,96 +53,89 @@ export class SenderRules {
     domains: SenderDomains,
     callers: CallersService,
   ) {
-    this.ofChannel = new Map<string, ChannelSenders>([
-      [
-        'sms',
-        {
-          check: async (id, from) =>
-            refuseUnless(
-              await senders.isRegistered(id, from),
-              'sender_not_registered',
-              'an approved sender ID of this account; see Senders',
-            ),
-          ...approved({
-            list: (id) => accounts.listSenders(id),
-            add: (id, sender, also) => accounts.addSender(id, sender, also),
-            request: (id, sender, also) => accounts.requestSender(id, sender, also),
-            approve: (id, sender, also) => accounts.approveSender(id, sender, also),
-            remove: (id, sender, options) => accounts.removeSender(id, sender, options),
-            pending: async (most) =>
-              (await accounts.pendingSenders(most)).map(({ account: { id }, sender }) => ({
-                accountId: id,
-                sender,
-              })),
-            audit: {
-              added: 'sender.added',
-              requested: 'sender.requested',
-              approved: 'sender.approved',
-              rejected: 'sender.rejected',
-              removed: 'sender.deleted',
-            },
-          }),
-        },
-      ],
-      [
-        'whatsapp',
-        {
-          check: async (id, from) =>
-            refuseUnless(
-              (await numbers.ownerOf(from)) === id,
-              'sender_not_registered',
-              'a WhatsApp number of this account; see Senders',
-            ),
-          list: (id) => accounts.listNumbers(id),
-        },
-      ],
-      [
-        'voice',
-        {
-          check: async (id, from) =>
-            refuseUnless(
-              await callers.isRegistered(id, from),
-              'caller_not_registered',
-              'an approved caller id of this account; see Senders',
-            ),
-          ...approved({
-            list: async (id) =>
-              (await callers.list(id)).map(({ caller: sender, state }) => ({ sender, state })),
-            add: (id, sender, also) => callers.add(id, sender, also),
-            request: (id, sender, also) => callers.request(id, sender, also),
-            approve: (id, sender, also) => callers.approve(id, sender, also),
-            remove: (id, sender, options) => callers.remove(id, sender, options),
-            pending: async (most) =>
-              (await callers.pending(most)).map(({ accountId, caller: sender }) => ({
-                accountId,
-                sender,
-              })),
-            audit: {
-              added: 'caller.added',
-              requested: 'caller.requested',
-              approved: 'caller.approved',
-              rejected: 'caller.rejected',
-              removed: 'caller.removed',
-            },
-          }),
-        },
-      ],
-      [
-        'email',
-        {
-          check: async (id, from) => {
-            const { email = '' } = parseMailbox(from) ?? {};
-            const domain = email.slice(email.lastIndexOf('@') + 1);
-            const isOwn = domain !== '' && (await domains.isVerified(id, domain));
-            refuseUnless(
-              isOwn,
-              'domain_not_verified',
-              'of a verified domain of this account; see Email, Domains',
-            );
+    const rules: Readonly<Record<BuiltInChannel, ChannelSenders | null>> = {
+      sms: {
+        check: async (id, from) =>
+          refuseUnless(
+            await senders.isRegistered(id, from),
+            'sender_not_registered',
+            'an approved sender ID of this account; see Senders',
+          ),
+        ...approved({
+          list: (id) => accounts.listSenders(id),
+          add: (id, sender, also) => accounts.addSender(id, sender, also),
+          request: (id, sender, also) => accounts.requestSender(id, sender, also),
+          approve: (id, sender, also) => accounts.approveSender(id, sender, also),
+          remove: (id, sender, options) => accounts.removeSender(id, sender, options),
+          pending: async (most) =>
+            (await accounts.pendingSenders(most)).map(({ account: { id }, sender }) => ({
+              accountId: id,
+              sender,
+            })),
+          audit: {
+            added: 'sender.added',
+            requested: 'sender.requested',
+            approved: 'sender.approved',
+            rejected: 'sender.rejected',
+            removed: 'sender.deleted',
           },
+        }),
+      },
+      whatsapp: {
+        check: async (id, from) =>
+          refuseUnless(
+            (await numbers.ownerOf(from)) === id,
+            'sender_not_registered',
+            'a WhatsApp number of this account; see Senders',
+          ),
+        list: (id) => accounts.listNumbers(id),
+      },
+      voice: {
+        check: async (id, from) =>
+          refuseUnless(
+            await callers.isRegistered(id, from),
+            'caller_not_registered',
+            'an approved caller id of this account; see Senders',
+          ),
+        ...approved({
+          list: async (id) =>
+            (await callers.list(id)).map(({ caller: sender, state }) => ({ sender, state })),
+          add: (id, sender, also) => callers.add(id, sender, also),
+          request: (id, sender, also) => callers.request(id, sender, also),
+          approve: (id, sender, also) => callers.approve(id, sender, also),
+          remove: (id, sender, options) => callers.remove(id, sender, options),
+          pending: async (most) =>
+            (await callers.pending(most)).map(({ accountId, caller: sender }) => ({
+              accountId,
+              sender,
+            })),
+          audit: {
+            added: 'caller.added',
+            requested: 'caller.requested',
+            approved: 'caller.approved',
+            rejected: 'caller.rejected',
+            removed: 'caller.removed',
+          },
+        }),
+      },
+      email: {
+        check: async (id, from) => {
+          const { email = '' } = parseMailbox(from) ?? {};
+          const domain = email.slice(email.lastIndexOf('@') + 1);
+          const isOwn = domain !== '' && (await domains.isVerified(id, domain));
+          refuseUnless(
+            isOwn,
+            'domain_not_verified',
+            'of a verified domain of this account; see Email, Domains',
+          );
         },
-      ],
-    ]);
+      },
+      // An order has no sender.
+      vas: null,
+    };
+    this.ofChannel = new Map(
+      Object.entries(rules).flatMap(([channel, rule]) => (rule ? [[channel, rule] as const] : [])),
+    );
   }
 
   /** @throws ApiError 404 where senders of the channel are not approved here */

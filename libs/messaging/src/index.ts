@@ -197,6 +197,7 @@ export {
   type VasOrderOpen,
 } from './message/events.js';
 export {
+  type BuiltInChannel,
   type Channel,
   type ConsentCategory,
   isMessageCategory,

@@ -2,8 +2,11 @@ import type { EmailContent } from './email-content.js';
 import type { VoiceContent } from './voice-content.js';
 import type { MediaContent, TemplateButton, TemplateHeader } from './whatsapp-content.js';
 
+/** Name of a channel of the library. */
+export type BuiltInChannel = 'sms' | 'whatsapp' | 'email' | 'voice' | 'vas';
+
 /** Name of a channel: a built-in one, or one of the `channels` option. */
-export type Channel = 'sms' | 'whatsapp' | 'email' | 'voice' | 'vas' | (string & {});
+export type Channel = BuiltInChannel | (string & {});
 
 export const CONSENT_CATEGORIES = ['transactional', 'marketing'] as const;
 
