@@ -16,6 +16,7 @@ import { SIMULATOR } from './carriers/simulator.js';
 import { SMPP } from './carriers/smpp.js';
 import { WHATSAPP_CLOUD } from './carriers/whatsapp-cloud.js';
 import type { Environment } from './config/environment.js';
+import { channelCarriers } from './config/channel-carriers.js';
 import { voiceProviderOf } from './config/voice-provider.js';
 import type { MailRelay } from './email/mail-relay.js';
 
@@ -230,9 +231,10 @@ export async function waysOut(
   );
   const voice = voiceCarrier(environment);
   const whatsApp = whatsAppCarrier(environment, phoneNumberIdOf);
-  const isOwn = (name: string) => file !== undefined || name !== CARRIER;
-  const email = EMAIL_CARRIER !== undefined && isOwn(EMAIL_CARRIER) ? EMAIL_CARRIER : undefined;
-  const vas = VAS_CARRIER !== undefined && isOwn(VAS_CARRIER) ? VAS_CARRIER : undefined;
+  const own = channelCarriers(environment);
+  const hasOwn = (name: string) => own.some(({ channel }) => channel === name);
+  const email = hasOwn('email') ? EMAIL_CARRIER : undefined;
+  const vas = hasOwn('vas') ? VAS_CARRIER : undefined;
   return {
     providers: {
       ...Object.fromEntries(carriers),
@@ -242,10 +244,7 @@ export async function waysOut(
       ...(whatsApp && { [whatsApp.name]: await whatsApp.transport() }),
     },
     routes: [
-      ...(email ? [{ channel: 'email', use: email }] : []),
-      ...(vas ? [{ channel: 'vas', use: vas }] : []),
-      ...(voice ? [{ channel: 'voice', use: voice.use }] : []),
-      ...(whatsApp ? [{ channel: 'whatsapp', use: whatsApp.name }] : []),
+      ...own.map(({ channel, carrier }) => ({ channel, use: carrier })),
       ...(file?.routes ?? [{ use: CARRIER }]),
     ],
   };

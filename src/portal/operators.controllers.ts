@@ -2,7 +2,7 @@ import { ChannelRegistry, MessagingService } from '@dundun/messaging';
 import { Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import { voiceProviderOf } from '../config/voice-provider.js';
+import { channelCarriers } from '../config/channel-carriers.js';
 import type { Rate } from '../config/parsers.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { type Actor, Audit } from './audit.js';
@@ -134,30 +134,17 @@ export class CarriersController {
   @Get()
   async list(): Promise<Carriers> {
     if (this.environment.written) return this.#listOfFile();
-    const { CARRIER, EMAIL_CARRIER, VAS_CARRIER, WHATSAPP_CARRIER, CARRIER_RATE_LIMIT } =
-      this.environment;
-    const hasOwnEmail = EMAIL_CARRIER !== undefined && EMAIL_CARRIER !== CARRIER;
-    const voice = voiceProviderOf(this.environment) ?? CARRIER;
-    const hasOwnVoice = voice !== CARRIER;
-    const hasOwnVas = VAS_CARRIER !== undefined && VAS_CARRIER !== CARRIER;
-    const apart = new Map([
-      ['email', hasOwnEmail],
-      ['voice', hasOwnVoice],
-      ['vas', hasOwnVas],
-      ['whatsapp', WHATSAPP_CARRIER !== undefined],
-    ]);
-    const names = this.channels.names.filter((name) => !apart.get(name));
+    const { CARRIER, CARRIER_RATE_LIMIT } = this.environment;
+    const own = channelCarriers(this.environment);
+    const names = this.channels.names.filter(
+      (name) => !own.some(({ channel }) => channel === name),
+    );
     const paused = await this.#pausedByChannel();
     const carriers: [string, readonly string[], Rate | undefined][] = [
       [CARRIER, names, CARRIER_RATE_LIMIT],
-      ...(hasOwnEmail
-        ? [[EMAIL_CARRIER, ['email'], undefined] as [string, string[], undefined]]
-        : []),
-      ...(hasOwnVas ? [[VAS_CARRIER, ['vas'], undefined] as [string, string[], undefined]] : []),
-      ...(WHATSAPP_CARRIER
-        ? [[WHATSAPP_CARRIER, ['whatsapp'], undefined] as [string, string[], undefined]]
-        : []),
-      ...(hasOwnVoice ? [[voice, ['voice'], undefined] as [string, string[], undefined]] : []),
+      ...own.map(
+        ({ channel, carrier }) => [carrier, [channel], undefined] as [string, string[], undefined],
+      ),
     ];
     return {
       data: carriers.map(([name, channels, rate]): Carrier => ({

@@ -11,7 +11,7 @@ import {
 } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, In, IsNull } from 'typeorm';
-import { receiptsFor } from './smpp-receipts.js';
+import { isOverSmpp, receiptsFor } from './smpp-receipts.js';
 import { type NewDelivery, SmppCredential, SmppDelivery, SmppPart } from './smpp.tables.js';
 
 /** Rows per insert. */
@@ -57,8 +57,8 @@ export class SmppOutbox implements StatusListener, InboundListener, ErasureListe
 
   /** Inbound SMS go to the oldest pair of the account. */
   async onInbound(received: readonly InboundReceived[], manager: EntityManager): Promise<void> {
-    for (const { channel, tenant, messageId, from, to, text, sentAt } of received) {
-      if (channel !== 'sms' || from === null || text === null) continue;
+    for (const { tenant, messageId, from, to, text, sentAt } of received.filter(isOverSmpp)) {
+      if (from === null || text === null) continue;
       const [pair] = await manager.find(SmppCredential, {
         where: { accountId: tenant },
         order: { createdAt: 'ASC', systemId: 'ASC' },

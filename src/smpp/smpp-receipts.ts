@@ -68,9 +68,14 @@ export function errorOf(errorCode: string | null): string {
   return /^\d{1,3}$/.exec(errorCode ?? '')?.[0].padStart(3, '0') ?? '000';
 }
 
+/** SMPP carries SMS alone. */
+export function isOverSmpp({ channel }: { readonly channel: string }): boolean {
+  return channel === 'sms';
+}
+
 /** The pair that a message was submitted with; `undefined`: not over SMPP. */
-export function systemIdOf({ channel, metadata }: MessageStatusChanged): string | undefined {
-  return channel === 'sms' ? metadata?.[SYSTEM_ID] : undefined;
+export function systemIdOf(change: MessageStatusChanged): string | undefined {
+  return isOverSmpp(change) ? change.metadata?.[SYSTEM_ID] : undefined;
 }
 
 /** The receipts that a change of status calls for: one for the message, and one for each part. */

@@ -30,7 +30,7 @@ import { OnEvent } from '@nestjs/event-emitter';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { SmppBinds } from './smpp-binds.js';
 import { type DueDelivery, SmppDeliveryStore } from './smpp-delivery.store.js';
-import { systemIdOf } from './smpp-receipts.js';
+import { isOverSmpp, systemIdOf } from './smpp-receipts.js';
 
 const NAME = 'smpp';
 const SECOND = 1_000;
@@ -98,10 +98,10 @@ export class SmppSender implements WorkQueue, OnModuleInit {
   }
 
   @OnEvent(INBOUND_RECEIVED)
-  onInboundCommitted({ channel, tenant }: InboundReceived): void {
-    if (channel !== 'sms') return;
+  onInboundCommitted(received: InboundReceived): void {
+    if (!isOverSmpp(received)) return;
     for (const { principal } of this.binds.all)
-      if (principal.accountId === tenant) this.#wake(principal.systemId);
+      if (principal.accountId === received.tenant) this.#wake(principal.systemId);
   }
 
   #wake(systemId: string): void {
