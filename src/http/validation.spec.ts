@@ -98,12 +98,12 @@ function details(plain: object, dto: new () => object = Body): unknown {
 const unknown = (path: string) => ({ path, message: 'is not a field of this request' });
 
 describe('validated', () => {
-  it('returns the DTO with its defaults', () => {
+  it('a valid body becomes the DTO with its defaults', () => {
     expect(validated(Body, {})).toEqual(new Body());
     expect(validated(Body, { name: 'x' })).toEqual(Object.assign(new Body(), { name: 'x' }));
   });
 
-  it('names unknown fields and wrong ones', () => {
+  it('a refusal names unknown fields and wrong ones', () => {
     expect(details({ count: 'x', extra: 1 })).toEqual([
       unknown('extra'),
       { path: 'count', message: 'must be a whole number from 1 to 9' },

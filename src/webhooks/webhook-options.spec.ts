@@ -7,7 +7,7 @@ const optionsOf = (LEASE: number) =>
   webhookOptions({ NODE_ENV: 'test', WEBHOOK_ALLOW_PRIVATE: false, WEBHOOK_PORTS, LEASE });
 
 describe('webhook options', () => {
-  it('in production require https, unless private addresses are allowed', () => {
+  it('webhooks in production require https, unless private addresses are allowed', () => {
     const of = (NODE_ENV: 'development' | 'test' | 'production', WEBHOOK_ALLOW_PRIVATE: boolean) =>
       webhookOptions({ NODE_ENV, WEBHOOK_ALLOW_PRIVATE, WEBHOOK_PORTS, LEASE: 30_000 })
         .requireHttps;

@@ -17,7 +17,7 @@ describe('webhook signature', () => {
     });
   });
 
-  it('is verified by the public package', () => {
+  it('the public package verifies the signature', () => {
     const secret = newWebhookSecret();
     const body = JSON.stringify({ type: 'sms.delivery_report', data: { from: 'ÀCMÉ 🥁' } });
     const headers = { ...webhookHeaders('id-1', Date.now(), body, [secret]) };
@@ -39,7 +39,7 @@ describe('webhook signature', () => {
     expect(new Webhook(previous).verify('{}', headers)).toEqual({});
   });
 
-  it('makes secrets of 32 random bytes', () => {
+  it('a new secret has 32 random bytes', () => {
     const secrets = Array.from({ length: 50 }, newWebhookSecret);
     expect(new Set(secrets).size).toBe(50);
     for (const secret of secrets) {

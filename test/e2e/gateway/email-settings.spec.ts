@@ -58,7 +58,7 @@ describe('the return path of a domain', () => {
   const shown = (records: readonly DnsRecordOfDomain[]) =>
     records.map(({ purpose, type, name, value }) => [purpose, type, name, value]);
 
-  it('is an MX record to the host of PUBLIC_URL and the TXT record of EMAIL_SPF', async () => {
+  it('the return path is an MX record to the host of PUBLIC_URL and the TXT record of EMAIL_SPF', async () => {
     const EMAIL_SPF = 'v=spf1 ip4:192.0.2.1 include:relay.example -all';
     const { records, verify } = await recordsWith({ EMAIL_SPF });
     expect(shown(records)).toEqual([
@@ -79,7 +79,7 @@ describe('the return path of a domain', () => {
     ]);
   });
 
-  it('is a CNAME record to EMAIL_RETURN_HOST where that is set, and inbound mail goes there, too', async () => {
+  it('the return path is a CNAME record to EMAIL_RETURN_HOST where that is set, and inbound mail goes there, too', async () => {
     const { records, verify } = await recordsWith({ EMAIL_RETURN_HOST: 'return.gateway.example' });
     expect(shown(records)).toEqual([
       ['return_path', 'CNAME', 'bounce.shop.example', 'return.gateway.example'],

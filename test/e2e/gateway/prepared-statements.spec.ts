@@ -49,7 +49,7 @@ describeEachDatabase(
       });
     });
 
-    it('are not made where the setting is false', async () => {
+    it('no prepared statement is made where the setting is false', async () => {
       const token = await start({ PREPARED_STATEMENTS: 'false' });
       await send(token, 30);
       expect(await kept()).toBe(0);

@@ -10,7 +10,7 @@ describeEachDatabase('sends that come together', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  it('are each durable when they resolve: another process reads them', async () => {
+  it('concurrent sends are each durable when they resolve: another process reads them', async () => {
     const { send, sms, transport } = await fixture.boot();
     const other = await fixture.boot({ dispatch: false });
     const ids = await Promise.all(

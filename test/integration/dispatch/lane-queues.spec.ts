@@ -30,7 +30,7 @@ describeEachDatabase('lanes with work', (database) => {
     );
   });
 
-  it('are not due while another process holds them or while they rest', async () => {
+  it('lanes are not due while another process holds them or while they rest', async () => {
     const app = await fixture.boot({ dispatch: false });
     for (const tenant of ['held', 'paused', 'free']) await app.send('x', { tenant });
     await app.store.lanes.acquire('held:sms');
@@ -58,7 +58,7 @@ describeEachDatabase('lanes with work', (database) => {
     ]);
   });
 
-  it('are none without waiting messages', async () => {
+  it('no lane is due without waiting messages', async () => {
     const app = await fixture.boot({ dispatch: false });
     expect(await due(app, HOUR)).toEqual([]);
     expect(await app.messaging.lanes()).toEqual([]);

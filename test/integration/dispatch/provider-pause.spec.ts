@@ -16,7 +16,7 @@ describeEachDatabase('a provider that accepts nothing', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  it('is left alone by every lane, shown with its reason, and gets everything once it accepts', async () => {
+  it('a paused provider gets no request of any lane, is shown with its reason, and gets all messages once it accepts', async () => {
     const a = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow: HOUR });
     let accepts = false;
     a.script = () => {
@@ -40,7 +40,7 @@ describeEachDatabase('a provider that accepts nothing', (database) => {
     );
   });
 
-  it('is not tried by another process, whose messages leave by the next provider', async () => {
+  it('another process does not try a paused provider, and its messages leave by the next one', async () => {
     const [a, b] = [new ScriptedTransport(), new ScriptedTransport()];
     const providers = { a: () => a, b: () => b };
     const routes = [{ use: failover('a', 'b') }];
@@ -57,7 +57,7 @@ describeEachDatabase('a provider that accepts nothing', (database) => {
     expect(a.started).toHaveLength(1);
   });
 
-  it('does not leave the rate of the provider to each lane', async () => {
+  it('lanes share the rate of a provider after its pause', async () => {
     const a = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow: HOUR });
     const starts: Start[] = [];
     a.script = () => void starts.push({ at: performance.now(), messages: 1 } as Start);

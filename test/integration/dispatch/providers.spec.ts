@@ -53,7 +53,7 @@ describeEachDatabase('several providers', (database) => {
     expect((await stored(app)).map(({ provider }) => provider)).toEqual(['main', 'backup']);
   });
 
-  it('keep the order of a lane that several of them share', async () => {
+  it('several providers keep the order of the lane that they share', async () => {
     const { main, backup, providers } = two();
     const order: string[] = [];
     for (const transport of [main, backup])
@@ -70,7 +70,7 @@ describeEachDatabase('several providers', (database) => {
     expect(order).toEqual(['sms', 'whatsapp', 'sms', 'whatsapp', 'sms', 'whatsapp']);
   });
 
-  it('refuse a send that no route matches with a typed error, and store nothing', async () => {
+  it('a send that no route matches is refused with a typed error, and nothing is stored', async () => {
     const { providers } = two();
     const app = await boot({ providers, routes: [{ channel: 'sms', use: 'main' }] });
     await expect(sendTemplate(app)).rejects.toThrow(NoRouteError);
@@ -80,7 +80,7 @@ describeEachDatabase('several providers', (database) => {
     expect(Number(row?.n)).toBe(0);
   });
 
-  it('get their own resends after the routes have changed', async () => {
+  it('a provider gets its own resends after the routes have changed', async () => {
     const { main, backup, providers } = two();
     const first = await boot({ providers, routes: [{ use: 'main' }] });
     main.script = () => {
@@ -101,7 +101,7 @@ describeEachDatabase('several providers', (database) => {
     expect(main.started[0]?.id).toBe(again?.id);
   });
 
-  it('leave their open submissions unknown once they are no longer configured', async () => {
+  it('open submissions of a provider that is no longer configured become unknown', async () => {
     const { main, backup, providers } = two();
     const first = await boot({ providers, routes: [{ use: 'main' }] });
     main.script = () => {
@@ -135,7 +135,7 @@ describeEachDatabase('several providers', (database) => {
     expect(main.started).toHaveLength(1);
   });
 
-  it('do not hold up new messages of another provider with resends that rest', async () => {
+  it('resends that wait do not hold up new messages of another provider', async () => {
     const { main, backup, providers } = two();
     const first = await boot({ providers, routes: [{ use: 'main' }] });
     main.script = () => {

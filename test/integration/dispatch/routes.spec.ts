@@ -54,7 +54,7 @@ describeEachDatabase('routes between providers', (database) => {
       outcome,
     ]);
 
-  it('refuse a send that has a recipient without a route, by its field, and store nothing', async () => {
+  it('a send that has a recipient without a route is refused by its field, and nothing is stored', async () => {
     const { providers } = two();
     const app = await fixture.boot({ providers, routes: BY_COUNTRY });
     const refused = await sendTo(app, [nigerian(1), '14155550123', '14155550123']).catch(
@@ -89,7 +89,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect(acceptedBy(b).toSorted()).toEqual([ghanaian(1), nigerian(2)].toSorted());
   });
 
-  it('refuse a send that no provider carries within the price', async () => {
+  it('a send that no provider carries within the price is refused', async () => {
     const { a, b } = two();
     const providers = { a: { transport: () => a, prices: { '234': '0.0201' } }, b: () => b };
     const routes = [{ to: ['234'], maxPrice: '0.0200', use: 'a' }, { use: 'b' }];
@@ -110,7 +110,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect(await providersOf(app, id, 1)).toEqual([['b', 'accepted']]);
   });
 
-  it('hold no recipient of a provider while another one is paused, in the same batch too', async () => {
+  it('a paused provider holds no recipient of another one, in the same batch too', async () => {
     const { a, b, providers } = two();
     a.script = () => {
       throw new PausedFailure('unauthorized', 'check the token', HOUR);
@@ -130,7 +130,7 @@ describeEachDatabase('routes between providers', (database) => {
     ]);
   });
 
-  it('keep the order of each provider through a pause of one of them', async () => {
+  it('each provider keeps its order through a pause of one of them', async () => {
     const { a, b, providers } = two({ maxRecipients: 1, idempotencyWindow: HOUR });
     let refusals = 3;
     a.script = () => {
@@ -194,7 +194,7 @@ describeEachDatabase('routes between providers', (database) => {
     },
   );
 
-  it('reject what is permanent without asking another provider', async () => {
+  it('a permanent failure is rejected without asking another provider', async () => {
     const { a, b, providers } = two();
     a.script = () => {
       throw new PermanentFailure('invalid_number', 'no such number');
@@ -205,7 +205,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect(b.started).toEqual([]);
   });
 
-  it('reject what no provider of the route can reach, with the last reason', async () => {
+  it('a message that no provider of the route can reach is rejected with the last reason', async () => {
     const { a, b, providers } = two();
     a.script = () => {
       throw new UnroutableFailure('not_by_a', 'not here');
@@ -280,7 +280,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect(Math.abs(a.accepted.length - 700)).toBeLessThan(60);
   });
 
-  it('keep equal ids of two providers apart in reports', async () => {
+  it('equal ids of two providers are kept apart in reports', async () => {
     const { a, b, providers } = two({ maxRecipients: 1, idempotencyWindow: HOUR });
     for (const one of [a, b])
       one.submit = async (submission) => {
@@ -300,7 +300,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect((await app.sms.message(`${id}-1`)).status).toBe('delivered');
   });
 
-  it('keep the provider of a submission that was written down before the process died', async () => {
+  it('a submission keeps its provider that was stored before the process died', async () => {
     const { a, b, providers } = two();
     const first = await fixture.boot({
       providers,

@@ -44,7 +44,7 @@ async function boot(database: TestDatabase, transport: MessageTransport): Promis
 }
 
 describeEachDatabase('an email that bounced', (database) => {
-  it('is sent again to its recipient alone, with its variables, labels and attachments', async () => {
+  it('a bounced email is sent again to its recipient alone, with its variables, labels and attachments', async () => {
     const transport = new BouncingTransport();
     const app = await boot(database, transport);
     try {
@@ -89,7 +89,7 @@ describeEachDatabase('an email that bounced', (database) => {
 });
 
 describeEachDatabase('a one-time code that failed', (database) => {
-  it('is not sent again', async () => {
+  it('a one-time code that failed is not sent again', async () => {
     const app = await boot(database, new BouncingTransport());
     try {
       await app

@@ -62,7 +62,7 @@ describeEachDatabase('an email to recipients who see each other', (database) => 
     return [...transport.sizes];
   }
 
-  it('is one request, whatever the rate limits of lane and provider', async () => {
+  it('an email to visible recipients is one request, whatever the rate limits of lane and provider', async () => {
     const to = people(30);
     expect(await sizesOf({ ...MESSAGE, to, cc: 'q@example.com', bcc: 'r@example.com' })).toEqual([
       32,
@@ -71,7 +71,7 @@ describeEachDatabase('an email to recipients who see each other', (database) => 
     expect([first, others.length > 0]).toEqual([4, true]);
   });
 
-  it('is one request again after refusals, and while the provider is probed', async () => {
+  it('an email to visible recipients is one request again after refusals, and while the provider is probed', async () => {
     transport.refusals = 4;
     const sizes = await sizesOf({ ...MESSAGE, to: people(20), bcc: 'r@example.com' });
     expect(sizes).toEqual([21, 21, 21, 21, 21]);

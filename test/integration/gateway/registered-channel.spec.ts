@@ -120,7 +120,7 @@ describeEachDatabase(
     const service = () => app.get(MessagingService, { strict: false }).channel('parcel');
     const letter = { kind: 'parcel.letter', lines: ['Dear Ada,'] };
 
-    it('is carried from send to a signed callback, with its own statuses and addresses', async () => {
+    it('a registered channel is carried from send to a signed callback, with its own statuses and addresses', async () => {
       const endpoints = app.get(WebhookEndpointsService, { strict: false });
       const { secret } = await endpoints.add(account, customer.url);
       const { id, recipients } = await service().send(
@@ -188,7 +188,7 @@ describeEachDatabase(
       expect(reports.data).toMatchObject([{ recipient: 'lost@example.com', rawStatus: 'LOST' }]);
     });
 
-    it('names each wrong field, and a channel that is not registered', async () => {
+    it('a refusal names each wrong field, and a channel that is not registered', async () => {
       await expect(
         service().send({ to: '2348012345678', content: { kind: 'parcel.letter' } }),
       ).rejects.toMatchObject({

@@ -67,7 +67,7 @@ describeEachDatabase('the parts under exported tokens', (database) => {
     await eventually(async () => expect(transport.accepted).toHaveLength(1));
   };
 
-  it('are replaced by the overrides option', async () => {
+  it('the overrides option replaces the parts under exported tokens', async () => {
     const given = parts();
     const overrides = [...given.values].map(([provide, useValue]) => ({ provide, useValue }));
     app = await building(overrides).compile();
@@ -75,7 +75,7 @@ describeEachDatabase('the parts under exported tokens', (database) => {
     await expectReplaced(given);
   });
 
-  it('are replaced by overrideProvider() of a test', async () => {
+  it('overrideProvider() of a test replaces the parts under exported tokens', async () => {
     const given = parts();
     const builder = building();
     for (const [token, value] of given.values) builder.overrideProvider(token).useValue(value);

@@ -63,7 +63,7 @@ describeEachDatabase('an SMS with variables of its recipients', (database) => {
     ]);
   });
 
-  it('keeps each text with its recipient over many rows and among denied recipients', async () => {
+  it('each text stays with its recipient over many rows and among denied recipients', async () => {
     const { sms, transport, app } = await fixture.boot();
     const to = Array.from({ length: 1_203 }, (_, n) =>
       named(`23480${String(10_000_000 + n)}`, `customer ${n}`),
@@ -80,7 +80,7 @@ describeEachDatabase('an SMS with variables of its recipients', (database) => {
       expect(got[one.to]).toBe([0, 999, 1_001].includes(n) ? undefined : `Hi customer ${n}`);
   });
 
-  it('names the path and the variable that a recipient lacks, and stores nothing', async () => {
+  it('a refusal names the path and the variable that a recipient lacks, and nothing is stored', async () => {
     const { sms, app } = await fixture.boot();
     const send = sms.send({ from: 'ACME', to: [named(ADA, 'Ada'), { to: BIM }, COLA], body });
     const error = await send.catch((thrown: unknown) => thrown);
@@ -110,7 +110,7 @@ describeEachDatabase('an SMS with variables of its recipients', (database) => {
     expect((error as MessageValidationError).fields).toMatchObject([{ path }]);
   });
 
-  it('leaves the braces of a text alone where no recipient has variables', async () => {
+  it('the braces of a text stay where no recipient has variables', async () => {
     const { sms, transport } = await fixture.boot();
     await sms.send({ from: 'ACME', to: [ADA, BIM], body });
     await eventually(async () => expect(transport.texts).toEqual([body]));
@@ -138,7 +138,7 @@ describeEachDatabase('an SMS with variables of its recipients', (database) => {
     ]);
   });
 
-  it('is repeated by an operator with the text of its recipient', async () => {
+  it('an operator repeats a message with the text of its recipient', async () => {
     const { sms, transport, app } = await fixture.boot();
     transport.script = ({ attempt, batchId }) => {
       if (batchId === id && attempt === 1) throw new PermanentFailure('blocked', 'refused');
@@ -153,7 +153,7 @@ describeEachDatabase('an SMS with variables of its recipients', (database) => {
     await eventually(async () => expect(transport.texts).toEqual(['Hi Bim']));
   });
 
-  it('is estimated for each recipient, with parts and price of its own text', async () => {
+  it('an SMS with variables is estimated for each recipient, with parts and price of its own text', async () => {
     const { sms, app } = await fixture.boot({
       dispatch: false,
       rateCard: { currency: 'NGN', sms: '0.5' },

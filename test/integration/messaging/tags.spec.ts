@@ -120,7 +120,7 @@ describeEachDatabase('tags and metadata', (database) => {
     expect((await app.get(MessagingOperations).messages({ tag: 'none' })).data).toEqual([]);
   });
 
-  it('of a denied recipient and of a cancelled message are in their events', async () => {
+  it('events of a denied recipient and of a cancelled message have tags and metadata', async () => {
     await app.get(ContactsService).optOut('2348012345600', { channel: 'sms', source: 'test' });
     const to = ['2348012345600', TO];
     const { id } = await sms().send({
@@ -138,7 +138,7 @@ describeEachDatabase('tags and metadata', (database) => {
     ]);
   });
 
-  it('are not in the events of a send without them', async () => {
+  it('events of a send without tags and metadata have none', async () => {
     const { id } = await sms().send({ from: 'ACME', to: TO, body: 'Hello', tags: [] });
     await eventually(async () => expect(heard.after).toHaveLength(2));
     for (const event of heard.after) expect(Object.keys(event)).not.toContain('tags');
@@ -199,7 +199,7 @@ describeEachDatabase('a cancel of a tag', (database) => {
   const send = (tags: string[], tenant: string, to: string | string[] = TO, sendAt = later()) =>
     sms().send({ from: 'ACME', to, body: 'Sale', tags, sendAt }, { tenant });
 
-  it('stops what has not started of all batches with it, and says how many', async () => {
+  it('a cancel of a tag stops the messages of all its batches that have not started, and counts them', async () => {
     const tenant = 'seller';
     const done = await send(['sale'], tenant, TO, new Date(0));
     await eventually(async () =>
@@ -229,7 +229,7 @@ describeEachDatabase('a cancel of a tag', (database) => {
     expect(await sms().cancel({ tag: 'sale' }, { tenant })).toEqual({ batches: 0, messages: 0 });
   });
 
-  it('leaves the batches of other tenants and channels', async () => {
+  it('a cancel of a tag leaves the batches of other tenants and channels', async () => {
     const [own, foreign] = [await send(['both'], 'one'), await send(['both'], 'two')];
     const call = await app
       .get(VoiceService)

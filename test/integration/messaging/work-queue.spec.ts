@@ -119,7 +119,7 @@ describeEachDatabase('a queue of an application', (db) => {
     expect(work.mostHolders).toBe(1);
   });
 
-  it('has its due lanes found by the wake job, without a wake', async () => {
+  it('the wake job finds due lanes of an application without a wake', async () => {
     const { queues } = await start();
     work.items.push('without a wake');
     await queues.jobs[0]?.run(new AbortController().signal);
@@ -139,7 +139,7 @@ describeEachDatabase('a queue of an application', (db) => {
     expect(lane).toEqual({ owner: null });
   });
 
-  it('has a name of its own', async () => {
+  it('a queue of an application has a name of its own', async () => {
     const { queues } = await start();
     expect(() => queues.add(work.queue())).toThrow('queue: there is one named test');
   });

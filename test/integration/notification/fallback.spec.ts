@@ -24,7 +24,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
   });
 
   describe('a message that failed', () => {
-    it('is followed by the next channel in the moment of its report', async () => {
+    it('the next channel takes over at the report of a failure', async () => {
       const to = await app.person();
       const id = await app.send(to);
       await app.until(id, 'sent', 'waiting');
@@ -125,7 +125,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
   describe('the events of a notification with tags and metadata', () => {
     const labels = { tags: ['order'], metadata: { order: '1001' } };
 
-    it('have both when a channel falls back, at the end, and after a second arrival', async () => {
+    it('events have tags and metadata when a channel falls back, at the end, and after a second arrival', async () => {
       const to = await app.person();
       const fallback = { after: '2m', unless: 'delivered' } as const;
       const id = await app.send(to, { ...labels, fallback });
@@ -142,7 +142,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
       ]);
     });
 
-    it('have both where the first channel is denied at the send, and after a cancel', async () => {
+    it('events have tags and metadata where the first channel is denied at the send, and after a cancel', async () => {
       const id = await app.send(await app.person({ optIn: false }), {
         ...labels,
         sendAt: new Date(app.clock.now() + MINUTE),
@@ -172,7 +172,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
       ]);
     });
 
-    it('of a first message withdraws the second one that has not started', async () => {
+    it('a late report of the first message withdraws the second one that has not started', async () => {
       const to = await app.person();
       const id = await app.send(to, { fallback: { after: '2m', unless: 'delivered' } });
       await app.until(id, 'sent');
@@ -222,7 +222,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
       expect(app.sent(to)).toEqual([]);
     });
 
-    it('is asked again when the next channel takes over', async () => {
+    it('policy is asked again when the next channel takes over', async () => {
       const to = await app.person();
       const id = await app.send(to, {
         via: ['sms', 'whatsapp', 'voice'],

@@ -184,7 +184,7 @@ describeEachDatabase('sending notifications', (database) => {
       expect(app.sent(to)).toEqual([]);
     });
 
-    it('of what was sent keeps the next channel from beginning, and the report decides', async () => {
+    it('a cancel after the send keeps the next channel from starting, and the report decides', async () => {
       const to = await app.person();
       const id = await app.send(to, { fallback: { after: '2m', unless: 'delivered' } });
       await app.until(id, 'sent');
@@ -199,7 +199,7 @@ describeEachDatabase('sending notifications', (database) => {
       expect(app.sent(to)).toEqual(['whatsapp']);
     });
 
-    it('needs a notification of the tenant', async () => {
+    it('a cancel needs a notification of the tenant', async () => {
       const id = await app.send(await app.person());
       await expect(app.notifications.cancel(id)).rejects.toThrow(NotificationNotFoundError);
       await expect(app.notifications.find(id)).rejects.toThrow(NotificationNotFoundError);

@@ -11,7 +11,7 @@ describe('backoff', () => {
     ]);
   });
 
-  it('is never less than a tenth of its upper bound', () => {
+  it('a backoff is never less than a tenth of its upper bound', () => {
     expect(backoff(1_000, 1, zero)).toBe(100);
   });
 });
@@ -19,7 +19,7 @@ describe('backoff', () => {
 describe('scheduledWait', () => {
   const schedule = [5_000, 300_000];
 
-  it('gives the waits of the schedule, then none', () => {
+  it('a schedule gives its waits, then none', () => {
     expect([1, 2, 3].map((tries) => scheduledWait(schedule, tries, 0, zero))).toEqual([
       5_000,
       300_000,
@@ -36,7 +36,7 @@ describe('scheduledWait', () => {
     }
   });
 
-  it('waits longer where the receiver asks for it, but not after the last try', () => {
+  it('a scheduled wait is longer where the receiver asks for it, but there is none after the last try', () => {
     expect(scheduledWait(schedule, 1, 60_000, zero)).toBe(60_000);
     expect(scheduledWait(schedule, 1, 1_000, zero)).toBe(5_000);
     expect(scheduledWait(schedule, 3, 60_000, zero)).toBeUndefined();
@@ -79,7 +79,7 @@ describe('recordAgain', () => {
     expect(await recorded).toMatchObject({ message: expect.stringMatching(/^at 10\d{3}$/) });
   });
 
-  it('gives up at once where the database was given up', async () => {
+  it('the record of an outcome is given up at once where the database was given up', async () => {
     const failure = new DatabaseShutdownTimeoutError();
     const record = () => Promise.reject(new Error('not to be called'));
     expect(

@@ -17,7 +17,7 @@ function fill(budget: PrefetchBudget, lanes: number, wanted: number): number[] {
 }
 
 describe('PrefetchBudget', () => {
-  it('gives a single lane everything it wants, one slice ahead', () => {
+  it('the budget gives a single lane everything it wants, one slice ahead', () => {
     const budget = new PrefetchBudget();
     expect(fill(budget, 1, 4_000)).toEqual([8_000]);
     expect(budget.share(4_000, 4_000)).toBe(4_000);
@@ -40,7 +40,7 @@ describe('PrefetchBudget', () => {
     expect(budget.share(4_000, 0)).toBeGreaterThan(16);
   });
 
-  it('gives a lane its least where other lanes hold the whole budget', () => {
+  it('the budget gives a lane its least where other lanes hold all of it', () => {
     const budget = new PrefetchBudget(1_000, 16);
     budget.hold(5_000);
     expect(budget.share(64, 0)).toBe(16);
@@ -68,7 +68,7 @@ function after(seconds: number, perSecond: number, size: SliceSize): number {
 }
 
 describe('SliceSize', () => {
-  it('is about what leaves in a quarter second', () => {
+  it('a slice has about the messages that leave in a quarter second', () => {
     for (const perSecond of [1_000, 4_000, 10_000]) {
       const size = after(5, perSecond, unlimited(10));
       expect(size).toBeGreaterThanOrEqual(perSecond / 8);
@@ -101,7 +101,7 @@ describe('SliceSize', () => {
     }
   });
 
-  it('is at least the concurrency, and at most 4,000', () => {
+  it('a slice has at least the concurrency, and at most 4,000 messages', () => {
     expect(after(5, 10, unlimited(100))).toBe(100);
     expect(after(5, 1_000_000, unlimited(100))).toBe(4_000);
   });

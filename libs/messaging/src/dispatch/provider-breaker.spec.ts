@@ -38,7 +38,7 @@ describe('ProviderBreaker', () => {
     expect(paused).toEqual([]);
   });
 
-  it('gives the next probe to another lane where one has no answer', () => {
+  it('a breaker gives the next probe to another lane where one has no answer', () => {
     const { breaker: one, clock } = breaker();
     one.open(50, undefined, 'throttled: slower');
     clock.at = 50;
@@ -75,7 +75,7 @@ describe('ProviderBreaker', () => {
     expect([ended, one.isOpen]).toEqual([['a'], false]);
   });
 
-  it('starts nothing while another process probes', async () => {
+  it('a breaker starts no request while another process probes', async () => {
     const { breaker: one, clock } = breaker(false);
     one.read({ provider: 'a', pausedFor: 5_000, reason: 'unauthorized: x', trips: 3 });
     expect(one.restFor('x')).toBe(5_000);
@@ -88,14 +88,14 @@ describe('ProviderBreaker', () => {
     expect([one.restFor('x'), one.isOpen]).toEqual([0, false]);
   });
 
-  it('keeps what it has just found where a read is older', () => {
+  it('a breaker keeps the result of its probe where a read is older', () => {
     const { breaker: one } = breaker();
     one.open(500, 60_000, 'unauthorized: x');
     one.read(undefined);
     expect(one.isOpen).toBe(true);
   });
 
-  it('is not closed by a request that started before the pause', () => {
+  it('a request that started before the pause does not end it', () => {
     const { breaker: one } = breaker();
     one.open(50, undefined, 'throttled: slower');
     one.passed();

@@ -26,7 +26,7 @@ describe('RequestSlots', () => {
     expect([slots.free(other), slots.free(one)]).toEqual([false, true]);
   });
 
-  it('has no limit where no number of connections is given', () => {
+  it('requests have no limit where no number of connections is given', () => {
     const slots = new RequestSlots();
     const lane = new Lane();
     for (let n = 0; n < 10_000; n++) slots.take(lane);

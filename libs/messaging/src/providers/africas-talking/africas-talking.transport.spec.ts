@@ -50,7 +50,7 @@ describe('africasTalking', () => {
     expect(rejected).toBeUndefined();
   });
 
-  it('of refused recipients beside an accepted one, each has its reason', async () => {
+  it('each recipient that is refused beside an accepted one has its reason', async () => {
     const { rejected, unroutable } = await submit(ADA, INVALID, BLOCKED, '2348012349905');
     expect([...(unroutable ?? [])]).toEqual(['2348012349905']);
     expect(Object.fromEntries(rejected ?? [])).toEqual({

@@ -59,7 +59,7 @@ describe('clickatell', () => {
     });
   });
 
-  it('of refused recipients beside an accepted one, each has its reason', async () => {
+  it('each recipient that is refused beside an accepted one has its reason', async () => {
     const { rejected } = await submit(ADA, '2348012349902', '2348012349904');
     expect(Object.fromEntries(rejected ?? [])).toEqual({
       2348012349902: '26',

@@ -70,7 +70,7 @@ describe('retryAfterMilliseconds', () => {
     expect(retryAfterMilliseconds(value, NOW)).toBe(expected);
   });
 
-  it('is cut at the longest wait that the caller allows', () => {
+  it('a wait is cut at the longest one that the caller allows', () => {
     expect(retryAfterMilliseconds('7200', NOW, 86_400_000)).toBe(7_200_000);
     for (const long of ['999999999', '9999999999', '9'.repeat(400)])
       expect(retryAfterMilliseconds(long, NOW, 86_400_000)).toBe(86_400_000);
