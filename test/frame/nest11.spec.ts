@@ -27,6 +27,8 @@ describe('the library as it is published', () => {
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'dundun-nest11-'));
     const compiled = join(data, 'compiled');
+    // The library's types refer to the build of this one.
+    await tsc('-b', 'libs/smpp');
     await tsc(
       '-p',
       'libs/messaging',
