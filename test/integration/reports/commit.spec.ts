@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import {
   type MessageStatusChanged,
@@ -35,8 +36,10 @@ describeEachDatabase(
       const recipients = Array.from({ length: 30 }, (_, n) => `23480${30_000_000 + n}`);
       const id = await app.sent(recipients);
       const reference = app.paper.submissions.at(-1)?.id;
-      // A lane that is given back is a commit, too.
+      // A lane that is given back is a commit, too, and so are some periodic jobs.
       await app.get(Dispatcher).stop();
+      const scheduler = app.get(SchedulerRegistry);
+      for (const interval of scheduler.getIntervals()) scheduler.deleteInterval(interval);
       await lock.startTransaction();
       await lock.query(
         `SELECT position FROM messaging_message WHERE batch = '${id}' AND position = 0 FOR UPDATE`,
