@@ -55,16 +55,16 @@ export interface SliceLimits<Route> {
 /** Messages of one route that follow each other: a submission, or messages that wait. */
 interface Run {
   readonly members: PlannedRecipient[];
-  readonly most: number;
+  most: number;
   readonly decision: AppliedDecision | undefined;
   readonly text: string | undefined;
   /** Set for a submission. */
-  readonly n: number | undefined;
-  readonly provider: string;
+  n: number | undefined;
+  provider: string;
   /** Due time of messages that wait, in epoch microseconds. */
-  readonly dueAt: number;
+  dueAt: number;
   /** They wait for a provider, and not by a decision of policy. */
-  readonly waits: boolean;
+  waits: boolean;
 }
 
 /**
@@ -129,30 +129,38 @@ function runsOf<Route>(
     const first = recipients[index] as PlannedRecipient;
     const decision = decisionOf(batch, index);
     const text = ownTextsOf(batch, decision)?.(index);
-    const base = { members: [], most: Infinity, decision, text, n: undefined };
-    const waiting = { ...base, provider: '', waits: false };
-    if (decision?.decision === 'defer')
-      return {
-        ...waiting,
-        dueAt: dueAfter(Math.max(SHORTEST_DEFERRAL, decision.until.getTime() - wallNow), wallNow),
-      };
+    const run: Run = {
+      members: [],
+      most: Infinity,
+      decision,
+      text,
+      n: undefined,
+      provider: '',
+      dueAt: Infinity,
+      waits: false,
+    };
+    if (decision?.decision === 'defer') {
+      const wait = Math.max(SHORTEST_DEFERRAL, decision.until.getTime() - wallNow);
+      run.dueAt = dueAfter(wait, wallNow);
+      return run;
+    }
     if (started >= room) return undefined;
     const goes = !skipped && (decision === undefined || decision.decision === 'substitute');
     const way = goes
       ? placementOf(route, `${batch.id}-s${n}`, first, batch)
       : { provider: anyProvider };
     if (way === 'no room') return undefined;
-    if ('waitFor' in way)
-      return {
-        ...waiting,
-        waits: true,
-        // So that it expires in time.
-        dueAt: dueAfter(Math.min(way.waitFor, batch.validFor ?? Infinity), wallNow),
-      };
-    const { provider } = way;
-    const most = goes ? share(provider, recipients.length - index, batch) : Infinity;
+    if ('waitFor' in way) {
+      run.waits = true;
+      // So that it expires in time.
+      run.dueAt = dueAfter(Math.min(way.waitFor, batch.validFor ?? Infinity), wallNow);
+      return run;
+    }
+    run.provider = way.provider;
+    if (goes) run.most = share(way.provider, recipients.length - index, batch);
+    run.n = n++;
     started++;
-    return { ...base, most, n: n++, provider, dueAt: Infinity, waits: false };
+    return run;
   };
   const textOf = ownTextsOf(batch, undefined);
   const takes = (run: Run, index: number): boolean => {
