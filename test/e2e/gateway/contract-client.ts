@@ -11,11 +11,6 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer above 499, except that of readiness on a machine that stalls for two seconds. */
-export function isServerError(path: string, status: number): boolean {
-  return status >= 500 && !(status === 503 && path.startsWith('/health/ready'));
-}
-
 /** The document of every gateway of a suite: it does not depend on settings, and takes 0.1 s of CPU to make. */
 let contract: Promise<ResponseContract> | undefined;
 

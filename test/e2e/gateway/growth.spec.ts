@@ -5,7 +5,7 @@ import { SqliteDriver } from '../../../src/config/sqlite-driver.js';
 import { join } from 'node:path';
 import { type ProbedGateway, Processes } from './built-gateway.js';
 import { buildGateway } from '../../support/builds.js';
-import { ContractClient, isServerError } from './contract-client.js';
+import { ContractClient } from './contract-client.js';
 import { DnsServer } from '../../support/dns-server.js';
 import { FuzzTargets } from './fuzz-targets.js';
 import { type FuzzedRequest, fuzzedRequests } from './fuzzed-request.js';
@@ -57,7 +57,7 @@ describe('a gateway that was asked thousands of things', () => {
 
   const call: ContractClient['call'] = async (method, path, options) => {
     const answer = await client.call(method, path, options);
-    if (isServerError(path, answer.status)) throw new Error(`${method} ${path}: ${answer.status}`);
+    if (answer.status >= 500) throw new Error(`${method} ${path}: ${answer.status}`);
     const replayed = answer.headers.get('idempotent-replayed') === 'true' ? ' again' : '';
     for (const what of [String(answer.status), `${method} ${path} ${answer.status}${replayed}`])
       statuses.set(what, told(what) + 1);
