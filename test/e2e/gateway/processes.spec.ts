@@ -11,6 +11,16 @@ import { Processes } from './built-gateway.js';
 import { buildGateway } from '../../support/builds.js';
 import type { Ended } from './command-line.js';
 
+/** Writes the path of each package that is loaded from node_modules to stderr. */
+const LOADER = `export async function load(url, context, next) {
+  if (url.includes('/node_modules/')) process.getBuiltinModule('node:fs').writeSync(2, url + '\\n');
+  return next(url, context);
+}`;
+const scriptOf = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
+const LOGGED_LOADS = `--import ${scriptOf(
+  `import { register } from 'node:module'; register(${JSON.stringify(scriptOf(LOADER))});`,
+)}`;
+
 const LAUNCHER = join(import.meta.dirname, '../../../src/cli/dundun.js');
 
 /** The last line of stdout, which `--json` promises to be the only one of JSON. */
@@ -84,6 +94,15 @@ describe('the built gateway and its command line', () => {
         // A report the carrier had not handed in yet is asked for after a minute.
         expect(['sent', 'delivered']).toContain(Object.keys(batch.counts).join());
       });
+  });
+
+  it('readiness loads no package that the bundle has', async () => {
+    const gateway = await processes.gateway({ NODE_OPTIONS: LOGGED_LOADS });
+    expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
+    const { code, stderr } = await gateway.stop('SIGTERM');
+    expect(code).toBe(0);
+    expect(stderr).toContain('/node_modules/typeorm/');
+    expect(stderr).not.toContain('/node_modules/@nestjs/');
   });
 
   it('a gateway that waits for the answers to many callbacks writes no warning', async () => {
