@@ -137,6 +137,7 @@ export class EmailController {
       'One row for each recipient, the newest email first. A message must match all filters. A page looks at 1,000 emails, and with `to` or `status` at 10,000 recipients, so it can have fewer rows than `limit`, even none: go on until `next_cursor` is null.',
     answer: EmailPage,
     success: 'A page of messages.',
+    errors: ['NotFound'],
   })
   async listEmails(
     @AccountId() tenant: string,

@@ -104,6 +104,7 @@ export class VoiceController {
       'One row for each number, the newest send first. A call must match all filters. A page looks at 1,000 sends, and with `to` or `status` at 10,000 numbers, so it can have fewer rows than `limit`, even none: go on until `next_cursor` is null.',
     answer: CallPage,
     success: 'A page of calls.',
+    errors: ['NotFound'],
   })
   async listCalls(
     @AccountId() tenant: string,
