@@ -226,11 +226,16 @@ describe('voice on the gateway', () => {
   it.each([
     [CALLS, 'apiToken'],
     ['/email/ng/v1/messages', 'apiKey'],
-  ] as const)('a list at %s by the id of no send is 404, as the document says', async (path, key) => {
-    const none = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd';
-    const found = await gateway.call('GET', `${path}?reference_id=${none}`, { token: account[key] });
-    expect(codeOf(found)).toEqual([404, 'not_found']);
-  });
+  ] as const)(
+    'a list at %s by the id of no send is 404, as the document says',
+    async (path, key) => {
+      const none = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd';
+      const found = await gateway.call('GET', `${path}?reference_id=${none}`, {
+        token: account[key],
+      });
+      expect(codeOf(found)).toEqual([404, 'not_found']);
+    },
+  );
 
   it('a marketing call to a number on the do-not-call list is refused', async () => {
     const contacts = gateway.running.app.get(ContactsService, { strict: false });
