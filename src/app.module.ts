@@ -106,14 +106,16 @@ export class OperatorModule {
 /** Prices of calls, and of WhatsApp messages where their carrier says only that it bills them. */
 function rateCardOf(environment: Environment): RateCard {
   const { VOICE_PRICE, WHATSAPP_PRICES } = environment;
+  const lists: readonly PriceList[] = usesMeta(environment)
+    ? [VOICE_PRICE.prices, WHATSAPP_PRICES]
+    : [VOICE_PRICE.prices];
   return {
     price: ({ channel, category }) => {
-      const isMeta = channel === 'whatsapp' && usesMeta(environment);
-      const list: PriceList = isMeta ? WHATSAPP_PRICES : VOICE_PRICE.prices;
-      const { currency, [channel]: own } = list;
+      const list = lists.find((prices) => Object.hasOwn(prices, channel));
+      const own = list?.[channel];
       const amount =
         typeof own === 'object' ? new Map(Object.entries(own)).get(category ?? '') : own;
-      return amount === undefined ? undefined : { amount, currency };
+      return list && amount !== undefined ? { amount, currency: list.currency } : undefined;
     },
   };
 }
@@ -175,8 +177,8 @@ function foundation(
       verification: { countries: environment.VERIFY_COUNTRIES },
       inbound: {
         ...settings.inbound,
-        tenant: ({ channel, to }) =>
-          channel === 'email'
+        tenant: ({ to }) =>
+          to.includes('@')
             ? domains.ownerOf(to.slice(to.lastIndexOf('@') + 1))
             : numbers.ownerOf(to),
       },

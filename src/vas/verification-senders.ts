@@ -10,6 +10,7 @@ import {
   WhatsAppNumbers,
 } from '../accounts/senders.js';
 import { ApiError } from '../http/api-error.js';
+import type { VerificationChannel } from './verifications.dto.js';
 
 /** Local part of the address that codes by email come from. */
 const MAILBOX = 'codes';
@@ -28,17 +29,25 @@ export class VerificationSenders {
   ) {}
 
   /** @throws ApiError 422 where the account has none */
-  async of(accountId: string, channel: string): Promise<Sent> {
-    if (channel === 'whatsapp') return this.#onWhatsApp(accountId);
-    if (channel === 'voice') return { from: await this.#caller(accountId) };
-    if (channel === 'email') return { from: await this.#mailbox(accountId) };
+  of(accountId: string, channel: VerificationChannel): Promise<Sent> {
+    return this.#first[channel](accountId);
+  }
+
+  readonly #first: Readonly<Record<VerificationChannel, (accountId: string) => Promise<Sent>>> = {
+    sms: async (accountId) => ({ from: await this.#senderId(accountId) }),
+    whatsapp: (accountId) => this.#number(accountId),
+    voice: async (accountId) => ({ from: await this.#caller(accountId) }),
+    email: async (accountId) => ({ from: await this.#mailbox(accountId) }),
+  };
+
+  async #senderId(accountId: string): Promise<string> {
     const from = await this.senders.firstOf(accountId);
     if (from === undefined)
       throw new ApiError('sender_not_registered', 'This account has no sender ID');
-    return { from };
+    return from;
   }
 
-  async #onWhatsApp(accountId: string): Promise<Sent> {
+  async #number(accountId: string): Promise<Sent> {
     const from = await this.numbers.of(accountId);
     if (from === undefined)
       throw new ApiError('sender_not_registered', 'This account has no WhatsApp number');

@@ -1,4 +1,5 @@
 import {
+  ChannelRegistry,
   isPhoneNumber,
   NoRouteError,
   VerificationLimitError,
@@ -34,6 +35,7 @@ export class VerificationsController {
     private readonly senders: VerificationSenders,
     private readonly pending: PendingSends,
     private readonly metrics: Metrics,
+    private readonly channels: ChannelRegistry,
   ) {}
 
   @Post()
@@ -52,7 +54,7 @@ export class VerificationsController {
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<Verification> {
     const { to, channel, length, ttl, attempts } = request;
-    if (channel !== 'email' && !isPhoneNumber(to))
+    if (this.channels.get(channel).addressKinds[0] === 'phone' && !isPhoneNumber(to))
       throw invalidField('to', numberRemedy(to) ?? 'must be a phone number');
     const sent = await this.senders.of(tenant, channel);
     const started = await this.pending

@@ -2,7 +2,8 @@ import type { VerificationStatus, Verification as LibraryVerification } from '@d
 import { Choice, Text, Timestamp, Uuid, WholeNumber } from '../http/fields.js';
 import { BodyExamples } from '../http/request.decorators.js';
 
-const CHANNELS = ['sms', 'whatsapp', 'voice', 'email'];
+const CHANNELS = ['sms', 'whatsapp', 'voice', 'email'] as const;
+export type VerificationChannel = (typeof CHANNELS)[number];
 const STATUSES = ['pending', 'verified', 'expired', 'exhausted'];
 
 @BodyExamples({
@@ -19,7 +20,7 @@ export class StartVerification {
   readonly to!: string;
 
   @Choice(CHANNELS, { description: 'From the account’s first sender there.', examples: ['sms'] })
-  readonly channel!: string;
+  readonly channel!: VerificationChannel;
 
   @WholeNumber({ optional: true, minimum: 4, maximum: 8, default: 6, description: 'Digits.' })
   readonly length: number = 6;

@@ -7,6 +7,7 @@ import {
   MessageValidationError,
   readAddress,
   type Receipt,
+  type SendOptions,
 } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -108,18 +109,13 @@ export class SendingApi {
   }
 
   #accept(
-    { tenant, definition, from, to, content, sendAt, idempotencyKey }: Request,
+    request: Request,
     also: (receipt: Receipt, manager: AuditManager) => Promise<void>,
   ): Promise<SendAnswer> {
-    const { email, messaging } = this.parts;
-    return messaging.transaction(async (manager) => {
+    const { tenant, definition, idempotencyKey } = request;
+    return this.parts.messaging.transaction(async (manager) => {
       const options = { tenant, manager, ...(idempotencyKey !== undefined && { idempotencyKey }) };
-      const receipt =
-        definition.name === 'email'
-          ? await email.send({ ...emailOf(content, from), recipients: [...to], sendAt }, options)
-          : await messaging
-              .channel(definition.name)
-              .send({ from, to: [...to], content: content as MessageContent, sendAt }, options);
+      const receipt = await formOf(definition).send(this.parts, request, options);
       await also(receipt, manager);
       return answerOf(receipt);
     });
@@ -160,15 +156,9 @@ export class SendingApi {
   }
 
   /** @throws MessageValidationError for a wrong content */
-  #costOf({ tenant, definition, from, content }: Request, to?: string): Promise<Cost> {
-    const { email, messaging } = this.parts;
-    const options = { tenant, ...(to !== undefined && { to }) };
-    if (definition.name === 'email')
-      return email.estimate(
-        { ...emailOf(content, from), to: to ?? 'recipient@example.com' },
-        options,
-      );
-    return messaging.channel(definition.name).estimate(content as MessageContent, options);
+  #costOf(request: Request, to?: string): Promise<Cost> {
+    const options = { tenant: request.tenant, ...(to !== undefined && { to }) };
+    return formOf(request.definition).estimate(this.parts, request, options);
   }
 
   /** Codes of the policies that deny recipients now. */
@@ -228,6 +218,42 @@ export class SendingApi {
     fields.done();
     return { ...request, definition: definition as ChannelDefinition };
   }
+}
+
+/** How messages of a channel are given to its service. */
+interface MessageForm {
+  send(parts: MessagingParts, request: Request, options: SendOptions): Promise<Receipt>;
+  estimate(
+    parts: MessagingParts,
+    request: Request,
+    of: { readonly tenant: string; readonly to?: string },
+  ): Promise<Cost>;
+}
+
+const CONTENT: MessageForm = {
+  send: ({ messaging }, { definition, from, to, content, sendAt }, options) =>
+    messaging
+      .channel(definition.name)
+      .send({ from, to: [...to], content: content as MessageContent, sendAt }, options),
+  estimate: ({ messaging }, { definition, content }, options) =>
+    messaging.channel(definition.name).estimate(content as MessageContent, options),
+};
+
+/** Forms of channels whose service checks more than a content, such as the variables of an email. */
+const FORMS: Readonly<Record<string, MessageForm>> = {
+  email: {
+    send: ({ email }, { from, to, content, sendAt }, options) =>
+      email.send({ ...emailOf(content, from), recipients: [...to], sendAt }, options),
+    estimate: ({ email }, { from, content }, options) =>
+      email.estimate(
+        { ...emailOf(content, from), to: options.to ?? 'recipient@example.com' },
+        options,
+      ),
+  },
+};
+
+function formOf({ name }: ChannelDefinition): MessageForm {
+  return FORMS[name] ?? CONTENT;
 }
 
 /** Fields of an email in `content`, which name its sender too. */

@@ -132,8 +132,9 @@ export {
 } from './message/address.js';
 export type {
   ChannelDefinition,
+  OneTimeCode,
   ContentCheck,
-  SimulatedFate,
+  SimulatedOutcome,
 } from './message/channel-definition.js';
 export { ChannelRegistry } from './message/channel-registry.js';
 export type { BatchLabels } from './message/labels.js';

@@ -1,9 +1,11 @@
 import { type CurlAction, mount } from '@dundun/dashboard/ui';
 
+type SendRequest = Extract<CurlAction, { action: 'send' }>['request'];
+
 interface Surface {
   readonly token: string;
-  /** Missing: a send needs more than the dialog asks for. */
-  readonly send?: string;
+  /** The request of a send; missing where it needs more than the dialog asks for. */
+  readonly send?: { readonly path: string; readonly body: (of: SendRequest) => object };
   readonly list?: string;
   /** Paths of one message and of a send. */
   readonly message: (id: string) => string;
@@ -21,7 +23,15 @@ const batchOf = (id: string) => id.replace(/-\d+$/, '');
 const SURFACES: Readonly<Record<string, Surface>> = {
   sms: {
     token: 'API_TOKEN',
-    send: 'ng/v1/sendsms',
+    send: {
+      path: 'ng/v1/sendsms',
+      body: ({ from, to, sendAt, content }) => ({
+        from,
+        to,
+        body: content['text'],
+        ...(sendAt && { send_at: sendAt }),
+      }),
+    },
     list: 'ng/v1/sms',
     // An SMS is read with its batch.
     message: (id) => `ng/v1/sms/${batchOf(id)}/reports`,
@@ -31,13 +41,13 @@ const SURFACES: Readonly<Record<string, Surface>> = {
   },
   whatsapp: {
     token: 'API_KEY',
-    send: 'whatsapp/ng/v1/sendwhatsapp',
+    send: { path: 'whatsapp/ng/v1/sendwhatsapp', body: whatsAppBody },
     message: one('whatsapp/ng/v1/messages'),
     batch: firstOf('whatsapp/ng/v1/messages'),
   },
   email: {
     token: 'API_KEY',
-    send: 'email/ng/v1/messages',
+    send: { path: 'email/ng/v1/messages', body: bodyOfFields },
     list: 'email/ng/v1/messages',
     message: one('email/ng/v1/messages'),
     batch: one('email/ng/v1/messages'),
@@ -46,7 +56,7 @@ const SURFACES: Readonly<Record<string, Surface>> = {
   },
   voice: {
     token: 'API_TOKEN',
-    send: 'ng/v1/voice/calls',
+    send: { path: 'ng/v1/voice/calls', body: bodyOfFields },
     list: 'ng/v1/voice/calls',
     message: one('ng/v1/voice/calls'),
     batch: one('ng/v1/voice/calls'),
@@ -93,7 +103,7 @@ export function curlOf(action: CurlAction): string | undefined {
     commandOf({ method, path, body, token: surface.token });
   switch (action.action) {
     case 'send':
-      return surface.send && command('POST', surface.send, sendBody(action.request));
+      return surface.send && command('POST', surface.send.path, surface.send.body(action.request));
     case 'messages':
       return surface.list && command('GET', surface.list);
     case 'message':
@@ -109,13 +119,13 @@ export function curlOf(action: CurlAction): string | undefined {
   }
 }
 
-function sendBody(request: Extract<CurlAction, { action: 'send' }>['request']): object {
-  const { channel, from, to, sendAt, content } = request;
+function bodyOfFields({ from, to, sendAt, content }: SendRequest): object {
+  const { kind: _kind, ...fields } = content;
+  return { from, to, ...fields, ...(sendAt && { send_at: sendAt }) };
+}
+
+function whatsAppBody({ to, content }: SendRequest): object {
   const { kind, ...fields } = content;
-  const later = sendAt ? { send_at: sendAt } : {};
-  if (channel === 'sms') return { from, to, body: fields['text'], ...later };
-  if (channel === 'voice') return { from, to, ...fields, ...later };
-  if (channel === 'email') return { from, to, ...fields, ...later };
   return kind === 'template'
     ? {
         to: to[0],

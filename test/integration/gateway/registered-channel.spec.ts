@@ -48,7 +48,7 @@ const parcel: ChannelDefinition = {
     identifiedBy: 'message',
   },
   simulate: {
-    fateOf: ({ value }) =>
+    outcomeOf: ({ value }) =>
       value.startsWith('lost')
         ? { course: 'reported', status: 'lost', rawStatus: 'LOST', errorCode: 'van_stolen' }
         : { course: 'replying', status: 'opened', rawStatus: 'OPENED' },
@@ -188,7 +188,7 @@ describeEachDatabase(
       expect(reports.data).toMatchObject([{ recipient: 'lost@example.com', rawStatus: 'LOST' }]);
     });
 
-    it('a refusal names each wrong field, and a channel that is not registered', async () => {
+    it('a refused send names each wrong field, and a channel that is not registered', async () => {
       await expect(
         service().send({ to: '2348012345678', content: { kind: 'parcel.letter' } }),
       ).rejects.toMatchObject({

@@ -1,26 +1,26 @@
-import type { ChannelDefinition, SimulatedFate } from '../message/channel-definition.js';
+import type { ChannelDefinition, SimulatedOutcome } from '../message/channel-definition.js';
 import { STATUSES } from '../message/status.js';
 
-/** Fates by the last four digits of the number. */
-const FATES: Readonly<Record<string, SimulatedFate>> = {
-  9901: fate('reported', 'undelivered', 'UNDELIV', 'absent_subscriber'),
-  9902: fate('reported', 'expired', 'EXPIRED', 'validity_expired'),
-  9903: fate('refused', 'rejected', 'REJECTD', 'destination_refused'),
-  9904: fate('early'),
-  9905: fate('disordered'),
-  9906: fate('silent'),
-  9907: fate('throttled'),
-  9908: fate('lost'),
-  9909: fate('vanished'),
-  9910: fate('replying'),
+/** Outcomes by the last four digits of the number. */
+const OUTCOMES: Readonly<Record<string, SimulatedOutcome>> = {
+  9901: outcome('reported', 'undelivered', 'UNDELIV', 'absent_subscriber'),
+  9902: outcome('reported', 'expired', 'EXPIRED', 'validity_expired'),
+  9903: outcome('refused', 'rejected', 'REJECTD', 'destination_refused'),
+  9904: outcome('early'),
+  9905: outcome('disordered'),
+  9906: outcome('silent'),
+  9907: outcome('throttled'),
+  9908: outcome('lost'),
+  9909: outcome('unreported'),
+  9910: outcome('replying'),
 };
 
-function fate(
-  course: SimulatedFate['course'],
+function outcome(
+  course: SimulatedOutcome['course'],
   status = 'delivered',
   rawStatus = 'DELIVRD',
   errorCode?: string,
-): SimulatedFate {
+): SimulatedOutcome {
   return { course, status, rawStatus, ...(errorCode !== undefined && { errorCode }) };
 }
 
@@ -32,7 +32,7 @@ export const phoneChannel = {
   statuses: { sent, expired, undelivered, failed, rejected, delivered, read },
   accepted: 'sent',
   simulate: {
-    fateOf: ({ value }) => FATES[value.slice(-4)] ?? fate('reported'),
+    outcomeOf: ({ value }) => OUTCOMES[value.slice(-4)] ?? outcome('reported'),
     underway: { status: 'sent', rawStatus: 'ACCEPTD' },
   },
 } as const satisfies Partial<ChannelDefinition>;

@@ -41,6 +41,8 @@ export interface ChannelDefinition {
    * `{ from, body }`. @default its `from` and `content`
    */
   readonly messageOf?: (fields: Readonly<Record<string, unknown>>) => MessageParts;
+  /** Content of a message with a one-time code. @default the channel carries no codes */
+  readonly oneTimeCode?: (code: OneTimeCode, errors: FieldError[]) => MessageParts['content'];
   /** Checks `from`. @default any text of 1 to 255 characters without control characters */
   readonly sender?: SenderCheck;
   /** Largest number of recipients per send. @default 100000 */
@@ -79,6 +81,18 @@ export interface StoredAttachment {
 export interface MessageParts {
   readonly from?: unknown;
   readonly content: { readonly kind: string; readonly [field: string]: unknown };
+}
+
+/** A code, and the options that tell how a channel states it. */
+export interface OneTimeCode {
+  /** 4 to 8 digits. */
+  readonly code: string;
+  readonly from: string | undefined;
+  /** The text of the option `verification.text`, with the code. */
+  readonly text: () => string;
+  readonly subject: string;
+  /** An approved template whose one parameter is the code. */
+  readonly template: { readonly name: string; readonly language: string } | undefined;
 }
 
 export interface CheckedContent {
@@ -199,8 +213,8 @@ export interface SimulatedReport {
   readonly details?: DeliveryReport['details'] | ((final: Date) => DeliveryReport['details']);
 }
 
-/** The simulator's behaviour for a recipient. */
-export interface SimulatedFate extends SimulatedReport {
+/** Simulated outcome of a message to a recipient. */
+export interface SimulatedOutcome extends SimulatedReport {
   readonly course:
     | 'reported' // accepted, then reported
     | 'early' // the report precedes the submit response
@@ -208,8 +222,8 @@ export interface SimulatedFate extends SimulatedReport {
     | 'silent' // no report is pushed, a poll finds it
     | 'throttled' // the first submit is throttled, then as `reported`
     | 'lost' // the submit response is lost, a poll finds the report
-    | 'vanished' // the submit response is lost, no poll finds the report
-    | 'unknown' // as `vanished`, and the submission is not repeated
+    | 'unreported' // the submit response is lost, no poll finds the report
+    | 'unknown' // as `unreported`, and the submission is not repeated
     | 'replying' // as `reported`, then the recipient replies
     | 'refused'; // refused at submit
   /** Report before the final one. @default none */
@@ -219,12 +233,12 @@ export interface SimulatedFate extends SimulatedReport {
 }
 
 export interface Simulation {
-  /** The fate of a message to this address; the same on each call. A poll knows no content. */
-  readonly fateOf: (
+  /** The outcome of a message to this address; the same on each call. A poll knows no content. */
+  readonly outcomeOf: (
     to: Address,
     of: { readonly attempt: number; readonly content?: MessageContent | undefined },
-  ) => SimulatedFate;
-  /** Intermediate report of a `disordered` fate. */
+  ) => SimulatedOutcome;
+  /** Intermediate report of a `disordered` outcome. */
   readonly underway: SimulatedReport;
   /** Report that follows a final one, such as `read` after `delivered`. @default none */
   readonly followUp?: SimulatedReport & { readonly after: string };

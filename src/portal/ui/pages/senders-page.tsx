@@ -23,19 +23,20 @@ import { ConfirmButton } from './confirm-button.js';
 import { DoNotCallTab } from './do-not-call-tab.js';
 
 /** Words for the senders that an admin adds. */
-export const SENDER_WORDS: Readonly<
-  Record<
-    string,
-    { readonly one: string; readonly many: string; readonly hint: string; readonly empty: string }
-  >
-> = {
+type SenderWords = Readonly<Record<'one' | 'many' | 'hint' | 'empty', string>> & {
+  readonly icon: 'at' | 'call';
+};
+
+export const SENDER_WORDS: Readonly<Record<string, SenderWords>> = {
   sms: {
+    icon: 'at',
     one: 'sender ID',
     many: 'Sender IDs',
     hint: '1 to 11 letters and digits, with a letter',
     empty: 'Add the name that recipients of SMS should see, such as ACME.',
   },
   voice: {
+    icon: 'call',
     one: 'caller id',
     many: 'Caller ids',
     hint: '7 to 15 digits with country code',
@@ -71,10 +72,11 @@ function OwnSenders(): JSX.Element {
       {loading && <Skeleton />}
       <ErrorNotice error={error} retry={reload} />
       {data &&
-        Object.keys(SENDER_WORDS).map((channel) => (
+        Object.entries(SENDER_WORDS).map(([channel, words]) => (
           <ChannelCard
             key={channel}
             channel={channel}
+            words={words}
             senders={data.data.filter((one) => one.channel === channel)}
             approval={data.approval}
             reload={reload}
@@ -101,12 +103,12 @@ function OwnSenders(): JSX.Element {
 
 function ChannelCard(props: {
   channel: string;
+  words: SenderWords;
   senders: readonly Sender[];
   approval: Senders['approval'];
   reload: () => Promise<void>;
 }): JSX.Element {
-  const { channel, senders } = props;
-  const words = SENDER_WORDS[channel] ?? { one: channel, many: channel, hint: '', empty: '' };
+  const { channel, words, senders } = props;
   const [adding, setAdding] = useState(false);
   const admin = useMay('admin');
   const add = admin && (
@@ -117,11 +119,7 @@ function ChannelCard(props: {
   return (
     <Card flush title={words.many} actions={senders.length > 0 && add}>
       {senders.length === 0 ? (
-        <Empty
-          icon={channel === 'voice' ? 'call' : 'at'}
-          title={`No ${words.one} yet`}
-          action={add}
-        >
+        <Empty icon={words.icon} title={`No ${words.one} yet`} action={add}>
           {words.empty}
         </Empty>
       ) : (
@@ -167,15 +165,15 @@ function ChannelCard(props: {
 
 function SenderTable(props: {
   channel: string;
+  words: SenderWords;
   senders: readonly Sender[];
   admin: boolean;
   reload: () => Promise<void>;
 }): JSX.Element {
-  const { channel } = props;
-  const words = SENDER_WORDS[channel];
+  const { channel, words } = props;
   return (
     <Table
-      label={words?.many ?? channel}
+      label={words.many}
       rows={props.senders}
       id={({ sender }) => sender}
       columns={[

@@ -1,4 +1,4 @@
-import type { ChannelDefinition, SimulatedFate } from '../../message/channel-definition.js';
+import type { ChannelDefinition, SimulatedOutcome } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { readMailbox } from '../../message/mailbox.js';
 import { STATUSES } from '../../message/status.js';
@@ -32,6 +32,7 @@ export function emailChannel({
     events: ['delayed', 'unsubscribed'],
     content: { email: (given, errors) => checkEmail(given, maxSize, errors) },
     messageOf: (fields) => ({ from: fields['from'], content: { ...fields, kind: 'email' } }),
+    oneTimeCode: ({ from, subject, text }) => ({ kind: 'email', from, subject, text: text() }),
     sender: (from: unknown, errors: FieldError[]) => readMailbox(from, 'from', errors)?.email ?? '',
     maxRecipients,
     groups: 'expand',
@@ -49,8 +50,8 @@ export function emailChannel({
       labels: true,
     },
     simulate: {
-      fateOf: ({ value }) =>
-        FATES[value.slice(0, value.lastIndexOf('@')).toLowerCase()] ?? DELIVERED,
+      outcomeOf: ({ value }) =>
+        OUTCOMES[value.slice(0, value.lastIndexOf('@')).toLowerCase()] ?? DELIVERED,
       underway: { status: 'sent', rawStatus: 'relayed' },
       reply: 'Hello',
     },
@@ -60,14 +61,14 @@ export function emailChannel({
 /** Enhanced codes of addresses that do not exist; a full mailbox or a refusal by policy may pass. */
 const HARD_BOUNCES = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1'];
 
-const DELIVERED: SimulatedFate = {
+const DELIVERED: SimulatedOutcome = {
   course: 'reported',
   status: 'delivered',
   rawStatus: 'delivered',
 };
 
-/** Fates by the local part of the address. */
-const FATES: Readonly<Record<string, SimulatedFate>> = {
+/** Outcomes by the local part of the address. */
+const OUTCOMES: Readonly<Record<string, SimulatedOutcome>> = {
   bounced: { course: 'reported', ...bounce('recipient', 550, '5.1.1', 'No such user here') },
   full: { course: 'reported', ...bounce('mailbox_full', 552, '5.2.2', 'Mailbox is full') },
   blocked: { course: 'reported', ...bounce('block', 554, '5.7.1', 'Refused by policy') },

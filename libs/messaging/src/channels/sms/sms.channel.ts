@@ -33,6 +33,7 @@ export function smsChannel({
       }),
     },
     messageOf: ({ from, body }) => ({ from, content: { kind: 'text', text: body } }),
+    oneTimeCode: ({ text }) => ({ kind: 'text', text: text() }),
     sender: senderId,
     maxRecipients,
     groups: upstreamGroups ? 'pass' : 'expand',

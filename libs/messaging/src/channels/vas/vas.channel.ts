@@ -1,14 +1,14 @@
 import type {
   ChannelDefinition,
   ContentCheck,
-  SimulatedFate,
+  SimulatedOutcome,
 } from '../../message/channel-definition.js';
 import { STATUSES } from '../../message/status.js';
 import { isVasOrder, type VasOrderContent, type VasProduct } from '../../message/vas.js';
 
 const { failed, rejected, delivered } = STATUSES;
 
-const FATES: Readonly<Record<string, SimulatedFate>> = {
+const OUTCOMES: Readonly<Record<string, SimulatedOutcome>> = {
   9901: {
     course: 'reported',
     status: 'failed',
@@ -20,10 +20,10 @@ const FATES: Readonly<Record<string, SimulatedFate>> = {
     later: { status: 'reversed', rawStatus: 'REVERSED', errorCode: 'reversed_by_operator' },
   },
   9908: delivery('lost'),
-  9909: delivery('vanished'),
+  9909: delivery('unreported'),
 };
 
-function delivery(course: SimulatedFate['course']): SimulatedFate {
+function delivery(course: SimulatedOutcome['course']): SimulatedOutcome {
   return { course, status: 'delivered', rawStatus: 'SUCCESSFUL' };
 }
 
@@ -90,7 +90,7 @@ export const vasChannel: ChannelDefinition = {
   retention: 'exempt',
   irrevocable: { referenceOf: (content) => (isVasOrder(content) ? content.key : undefined) },
   simulate: {
-    fateOf: ({ value }) => FATES[value.slice(-4)] ?? delivery('reported'),
+    outcomeOf: ({ value }) => OUTCOMES[value.slice(-4)] ?? delivery('reported'),
     underway: { status: 'processing', rawStatus: 'PROCESSING' },
     products: SIMULATED_PRODUCTS,
   },

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Address, ADDRESS_RULES, addressOf } from '../../message/address.js';
+import { ADDRESS_RULES, addressOf } from '../../message/address.js';
+import type { ChannelDefinition, MessageParts } from '../../message/channel-definition.js';
 import {
   AlreadySentError,
   IdempotencyKeyReusedError,
@@ -13,7 +14,7 @@ import { readDuration } from '../../ports/option-schema.js';
 import { isBatchId } from '../../store/reads/reads.js';
 import type { Sql } from '../../store/database/store-database.js';
 import { ChannelContext } from '../channel.service.js';
-import { checkWords, type ContentInput, given } from '../send.js';
+import { checkWords, given } from '../send.js';
 import { matchesDigest } from './code-digest.js';
 import {
   type NewVerification,
@@ -38,14 +39,6 @@ const AGAIN = 5_000;
 const AT_ONCE = 200;
 /** Milliseconds for which an ended verification can be read. */
 const KEPT = 30 * DAY;
-
-/** Channels that carry codes, with their kind of address. */
-const CHANNELS: Readonly<Record<string, Address['kind']>> = {
-  sms: 'phone',
-  whatsapp: 'phone',
-  voice: 'phone',
-  email: 'email',
-};
 
 const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -98,7 +91,8 @@ export class VerificationService {
       throw new MessagingConfigError(
         'erasure.keys: one-time codes are stored as keyed digests; set a key made with: openssl rand -base64 32',
       );
-    const content = this.#contentOf(verification, code, ttl);
+    const definition = channels.get(channel);
+    const content = this.#contentOf(definition, verification, code, ttl);
     const country = countryOf(address);
     const now = clock.now();
     const asked = [channel, address.value, length, ttl, attempts];
@@ -126,7 +120,7 @@ export class VerificationService {
         secret: true,
       } as const;
       const options = { tenant, class: 'high', validFor: ttl, manager } as const;
-      const { id: batch } = await enqueuer.enqueue(channels.get(channel), message, options);
+      const { id: batch } = await enqueuer.enqueue(definition, message, options);
       const stored: StoredVerification = {
         id,
         tenant,
@@ -239,11 +233,10 @@ export class VerificationService {
     } = given(verification, 'verification');
     return validated((errors) => {
       const refuse = (path: string, message: string) => errors.push({ path, message });
-      const kind = this.context.channels.find(channel) && CHANNELS[channel];
-      if (!kind) {
-        const known = Object.keys(CHANNELS).filter((name) => this.context.channels.find(name));
-        refuse('channel', `must be one of ${known.join(', ')}`);
-      }
+      const known = this.context.channels.namesWhere(({ oneTimeCode }) => oneTimeCode);
+      const isKnown = known.includes(channel);
+      if (!isKnown) refuse('channel', `must be one of ${known.join(', ')}`);
+      const kind = isKnown ? this.context.channels.get(channel).addressKinds[0] : undefined;
       const address = kind && addressOf(kind, to);
       if (kind && !address) refuse('to', ADDRESS_RULES[kind]);
       const { countries } = this.settings.verification;
@@ -267,28 +260,20 @@ export class VerificationService {
   }
 
   #contentOf(
-    { channel, from, template }: NewVerification,
+    { oneTimeCode }: ChannelDefinition,
+    { from, template }: NewVerification,
     code: string,
     ttl: number,
-  ): ContentInput {
+  ): MessageParts['content'] {
     const { text = standardText, subject, template: standard } = this.settings.verification;
-    const minutes = Math.floor(ttl / MINUTE);
-    if (channel === 'sms') return { kind: 'text', text: text({ code, minutes }) };
-    if (channel === 'email') return { kind: 'email', from, subject, text: text({ code, minutes }) };
-    if (channel === 'voice') return { kind: 'call', code };
-    const { name, language } = validated((errors) => {
-      const wanted = template ?? standard;
-      if (!wanted)
-        errors.push({ path: 'template', message: 'is missing: WhatsApp carries a code in one' });
-      return wanted ?? { name: '', language: '' };
-    });
-    return {
-      kind: 'template',
-      // A definition, as the option need not list it among those that messages may name.
-      template: { name, language, params: 1 },
-      params: [code],
-      category: 'authentication',
+    const stated = {
+      code,
+      from,
+      text: () => text({ code, minutes: Math.floor(ttl / MINUTE) }),
+      subject,
+      template: template ?? standard,
     };
+    return validated((errors) => oneTimeCode!(stated, errors));
   }
 }
 

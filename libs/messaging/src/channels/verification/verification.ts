@@ -8,7 +8,7 @@ export type VerificationStatus = 'pending' | 'verified' | 'expired' | 'exhausted
 export interface NewVerification {
   /** Phone number in any usual form; on the channel `email` an e-mail address. */
   readonly to: string;
-  /** `sms`, `whatsapp`, `voice` or `email`. */
+  /** A channel that carries codes: `sms`, `whatsapp`, `voice`, `email`, or a registered one. */
   readonly channel: Channel;
   /** Sender of the message; the channel checks it. */
   readonly from?: string | undefined;

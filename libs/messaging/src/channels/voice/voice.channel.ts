@@ -1,6 +1,6 @@
 import type {
   ChannelDefinition,
-  SimulatedFate,
+  SimulatedOutcome,
   SimulatedReport,
 } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
@@ -50,6 +50,7 @@ export function voiceChannel({
     redial: { after: ['busy', 'no_answer'], event: REDIAL, rule: redialOf },
     content: { call: (given, errors) => checkCall(given, maxText, errors) },
     messageOf: ({ from, ...fields }) => ({ from, content: { ...fields, kind: 'call' } }),
+    oneTimeCode: ({ code }) => ({ kind: 'call', code }),
     sender: (from, errors) => callerOf(from ?? caller, errors),
     maxRecipients,
     groups: 'expand',
@@ -59,7 +60,7 @@ export function voiceChannel({
     pricing: {},
     wire: { statusEvent: 'voice.call_status', identifiedBy: 'batch', call: true },
     simulate: {
-      fateOf: ({ value }, dial) => fateOf(value.slice(-4), dial),
+      outcomeOf: ({ value }, dial) => outcomeOf(value.slice(-4), dial),
       underway: { status: 'ringing', rawStatus: 'ringing' },
     },
   };
@@ -80,10 +81,10 @@ const RINGING: SimulatedReport = { status: 'ringing', rawStatus: 'ringing' };
 const TALK = 7;
 const SECOND = 1_000;
 
-function fateOf(
+function outcomeOf(
   digits: string,
-  { attempt, content }: Parameters<NonNullable<ChannelDefinition['simulate']>['fateOf']>[1],
-): SimulatedFate {
+  { attempt, content }: Parameters<NonNullable<ChannelDefinition['simulate']>['outcomeOf']>[1],
+): SimulatedOutcome {
   const call = content?.kind === 'call' ? (content as VoiceContent) : undefined;
   switch (digits) {
     case '9901':
@@ -100,7 +101,7 @@ function fateOf(
     case '9904':
       return attempt === 1 ? unanswered('busy') : answered('human');
     case '9908':
-      return { ...answered('human'), course: 'vanished' };
+      return { ...answered('human'), course: 'unreported' };
     case '9911':
       return answered('machine', call?.machine === 'hangup' ? 1 : TALK);
     case '9912':
@@ -110,7 +111,7 @@ function fateOf(
   }
 }
 
-function unanswered(status: 'busy' | 'no_answer'): SimulatedFate {
+function unanswered(status: 'busy' | 'no_answer'): SimulatedOutcome {
   return {
     course: 'reported',
     status,
@@ -140,5 +141,5 @@ function answered(by: 'human' | 'machine', duration = TALK, digits: string | nul
         ...(digits !== null && { digits }),
       }),
     },
-  } as const satisfies SimulatedFate;
+  } as const satisfies SimulatedOutcome;
 }

@@ -50,6 +50,17 @@ export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
           ? { ...others, kind: others['type'] === undefined ? 'template' : 'media' }
           : { kind: 'text', text },
     }),
+    oneTimeCode: ({ code, template }, errors) => {
+      if (!template)
+        errors.push({ path: 'template', message: 'is missing: WhatsApp carries a code in one' });
+      return {
+        kind: 'template',
+        // A definition, as the option need not list it among those that messages may name.
+        template: { ...template, params: 1 },
+        params: [code],
+        category: 'authentication',
+      };
+    },
     sender: (from, errors) => {
       const given = from ?? options.from;
       if (given === undefined) return '';

@@ -153,7 +153,8 @@ export abstract class HttpRequestProvider extends HttpProvider {
         'unsupported_channel',
         `The ${this.name} transport does not send ${channel}`,
       );
-    const most = channel === 'sms' ? maxRecipients : 1;
+    const ofChannel = this.context.channels.get(channel).maxRecipients ?? maxRecipients;
+    const most = Math.min(maxRecipients, ofChannel);
     if (recipients.length < 1 || recipients.length > most)
       throw new PermanentFailure(
         'invalid_submission',
@@ -174,11 +175,8 @@ export function textOf({ content }: Submission, by: string): string {
  * A template with values of its text alone; `undefined`: the message is none.
  * @throws UnroutableFailure for one with a header or buttons
  */
-export function templateOf(
-  { channel, content }: Submission,
-  by: string,
-): TemplateContent | undefined {
-  if (channel !== 'whatsapp' || content.kind !== 'template') return undefined;
+export function templateOf({ content }: Submission, by: string): TemplateContent | undefined {
+  if (content.kind !== 'template') return undefined;
   const template = content as TemplateContent;
   if (!template.header && !template.buttons?.length) return template;
   throw new UnroutableFailure(

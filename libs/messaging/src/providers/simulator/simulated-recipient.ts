@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { addressOfKey } from '../../message/address.js';
 import type {
-  SimulatedFate,
+  SimulatedOutcome,
   SimulatedReport,
   Simulation,
 } from '../../message/channel-definition.js';
@@ -13,7 +13,7 @@ import type { Submission } from '../../ports/message-transport.js';
  * the same times, so that a repeat is recognised. Times lie within 50 ms after the first start.
  */
 export interface SimulatedRecipient {
-  readonly course: SimulatedFate['course'];
+  readonly course: SimulatedOutcome['course'];
   /** One of 16 random values from 0 to 1; spreads reports over time. */
   readonly jitter: number;
   /** Report of a message on its way; only `disordered` sends it. */
@@ -29,11 +29,11 @@ export function simulatedRecipient(
   submissionId: string,
   recipient: string,
   firstSentAt: Date,
-  { fateOf, underway, followUp }: Simulation,
+  { outcomeOf, underway, followUp }: Simulation,
   of: Pick<Submission, 'attempt'> & Partial<Pick<Submission, 'content'>>,
   reference: string,
 ): SimulatedRecipient {
-  const fate = fateOf(addressOfKey(recipient), of);
+  const outcome = outcomeOf(addressOfKey(recipient), of);
   const dice = hash('sha256', `${submissionId} ${recipient}`, 'buffer');
   const sentAt = firstSentAt.getTime() + ((dice[0] ?? 0) % 10);
   const endedAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
@@ -50,13 +50,13 @@ export function simulatedRecipient(
     providerTime: new Date(at),
     details: typeof details === 'function' ? details(new Date(endedAt)) : details,
   });
-  const next = fate.later ?? (followUp?.after === fate.status ? followUp : undefined);
+  const next = outcome.later ?? (followUp?.after === outcome.status ? followUp : undefined);
   return {
-    course: fate.course,
+    course: outcome.course,
     jitter: ((dice[2] ?? 0) % 16) / 15,
     underway: reportOf(underway, sentAt),
-    first: fate.before && reportOf(fate.before, sentAt),
-    final: reportOf(fate, endedAt),
+    first: outcome.before && reportOf(outcome.before, sentAt),
+    final: reportOf(outcome, endedAt),
     followUp: next && reportOf(next, endedAt + 1),
   };
 }

@@ -211,7 +211,7 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
       );
     if (recipients.some(({ course }) => course === 'unknown'))
       throw new LostAnswerFailure('answer_lost', 'The simulated relay lost its answer');
-    if (recipients.some(({ course }) => course === 'lost' || course === 'vanished'))
+    if (recipients.some(({ course }) => course === 'lost' || course === 'unreported'))
       throw new UncertainFailure('answer_lost', 'The simulated carrier lost its answer');
 
     const sender = this.senderOf(submission.sender);
@@ -261,7 +261,7 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
         const of = { attempt };
         const one = simulatedRecipient(submissionId, to, firstSentAt, simulation, of, known);
         const { course, underway, first, final, followUp } = one;
-        if (course === 'vanished' || course === 'unknown') continue;
+        if (course === 'unreported' || course === 'unknown') continue;
         if ((final.providerTime?.getTime() ?? 0) > now) continue;
         if (course === 'disordered') reports.push({ ...underway, submissionId });
         if (first) reports.push({ ...first, submissionId });
@@ -349,7 +349,7 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
         case 'refused':
         case 'silent':
         case 'lost':
-        case 'vanished':
+        case 'unreported':
         case 'unknown':
           continue;
       }
