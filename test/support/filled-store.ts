@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 const STATUS_RANK = { sent: 40, delivered: 90 } as const;
 
 export interface FilledStore {
-  /** Whose messages were all delivered; in a hundred lanes. */
+  /** Batches in a hundred lanes, with all messages delivered. */
   readonly batches: number;
   /** Recipients of each batch. */
   readonly recipients: number;
@@ -50,7 +50,7 @@ const WORDS: Readonly<Record<'postgres' | 'mariadb' | 'sqlite', Words>> = {
 
 const TABLES = ['lane', 'batch', 'batch_chunk', 'submission', 'message', 'report'];
 
-/** Gives one lane so many batches each that are to come, put aside, and back from that; they are analysed. */
+/** Gives one lane `each` scheduled, parked and formerly parked batches, and analyses the tables. */
 export async function fillLane(
   source: DataSource,
   kind: keyof typeof WORDS,

@@ -5,7 +5,7 @@ import { backoff, recordAgain, scheduledWait } from './backoff.js';
 const zero = () => 0;
 
 describe('backoff', () => {
-  it('doubles its upper bound with each try, up to ten minutes', () => {
+  it('a backoff doubles its upper bound with each try, up to ten minutes', () => {
     expect([1, 2, 3, 40].map((tries) => backoff(1_000, tries, () => 1))).toEqual([
       1_000, 2_000, 4_000, 600_000,
     ]);
@@ -27,7 +27,7 @@ describe('scheduledWait', () => {
     ]);
   });
 
-  it('adds up to a tenth, and is never shorter than the schedule', () => {
+  it('a scheduled wait is up to a tenth longer than the schedule, and never shorter', () => {
     expect(scheduledWait(schedule, 1, 0, () => 0.999)).toBeCloseTo(5_499.5);
     for (let n = 0; n < 100; n++) {
       const wait = scheduledWait(schedule, 2);
@@ -47,7 +47,7 @@ describe('recordAgain', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('tries until the outcome is recorded', async () => {
+  it('recordAgain() tries until the outcome is recorded', async () => {
     const failures: unknown[] = [];
     const errors = [new Error('second'), new Error('third')];
     const record = async () => {
@@ -65,7 +65,7 @@ describe('recordAgain', () => {
     expect(failures).toEqual(['first', 'second', 'third']);
   });
 
-  it('tries during the whole stop, and gives up with the last error when the stop is over', async () => {
+  it('recordAgain() tries during the whole stop, and throws the last error at its end', async () => {
     const stopping = { aborted: true, over: false };
     const failures: unknown[] = [];
     const record = () => Promise.reject(new Error(`at ${Date.now() - begun}`));
@@ -79,7 +79,7 @@ describe('recordAgain', () => {
     expect(await recorded).toMatchObject({ message: expect.stringMatching(/^at 10\d{3}$/) });
   });
 
-  it('the record of an outcome is given up at once where the database was given up', async () => {
+  it('recordAgain() gives up at once after the shutdown deadline of the database', async () => {
     const failure = new DatabaseShutdownTimeoutError();
     const record = () => Promise.reject(new Error('not to be called'));
     expect(

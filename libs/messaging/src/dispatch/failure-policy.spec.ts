@@ -10,8 +10,7 @@ const messageOf = (batch: string, firstPosition = 0) => ({ batch, firstPosition 
 /** A policy whose `batches` failed three times each, from `now` on. */
 function failed(now: number, ...batches: string[]): FailurePolicy {
   const failures = new FailurePolicy(1);
-  for (const batch of batches)
-    for (let strike = 0; strike < 3; strike++) failures.failed(messageOf(batch), now);
+  for (const batch of batches) for (let n = 0; n < 3; n++) failures.failed(messageOf(batch), now);
   return failures;
 }
 
@@ -20,13 +19,13 @@ function countsOf(failures: FailurePolicy, batch: string, context?: FailureConte
   return failures.failed(messageOf(batch), 1_000, context).counts;
 }
 
-it('failures of a message that fails alone do not count: it cannot be told from an outage', () => {
+it('failures of the only failing message do not count, as an outage looks the same', () => {
   const failures = failed(1_000, 'a');
   failures.alone();
   expect(countsOf(failures, 'a')).toBe(0);
 });
 
-it('a request of another lane that is served after the first failure shows that the message is at fault', () => {
+it('a success in another lane after the first failure makes the failures of the message count', () => {
   const failures = new FailurePolicy(1);
   failures.failed(messageOf('a'), 100_000);
   failures.alone();
@@ -35,7 +34,7 @@ it('a request of another lane that is served after the first failure shows that 
   expect(failures.failed(messageOf('a'), now, { servedAt: 100_001 }).counts).toBeGreaterThan(0);
 });
 
-it('with one attempt a failure counts at once beside a success just before it, else at the next one', () => {
+it('with maxAttempts 1 a failure counts at once after a recent success, else at the next success', () => {
   const now = 50_000;
   const known = new FailurePolicy(1, 1);
   expect(known.failed(messageOf('a'), now, { servedAt: now - 1_000 }).counts).toBe(1);
@@ -82,7 +81,7 @@ it('failures of an overdue batch count, but not while other batches fail, too', 
   expect(countsOf(oneBatch, 'a', OVERDUE)).toBeGreaterThan(0);
 });
 
-it('a message that passes proves all failing ones at fault, also of its own batch, and is forgotten itself', () => {
+it('an accepted message makes the failures of all other messages count, also in its batch, and clears its own', () => {
   const failures = failed(1_000, 'a', 'b');
   failures.passed(messageOf('b'));
   expect(failures.probing).toBe(false);
@@ -93,50 +92,50 @@ it('a message that passes proves all failing ones at fault, also of its own batc
 });
 
 it.each([1, 2, 3, 8])(
-  'a message that always fails while another one passes has exactly %i tries that count',
+  'a message that always fails while another one is accepted has exactly %i counted tries',
   (maxAttempts) => {
     const failures = new FailurePolicy(1, maxAttempts);
     let tries = 0;
-    let strikes = 0;
+    let counted = 0;
     const fail = () => {
       tries++;
-      strikes += failures.failed(messageOf('bad'), 1_000).counts;
+      counted += failures.failed(messageOf('bad'), 1_000).counts;
     };
     // The next message is tried only once the bad one waits by itself.
     do fail();
-    while (!failures.isAside(messageOf('bad')));
+    while (!failures.isParked(messageOf('bad')));
     failures.passed(messageOf('good'));
     // Evidence that comes after the only try asks for one more.
-    while (strikes < maxAttempts) fail();
+    while (counted < maxAttempts) fail();
     expect(tries).toBe(Math.max(2, maxAttempts));
   },
 );
 
 it('the tries of an outage do not count once it is over', () => {
   const failures = new FailurePolicy(1, 8);
-  for (let strike = 0; strike < 50; strike++) failures.failed(messageOf('a'), 1_000);
+  for (let n = 0; n < 50; n++) failures.failed(messageOf('a'), 1_000);
   failures.passed(messageOf('b'));
   expect(countsOf(failures, 'a')).toBe(1);
   expect(countsOf(failures, 'a')).toBe(1);
 });
 
-it('a message with three failures is not the probe until another passes, and the lane rests 30 s at most', () => {
+it('a message with three failures is parked until another message is accepted, and the lane rests 30 s at most', () => {
   const batches = Array.from({ length: 20 }, (_, n) => `batch ${n}`);
   const failures = failed(1_000, ...batches);
   failures.failed(messageOf('next'), 1_000);
-  expect(batches.every((batch) => failures.isAside(messageOf(batch)))).toBe(true);
-  expect(failures.isAside(messageOf('next'))).toBe(false);
+  expect(batches.every((batch) => failures.isParked(messageOf(batch)))).toBe(true);
+  expect(failures.isParked(messageOf('next'))).toBe(false);
   for (const batch of batches)
     expect(failures.failed(messageOf(batch), 1_000).rest).toBeLessThanOrEqual(30_000);
   failures.passed(messageOf('next'));
-  expect(batches.some((batch) => failures.isAside(messageOf(batch)))).toBe(false);
+  expect(batches.some((batch) => failures.isParked(messageOf(batch)))).toBe(false);
 });
 
 it('one uncertain submission costs the lane no rest, and a few cost a second at most', () => {
   const failures = new FailurePolicy(10_000);
   const first = failures.failed(messageOf('a'), 0, APART);
   expect(first.rest).toBe(0);
-  expect(first.aside).toBeGreaterThan(0);
+  expect(first.parkFor).toBeGreaterThan(0);
   for (let n = 1; n < 10; n++) {
     const { rest } = failures.failed(messageOf('a', n), 0, APART);
     expect(rest).toBeGreaterThan(0);
@@ -160,7 +159,7 @@ it('more than ten uncertain submissions without a success are an outage with gro
   expect(longest).toBeLessThanOrEqual(30_000);
 });
 
-it('a provider that does not know an uncertain submission makes its failure count, but not in an outage', () => {
+it('a failure counts where the provider does not know the uncertain submission, except in an outage', () => {
   const failures = new FailurePolicy(1_000);
   failures.failed(messageOf('a'), 0, APART);
   expect(failures.denied(messageOf('a'))).toBe(1);
@@ -169,13 +168,13 @@ it('a provider that does not know an uncertain submission makes its failure coun
   expect(failures.denied(messageOf('a', 1))).toBe(0);
 });
 
-it('a submission that can be asked after waits 15 s at most, but not in an outage', () => {
+it('a submission that the provider can be polled for waits 15 s at most, except in an outage', () => {
   const failures = new FailurePolicy(100_000);
   const asked = { ...APART, asked: true };
-  const fail = (n: number) => failures.failed(messageOf('a', n), 0, asked).aside;
+  const fail = (n: number) => failures.failed(messageOf('a', n), 0, asked).parkFor;
   expect(fail(0)).toBeLessThanOrEqual(15_000);
-  expect(failures.asideFor(messageOf('a'), 5_000)).toBeLessThanOrEqual(10_000);
+  expect(failures.parkedFor(messageOf('a'), 5_000)).toBeLessThanOrEqual(10_000);
   for (let n = 1; n <= 11; n++) fail(n);
-  for (let strike = 0; strike < 10; strike++) fail(12);
-  expect(failures.asideFor(messageOf('a', 12), 0)).toBeGreaterThan(15_000);
+  for (let n = 0; n < 10; n++) fail(12);
+  expect(failures.parkedFor(messageOf('a', 12), 0)).toBeGreaterThan(15_000);
 });

@@ -1,7 +1,7 @@
 import { backoff, LONGEST_REST } from './backoff.js';
 
 /** Failures of one message after which it waits by itself and the next message is the probe. */
-const STRIKES_BEFORE_PROBE = 3;
+const FAILURES_BEFORE_PROBE = 3;
 
 /** Messages of one batch that fail with no success between them, after which another is the probe. */
 const MOST_OF_BATCH = 2;
@@ -13,10 +13,10 @@ const SHORT_REST = 1_000;
 const LONGEST_DOUBT = 15_000;
 
 /** Refusals for the provider's rate after which a message waits by itself. */
-const THROTTLES_BEFORE_ASIDE = 3;
+const THROTTLES_BEFORE_PARKING = 3;
 
 /** Shortest time that a throttled message waits beyond the rest, so that another one is the probe. */
-const LEAST_ASIDE = 1_000;
+const SHORTEST_PARKING = 1_000;
 
 /** More submissions than this that are uncertain with no success between them are an outage. */
 const MOST_DOUBTS = 10;
@@ -37,13 +37,13 @@ interface Tried {
 interface FailingMessage {
   readonly batch: string;
   readonly since: number;
-  strikes: number;
+  failures: number;
   /** Refusals for the provider's rate. */
   throttles: number;
-  /** Strikes for which no evidence has been found yet. */
+  /** Failures for which no evidence has been found yet. */
   uncounted: number;
   /** Other messages go first until then. */
-  asideUntil: number;
+  parkedUntil: number;
   /** Another message succeeded meanwhile: the failures are this one's, not the provider's. */
   proven: boolean;
   alone: boolean;
@@ -72,7 +72,7 @@ export interface Failed {
   /** Rest of the lane. */
   readonly rest: number;
   /** Wait of the messages of the submission; 0: they go first. */
-  readonly aside: number;
+  readonly parkFor: number;
   /** Number of failures, this and earlier ones, that count against `maxAttempts` from now on. */
   readonly counts: number;
 }
@@ -85,9 +85,9 @@ export interface Failed {
  *
  * ```
  * open ──failure──▶ probing: one request at a time, growing rests ──success──▶ open
- *                     │ three strikes of one message, or one uncertain answer: it waits by itself and
+ *                     │ three failures of one message, or one uncertain answer: it waits by itself and
  *                     │ the next message is the probe
- *                     ├─ the probe passes: the waiting message is proven, its strikes count
+ *                     ├─ the probe passes: the waiting message is proven, its failures count
  *                     ├─ the probe fails: an outage, in which nothing counts; the next message is the
  *                     │    probe, and waiting ones come again when no other is left
  *                     └─ no other message: an outage, until another lane is served or the message is
@@ -98,7 +98,7 @@ export class FailurePolicy {
   #streak = 0;
   readonly #failing = new Set<string>();
   /** Batches of the failing messages. */
-  readonly #batches = new Map<string, { messages: number; asideUntil: number }>();
+  readonly #batches = new Map<string, { messages: number; parkedUntil: number }>();
   readonly #failingMessages = new Map<string, FailingMessage>();
   readonly #parkAfter: number;
 
@@ -108,7 +108,7 @@ export class FailurePolicy {
     maxAttempts = Infinity,
   ) {
     // The proof must come before the last try.
-    this.#parkAfter = Math.max(1, Math.min(STRIKES_BEFORE_PROBE, maxAttempts - 1));
+    this.#parkAfter = Math.max(1, Math.min(FAILURES_BEFORE_PROBE, maxAttempts - 1));
   }
 
   /** After a failure until the next success: the lane sends one request at a time. */
@@ -132,7 +132,7 @@ export class FailurePolicy {
     const { retryAfter, apart = false, again = false, asked = false, paused = false } = context;
     const key = keyOf(tried);
     const message = this.#failingMessages.get(key) ?? this.#track(key, tried, now);
-    message.strikes++;
+    message.failures++;
     if (!paused) message.uncounted++;
     message.apart = apart;
     const isResend = apart && again;
@@ -141,10 +141,10 @@ export class FailurePolicy {
     const isProven = !paused && this.#isProven(key, message, now, context);
     const counts = isProven ? this.#count(message) : 0;
     const most = asked && !this.outage ? LONGEST_DOUBT : Infinity;
-    const wait = retryAfter ?? Math.min(most, backoff(this.base, message.strikes));
-    if (!apart && message.strikes < this.#parkAfter) return { rest: wait, aside: 0, counts };
-    message.asideUntil = now + wait;
-    return { rest: isResend ? 0 : this.#restOf(apart), aside: wait, counts };
+    const wait = retryAfter ?? Math.min(most, backoff(this.base, message.failures));
+    if (!apart && message.failures < this.#parkAfter) return { rest: wait, parkFor: 0, counts };
+    message.parkedUntil = now + wait;
+    return { rest: isResend ? 0 : this.#restOf(apart), parkFor: wait, counts };
   }
 
   /**
@@ -156,8 +156,8 @@ export class FailurePolicy {
   throttled(tried: Tried, now: number, rest: number): number {
     const key = keyOf(tried);
     const message = this.#failingMessages.get(key) ?? this.#track(key, tried, now);
-    if (++message.throttles < THROTTLES_BEFORE_ASIDE) return 0;
-    return rest + Math.min(LONGEST_REST, Math.max(LEAST_ASIDE, rest));
+    if (++message.throttles < THROTTLES_BEFORE_PARKING) return 0;
+    return rest + Math.min(LONGEST_REST, Math.max(SHORTEST_PARKING, rest));
   }
 
   /** The provider was asked after the submission, and does not know it. @returns as `counts` */
@@ -167,21 +167,21 @@ export class FailurePolicy {
   }
 
   /** Milliseconds for which the messages still wait. */
-  asideFor(tried: Tried, now: number): number {
-    return Math.max(0, (this.#failingMessages.get(keyOf(tried))?.asideUntil ?? 0) - now);
+  parkedFor(tried: Tried, now: number): number {
+    return Math.max(0, (this.#failingMessages.get(keyOf(tried))?.parkedUntil ?? 0) - now);
   }
 
   /** Whether the messages wait while another one is the probe. */
-  isAside(tried: Tried): boolean {
+  isParked(tried: Tried): boolean {
     const message = this.#failingMessages.get(keyOf(tried));
     if (!this.probing || !message) return false;
-    return message.apart || message.strikes >= this.#parkAfter;
+    return message.apart || message.failures >= this.#parkAfter;
   }
 
   /** Milliseconds for which new messages of the batch wait, while another batch is the probe. */
-  batchAsideFor(batch: string, now: number): number {
-    const { messages = 0, asideUntil = 0 } = this.#batches.get(batch) ?? {};
-    return messages < MOST_OF_BATCH ? 0 : Math.max(0, Math.min(LONGEST_REST, asideUntil - now));
+  batchParkedFor(batch: string, now: number): number {
+    const { messages = 0, parkedUntil = 0 } = this.#batches.get(batch) ?? {};
+    return messages < MOST_OF_BATCH ? 0 : Math.max(0, Math.min(LONGEST_REST, parkedUntil - now));
   }
 
   forget(tried: Tried): void {
@@ -194,7 +194,7 @@ export class FailurePolicy {
     this.#batches.clear();
     this.#failingMessages.delete(keyOf(tried));
     for (const message of this.#failingMessages.values()) {
-      // So many strikes before the first success were an outage.
+      // So many failures before the first success were an outage.
       if (!message.proven && message.uncounted > this.#parkAfter) message.uncounted = 0;
       message.proven = true;
     }
@@ -211,7 +211,7 @@ export class FailurePolicy {
     if (this.#failing.has(key) || this.#failing.size >= MAX_FAILING) return;
     this.#failing.add(key);
     const messages = (this.#batches.get(batch)?.messages ?? 0) + 1;
-    this.#batches.set(batch, { messages, asideUntil: now + backoff(this.base, messages) });
+    this.#batches.set(batch, { messages, parkedUntil: now + backoff(this.base, messages) });
   }
 
   /** A single failing message may be the cause, so others do not wait for it. */
@@ -235,7 +235,7 @@ export class FailurePolicy {
     return others === 0 && servedAt > now - RECENT;
   }
 
-  /** Strikes of an outage before this one do not count. */
+  /** Failures of an outage before this one do not count. */
   #count(message: FailingMessage): number {
     const { uncounted } = message;
     message.uncounted = 0;
@@ -246,10 +246,10 @@ export class FailurePolicy {
     const message: FailingMessage = {
       batch,
       since,
-      strikes: 0,
+      failures: 0,
       throttles: 0,
       uncounted: 0,
-      asideUntil: 0,
+      parkedUntil: 0,
       proven: false,
       alone: false,
       apart: false,

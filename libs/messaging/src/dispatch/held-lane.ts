@@ -179,12 +179,12 @@ export class HeldLane {
 
   /** Records why the submission has no outcome yet. A failed write is made up for by the next one. */
   doubt(
-    { batch, n, firstPosition, lastPosition, strikes }: PreparedSubmission,
+    { batch, n, firstPosition, lastPosition, countedFailures }: PreparedSubmission,
     facts: SubmissionDoubt,
   ): void {
     this.recording++;
     void this.context.doubts
-      .record({ batch, n, firstPosition, lastPosition, strikes, ...facts })
+      .record({ batch, n, firstPosition, lastPosition, countedFailures, ...facts })
       .catch((error: unknown) =>
         this.#logger.warn(`${this.leased.lane}: doubt not recorded: ${(error as Error).name}`),
       )

@@ -13,7 +13,7 @@ describe('HoldWatch', () => {
     jest.restoreAllMocks();
   });
 
-  it('holds every lane until the first successful read, and keeps the holds after a failed one', async () => {
+  it('the hold watch holds every lane until its first successful read, and keeps the holds after a failed read', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const noticeRestore = jest.fn(() => Promise.resolve(false));
     const index = jest.fn(() => Promise.resolve(indexOf('a:*')));

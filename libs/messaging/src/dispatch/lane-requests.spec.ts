@@ -46,7 +46,7 @@ it('each request is aborted within its time limit, and not before 99 hundredths 
   expect(new Set([...started.values()].map(({ signal }) => signal)).size).toBeLessThan(20);
 });
 
-it('lanes share a signal, and each gives up its own requests', () => {
+it('lanes share an abort signal, and each lane gives up only its own requests', () => {
   const waves = new Map();
   const gaveUp: string[] = [];
   const lanes = ['one', 'other'].map(
@@ -59,7 +59,7 @@ it('lanes share a signal, and each gives up its own requests', () => {
   expect(gaveUp).toEqual(['one: deaf 0', 'other: deaf 1']);
 });
 
-it('requests that ignore the signal are given up after the grace, each once, and no other request', () => {
+it('requests that ignore the signal are given up once, after the grace period, and no other request is', () => {
   requests.begin('deaf');
   requests.begin('gone');
   requests.begin('deaf too');
@@ -93,7 +93,7 @@ it('a request that starts while older ones are overdue has its full time', () =>
   expect(late.aborted).toBe(true);
 });
 
-it('a request with a time limit of its own has that limit, and the others have theirs', () => {
+it('a request with a time limit of its own is aborted at that limit, and other requests at theirs', () => {
   const long = requests.begin('long', 6 * TIMEOUT);
   const short = requests.begin('short');
   jest.advanceTimersByTime(TIMEOUT);
@@ -112,7 +112,7 @@ it('no timer runs while no request is in flight', () => {
 
 class OwnFailure extends SubmitFailure {}
 
-it('only the classes of a proven refusal set messages back; every other error is uncertain', () => {
+it('only errors that prove a refusal set messages back to queued; every other error is uncertain', () => {
   const uncertain = [PausedUncertainFailure, UncertainFailure, OwnFailure];
   for (const Failure of [PermanentFailure, PausedFailure, RetryableFailure])
     expect(failureOf(new Failure('x', 'x')).uncertain).toBe(false);

@@ -145,31 +145,31 @@ export class LaneRequests {
       held
         .provider(item.provider)
         .failures.failed(item, failure, error instanceof SubmitFailure ? undefined : error);
-    const { aside, counts } = this.#rest(item, failure);
-    const strikes = item.strikes + counts;
+    const { parkFor, counts } = this.#rest(item, failure);
+    const countedFailures = item.countedFailures + counts;
     const others = uncertain ? undefined : this.#othersAfter(item, false);
     if (others?.next) {
       // At once, and without a wait: by the next provider of the route.
       void held.record(item, {
         result: 'refused',
         ...facts,
-        strikes,
+        countedFailures,
         refusedBy: others.written,
       });
       return;
     }
-    const exhausted = (counts > 0 || others !== undefined) && strikes >= maxAttempts;
+    const exhausted = (counts > 0 || others !== undefined) && countedFailures >= maxAttempts;
     // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
     if (uncertain || item.resendAt !== undefined)
-      this.#doubted({ ...item, strikes }, failure, { aside, exhausted });
+      this.#doubted({ ...item, countedFailures }, failure, { parkFor, exhausted });
     else {
       void held.record(item, {
         result: 'refused',
         ...facts,
         exhausted,
-        strikes,
+        countedFailures,
         ...(others && { refusedBy: others.written }),
-        ...(aside > 0 && { waitFor: aside }),
+        ...(parkFor > 0 && { waitFor: parkFor }),
       });
       if (exhausted) held.memory.failuresOf(item.provider).forget(item);
     }
@@ -195,7 +195,7 @@ export class LaneRequests {
   #doubted(
     item: PreparedSubmission,
     failure: Failure,
-    { aside, exhausted }: { readonly aside: number; readonly exhausted: boolean },
+    { parkFor, exhausted }: { readonly parkFor: number; readonly exhausted: boolean },
   ): void {
     const { held } = this;
     const facts = factsOf(failure);
@@ -210,7 +210,7 @@ export class LaneRequests {
       return held.recordUnknown(item, facts);
     }
     held.doubt(item, facts);
-    this.resends.add({ ...again(item), doubt: facts }, held.now + aside);
+    this.resends.add({ ...again(item), doubt: facts }, held.now + parkFor);
   }
 
   /** The provider answers, so that the lane goes on; only this submission waits. */
@@ -228,7 +228,7 @@ export class LaneRequests {
   }
 
   /** Also withdraws what is prepared, for new policy decisions. */
-  #rest(item: PreparedSubmission, failure: Failure): Pick<Failed, 'aside' | 'counts'> {
+  #rest(item: PreparedSubmission, failure: Failure): Pick<Failed, 'parkFor' | 'counts'> {
     const { provider, resendAt, dueSince } = item;
     const { context, memory, pause, now } = this.held;
     const state = this.held.provider(provider);
@@ -247,11 +247,11 @@ export class LaneRequests {
       this.prefetch.withdraw();
       // With a concurrency of 1 a lane keeps its order.
       const mayStep = code === 'throttled' && context.concurrency > 1;
-      const aside = mayStep ? failures.throttled(item, now, pause.restFor(provider)) : 0;
-      return { aside, counts: 0 };
+      const parkFor = mayStep ? failures.throttled(item, now, pause.restFor(provider)) : 0;
+      return { parkFor, counts: 0 };
     }
     if (restFor > 0 && !(apart && resendAt !== undefined))
-      return { aside: failures.asideFor(item, now), counts: 0 };
+      return { parkFor: failures.parkedFor(item, now), counts: 0 };
     const failed = failures.failed(item, now, {
       retryAfter,
       apart,

@@ -55,7 +55,7 @@ it('a machine that sleeps after its wall clock was set back wakes without its le
   expect(leased.valid).toBe(false);
 });
 
-it('a renewal answered late takes nothing back from a later one', async () => {
+it('a late answer to a renewal does not shorten a later renewal', async () => {
   const clock = new Clocks();
   leased = await taken(clock);
   let answer = (): void => undefined;

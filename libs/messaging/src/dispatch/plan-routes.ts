@@ -61,17 +61,17 @@ export class PlanRoutes {
     const { context, memory, now } = this.held;
     const names = new Refusals(refusedBy).left(context.router.candidates(route, id));
     let shortest = Infinity;
-    let isAside = false;
+    let isParked = false;
     for (const name of names) {
-      const aside = this.#asideFor(name, batch);
-      const wait = aside > 0 ? aside : this.#restOf(name);
+      const parkedFor = this.#parkedFor(name, batch);
+      const wait = parkedFor > 0 ? parkedFor : this.#restOf(name);
       if (wait <= 0) return this.#take(name);
-      if (wait < shortest) isAside = aside > 0;
+      if (wait < shortest) isParked = parkedFor > 0;
       shortest = Math.min(shortest, wait);
     }
     // Later messages of these providers do not overtake this one; those of other batches do, where
-    // this batch is put aside.
-    if (!isAside) for (const name of names) memory.waitUntil(name, now + shortest);
+    // this batch is parked.
+    if (!isParked) for (const name of names) memory.waitUntil(name, now + shortest);
     return { waitFor: shortest };
   };
 
@@ -86,10 +86,10 @@ export class PlanRoutes {
   }
 
   /** Milliseconds for which another batch is the probe. */
-  #asideFor(name: string, { id }: PlannedBatch): number {
+  #parkedFor(name: string, { id }: PlannedBatch): number {
     const failures = this.held.memory.failuresOf(name);
-    const aside = failures.probing ? failures.batchAsideFor(id, this.held.now) : 0;
-    return aside > 0 ? Math.max(SHORTEST_DEFERRAL, aside) : 0;
+    const parkedFor = failures.probing ? failures.batchParkedFor(id, this.held.now) : 0;
+    return parkedFor > 0 ? Math.max(SHORTEST_DEFERRAL, parkedFor) : 0;
   }
 
   /** Milliseconds until the provider takes another message; while it is probed, one at a time. */

@@ -17,14 +17,14 @@ function fill(budget: PrefetchBudget, lanes: number, wanted: number): number[] {
 }
 
 describe('PrefetchBudget', () => {
-  it('the budget gives a single lane everything it wants, one slice ahead', () => {
+  it('the budget gives a single lane all messages that it asks for, one slice ahead', () => {
     const budget = new PrefetchBudget();
     expect(fill(budget, 1, 4_000)).toEqual([8_000]);
     expect(budget.share(4_000, 4_000)).toBe(4_000);
     expect(budget.share(4_000, 4_001)).toBe(0);
   });
 
-  it('limits any number of lanes together, and leaves none without messages', () => {
+  it('the budget limits all lanes together, and leaves no lane without messages', () => {
     for (const lanes of [1, 2, 10, 100, 1_000])
       for (const wanted of [1, 2, 16, 64, 4_000]) {
         const budget = new PrefetchBudget(1_000, 16);
@@ -40,7 +40,7 @@ describe('PrefetchBudget', () => {
     expect(budget.share(4_000, 0)).toBeGreaterThan(16);
   });
 
-  it('the budget gives a lane its least where other lanes hold all of it', () => {
+  it('the budget gives a lane the least share where other lanes hold the whole budget', () => {
     const budget = new PrefetchBudget(1_000, 16);
     budget.hold(5_000);
     expect(budget.share(64, 0)).toBe(16);
@@ -76,7 +76,7 @@ describe('SliceSize', () => {
     }
   });
 
-  it('grows where all planned messages leave at once, also where two slices are planned before that', () => {
+  it('a slice grows where all planned messages leave at once, also where two slices are planned before that', () => {
     const size = unlimited(10);
     for (let now = 10; now <= 200; now += 10) {
       const first = size.messages;
@@ -93,7 +93,7 @@ describe('SliceSize', () => {
     expect(after(60, 200, size)).toBeLessThanOrEqual(100);
   });
 
-  it('stays small where nothing leaves, however often a slice is planned', () => {
+  it('a slice stays small where no message leaves, however often it is planned', () => {
     const size = unlimited(32);
     for (let n = 1; n <= 100; n++) {
       size.adapt(n * 2);

@@ -93,7 +93,7 @@ export class Prefetch {
   /** A resend of a parked batch starts after new messages while its provider is probed. */
   get resendsFirst(): boolean {
     if (this.resends.dueIn > 0) return false;
-    return !this.resends.aside || (this.dry && this.#queue.length === 0);
+    return !this.resends.allParked || (this.dry && this.#queue.length === 0);
   }
 
   /** Whether the policy decision on the submission is too old to start it. */
@@ -305,7 +305,7 @@ export class Prefetch {
       });
     const started = intent.submissions.filter(({ batch }) => live.has(batch));
     const [first] = started;
-    const parkFor = first && !first.skipOutcome && !this.isShared ? this.#asideFor(first) : 0;
+    const parkFor = first && !first.skipOutcome && !this.isShared ? this.#parkedFor(first) : 0;
     if (withdrawals !== this.#withdrawals || parkFor > 0) this.#withdraw(started, parkFor);
     else {
       this.#queue.push(...started);
@@ -315,9 +315,9 @@ export class Prefetch {
   }
 
   /** Milliseconds for which another batch is the probe. */
-  #asideFor({ provider, batch }: PreparedSubmission): number {
+  #parkedFor({ provider, batch }: PreparedSubmission): number {
     const failures = this.held.memory.failuresOf(provider);
-    return failures.probing ? failures.batchAsideFor(batch, this.held.now) : 0;
+    return failures.probing ? failures.batchParkedFor(batch, this.held.now) : 0;
   }
 
   /** Recipients who see each other are one request, which waits until the rate has room for it. */

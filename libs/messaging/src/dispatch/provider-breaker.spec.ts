@@ -16,13 +16,13 @@ function breaker(claims = true) {
 }
 
 describe('ProviderBreaker', () => {
-  it('lets every lane start while the provider accepts', () => {
+  it('a breaker lets every lane start while the provider accepts', () => {
     const { breaker: one } = breaker();
     one.started('x');
     expect([one.restFor('x'), one.restFor('y'), one.isOpen]).toEqual([0, 0, false]);
   });
 
-  it('rests all lanes, then lets one lane find out, and all go on once it passes', () => {
+  it('a breaker pauses all lanes, lets one lane probe, and resumes all lanes once the probe is accepted', () => {
     const { breaker: one, clock, paused } = breaker();
     one.open(50, undefined, 'throttled: slower');
     expect([one.restFor('x'), one.restFor('y')]).toEqual([50, 50]);
@@ -47,7 +47,7 @@ describe('ProviderBreaker', () => {
     expect(one.restFor('y')).toBe(0);
   });
 
-  it('counts requests that fail together once, and rests longer after each probe that fails', () => {
+  it('a breaker counts requests that fail together once, and pauses longer after each failed probe', () => {
     const { breaker: one, clock, paused } = breaker();
     for (let n = 0; n < 10; n++) one.open(800, undefined, 'unreachable: refused');
     expect(one.restFor('x')).toBe(800);
@@ -60,7 +60,7 @@ describe('ProviderBreaker', () => {
     expect(paused.at(-1)?.pausedFor).toBeGreaterThan(3_000);
   });
 
-  it('shares a long rest, needs a claim to probe it, and ends its row', async () => {
+  it('a breaker stores a long pause for other processes, claims its probe, and deletes the row afterwards', async () => {
     const { breaker: one, clock, paused, ended } = breaker();
     one.open(500, 60_000, 'unauthorized: check the token');
     expect(paused).toEqual([

@@ -30,7 +30,7 @@ class VirtualTime implements Clock {
 
 const PER = 1_000;
 
-it('no window holds more than the rate, however late or in groups any number of processes start', async () => {
+it('no window has more starts than the rate, however late and in whatever groups several processes start', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 2_000 }),

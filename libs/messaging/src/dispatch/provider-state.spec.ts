@@ -14,7 +14,7 @@ class Lane extends WakeSignal {
 const lanes = (count: number) => Array.from({ length: count }, () => new Lane());
 
 describe('RequestSlots', () => {
-  it('limits the requests of all lanes together', () => {
+  it('the slots limit the requests of all lanes together', () => {
     const slots = new RequestSlots(3);
     const [one, other] = lanes(2) as [Lane, Lane];
     for (const lane of [one, other, one]) {
@@ -59,7 +59,7 @@ describe('RequestSlots', () => {
     expect([gone.woken, next.woken]).toEqual([1, 1]);
   });
 
-  it('slots that come free together are all taken: a lane that takes one wakes the next', () => {
+  it('slots that come free together are all taken, as each lane that takes one wakes the next lane', () => {
     const slots = new RequestSlots(2);
     const [busy, one, other] = lanes(3) as [Lane, Lane, Lane];
     slots.take(busy);

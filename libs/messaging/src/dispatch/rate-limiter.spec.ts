@@ -73,7 +73,7 @@ describe('a rate limiter', () => {
     );
   });
 
-  it('keeps the ceiling when another process takes the lane over, cleanly or not', () => {
+  it('the limiter keeps the ceiling when another process takes the lane over, after a stop or a crash', () => {
     fc.assert(
       fc.property(
         limit,
@@ -114,7 +114,7 @@ describe('a rate limiter', () => {
     return n;
   };
 
-  it('catches up with half a second of what a late timer held back', () => {
+  it('the limiter catches up with at most half a second that a late timer held back', () => {
     expect(burstAfter(0)).toBe(1);
     expect(burstAfter(50)).toBeGreaterThanOrEqual(5);
     expect(burstAfter(400)).toBeGreaterThanOrEqual(40);
@@ -124,7 +124,7 @@ describe('a rate limiter', () => {
     expect(burstAfter(60_000)).toBeLessThanOrEqual(11);
   });
 
-  it('catches up with a tenth of a second of idle time, however long and often it idles', () => {
+  it('the limiter catches up with at most a tenth of a second of idle time, however long and often it idles', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 11, max: 5_000, noNaN: true }), { minLength: 1, maxLength: 100 }),
@@ -144,7 +144,7 @@ describe('a rate limiter', () => {
     );
   });
 
-  it('evens out starts that a stall has bunched, a little every window', () => {
+  it('the limiter spreads starts that a stall has bunched, a little in every window', () => {
     const limiter = new RateLimiter(100, 1_000);
     const caller = new Caller(limiter);
     for (let n = 0; n < 50; n++) caller.start(1, 0);
@@ -206,7 +206,7 @@ it('a holder that does not know the starts of a crashed one passes the full wind
   expect(fourth.delay(1, 1_300)).toBeGreaterThanOrEqual(1_000);
 });
 
-it('a holder that has waited the window out passes on its own starts', () => {
+it('a holder that has waited for the whole window passes on its own starts', () => {
   const second = new RateLimiter(2, 1_000);
   second.holdUntil(1_000);
   second.start(1, 1_500);

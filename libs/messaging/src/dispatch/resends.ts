@@ -47,8 +47,8 @@ export class Resends {
   }
 
   /** Whether all due resends are parked, so that other batches go first. */
-  get aside(): boolean {
-    return this.#waiting.every((item) => this.#waitOf(item) > 0 || this.#isAside(item));
+  get allParked(): boolean {
+    return this.#waiting.every((item) => this.#waitOf(item) > 0 || this.#isParked(item));
   }
 
   get batches(): number {
@@ -77,9 +77,9 @@ export class Resends {
         held.recordUnknown(item, { errorCode: isSettled ? RESTORED : 'outcome_lost' });
         continue;
       }
-      // Of a process that died: no later message has left, and none leaves before it is sent again.
+      // The holder died before a later message left, so that none leaves before the resend.
       const inOrder = item.doubt === undefined;
-      this.add(item, now + memory.failuresOf(open.provider).asideFor(item, now), inOrder);
+      this.add(item, now + memory.failuresOf(open.provider).parkedFor(item, now), inOrder);
     }
   }
 
@@ -170,9 +170,9 @@ export class Resends {
       }
       void record().catch(() => undefined);
     }
-    const strikes = item.strikes + (reports ? failures.denied(item) : 0);
-    if (strikes < context.maxAttempts || !item.doubt)
-      return this.add({ ...item, strikes, submission }, now, true);
+    const countedFailures = item.countedFailures + (reports ? failures.denied(item) : 0);
+    if (countedFailures < context.maxAttempts || !item.doubt)
+      return this.add({ ...item, countedFailures, submission }, now, true);
     failures.forget(item);
     held.recordUnknown(item, item.doubt);
   }
@@ -204,8 +204,8 @@ export class Resends {
     return Math.max(resendAt - now, pause.restFor(provider));
   }
 
-  #isAside(item: PreparedSubmission): boolean {
-    return this.held.memory.failuresOf(item.provider).isAside(item);
+  #isParked(item: PreparedSubmission): boolean {
+    return this.held.memory.failuresOf(item.provider).isParked(item);
   }
 
   #takeDue(): readonly Resend[] {
@@ -214,7 +214,7 @@ export class Resends {
     if (!first) return [];
     const own = due.filter(({ provider }) => provider === first.provider);
     const { probing } = this.held.memory.failuresOf(first.provider);
-    const taken = probing ? [own.find((item) => !this.#isAside(item)) ?? first] : own;
+    const taken = probing ? [own.find((item) => !this.#isParked(item)) ?? first] : own;
     this.#waiting = this.#waiting.filter((item) => !taken.includes(item));
     return taken;
   }

@@ -22,7 +22,7 @@ function planned(parts: typeof batch extends fc.Arbitrary<infer T> ? T : never, 
       recipient: `r${position}`,
       requeued: true,
       attempts,
-      strikes: 0,
+      countedFailures: 0,
       refusedBy: null,
     })),
     ...Array.from({ length: parts.fresh }, () => ({
@@ -30,7 +30,7 @@ function planned(parts: typeof batch extends fc.Arbitrary<infer T> ? T : never, 
       recipient: `r${position}`,
       requeued: false,
       attempts: 0,
-      strikes: 0,
+      countedFailures: 0,
       refusedBy: null,
     })),
   ];
@@ -57,7 +57,7 @@ function planned(parts: typeof batch extends fc.Arbitrary<infer T> ? T : never, 
 }
 
 describe('slice()', () => {
-  it('puts every planned recipient once, in order, into submissions of neighbours', () => {
+  it('a slice puts every planned recipient once, in order, into submissions of neighbours', () => {
     fc.assert(
       fc.property(
         fc.array(batch, { maxLength: 12 }),
@@ -108,7 +108,7 @@ describe('slice()', () => {
     );
   });
 
-  it('parks a batch whose messages all wait, and goes on with the next one', () => {
+  it('a slice parks a batch whose messages all wait, and goes on with the next batch', () => {
     const [waiting, next] = [
       planned({ requeued: [], fresh: 0, expired: false, more: false, next: 1 }, 0),
       planned({ requeued: [], fresh: 1, expired: false, more: false, next: 0 }, 1),
@@ -129,7 +129,7 @@ describe('slice()', () => {
     expect(intent.submissions.map(({ batch: id }) => id)).toEqual(['b1']);
   });
 
-  it('gives each message of several routes a row, a provider of its route, and its order in that route', () => {
+  it('a slice gives each message of several routes a row, a provider of its route, and its order in that route', () => {
     fc.assert(
       fc.property(
         fc.array(batch, { maxLength: 8 }),

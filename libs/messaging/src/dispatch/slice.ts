@@ -87,7 +87,7 @@ export function slice<Route>(
     if (room <= 0) break;
     const { runs, taken } = runsOf(batch, decisionOf, limits, room);
     const { id, revision, recipients } = batch;
-    // Where nothing of the batch is due, as before a redial, it is parked until it is.
+    // A batch without a due message, as before a redial, is parked until one is due.
     if (runs.length === 0 && recipients.length > 0) break;
     const left = recipients.slice(taken);
     const isWhole = taken === recipients.length && !batch.more;
@@ -167,7 +167,8 @@ function runsOf<Route>(
     const member = recipients[index] as PlannedRecipient;
     const [first] = run.members as [PlannedRecipient];
     if (run.members.length >= run.most || member.attempts !== first.attempts) return false;
-    if (member.strikes !== first.strikes || member.refusedBy !== first.refusedBy) return false;
+    if (member.countedFailures !== first.countedFailures || member.refusedBy !== first.refusedBy)
+      return false;
     const decision = decisionOf(batch, index);
     if (!isSame(decision, run.decision)) return false;
     const texts = decision ? ownTextsOf(batch, decision) : textOf;
@@ -199,7 +200,7 @@ function submissionOfRun(
   isWhole: boolean,
   { now, wallNow }: Pick<SliceLimits<unknown>, 'now' | 'wallNow'>,
 ): IntendedSubmission & PreparedSubmission {
-  const { attempts, strikes, refusedBy } = members[0] as PlannedRecipient;
+  const { attempts, countedFailures, refusedBy } = members[0] as PlannedRecipient;
   const attempt = nextAttempt(attempts);
   const positions = members.map(({ position }) => position);
   const content = decision?.decision === 'substitute' ? decision.content : undefined;
@@ -212,7 +213,7 @@ function submissionOfRun(
     members: writtenPositions(positions),
     provider,
     attempt,
-    strikes,
+    countedFailures,
     refusedBy,
     content: content ? writeContent({ ...batch, content, trace: undefined }) : null,
     recipients: members,

@@ -37,7 +37,7 @@ export interface PreparedSubmission
   skipOutcome: Pick<Outcome, 'result' | 'errorCode'> | undefined;
   decidedAt: number;
   /** Failures of its messages that count against `maxAttempts`. */
-  readonly strikes: number;
+  readonly countedFailures: number;
   /** Providers of the route that have refused its messages; see `Refusals`. */
   readonly refusedBy: string | null;
   /** The last failure of a submission that the provider may have. */
@@ -179,7 +179,7 @@ export function reopened(open: OpenSubmission, now: number, wallNow: number): Pr
     validUntil: validUntilOf(open, now),
     dueSince: now - open.dueFor,
     resendAt: now,
-    strikes: open.strikes,
+    countedFailures: open.countedFailures,
     // It stays with its provider.
     refusedBy: null,
     doubt:

@@ -36,7 +36,7 @@ export interface Failure extends Pick<SubmitFailure, 'code' | 'message'> {
   readonly uncertain: boolean;
   /** Wait that the provider asked for, in milliseconds. */
   readonly retryAfter?: number;
-  /** Of a deferred message. */
+  /** Milliseconds after which a deferred message expires. */
   readonly giveUpAfter?: number;
   /** Status of a message that ends. */
   readonly status?: string;
@@ -57,7 +57,7 @@ export function failureOf(error: unknown): Failure {
   }
   const [, meaning = UNCERTAIN] = MEANINGS.find(([failure]) => error instanceof failure) ?? [];
   const { message, retryAfter = 0 } = error;
-  // Where the wait is zero or no number, the backoff of the library applies.
+  // A wait that is zero or no number leaves the wait to the library's backoff.
   const isWait = Number.isFinite(retryAfter) && retryAfter > 0;
   const code = word(error.code) ?? 'transport_error';
   return {

@@ -25,7 +25,7 @@ export const BATCH_STATE = {
   retrying: 2,
   /** Only messages that policy deferred are left, until `parked_until`. */
   deferred: 3,
-  /** Nothing is left to start, requests are under way. */
+  /** All messages have started, and requests are in flight. */
   draining: 4,
   completed: 5,
   cancelled: 6,

@@ -73,7 +73,7 @@ export interface Outcome {
   /** Requests so far, where this one did not start. */
   readonly attempts?: number;
   /** With `refused`: failures that count against `maxAttempts`, stored with the messages. */
-  readonly strikes?: number;
+  readonly countedFailures?: number;
   /** With `refused`: no attempt is left, the messages are `failed`. */
   readonly exhausted?: boolean;
   /** With `withdrawn`: milliseconds for which the batch is parked. */

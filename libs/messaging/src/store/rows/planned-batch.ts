@@ -38,7 +38,7 @@ export interface PlannedRecipient extends IntendedRecipient {
   /** Requests so far. */
   readonly attempts: number;
   /** Failures so far that count against `maxAttempts`. */
-  readonly strikes: number;
+  readonly countedFailures: number;
   /** Providers of its route that have refused it; see `Refusals`. */
   readonly refusedBy: string | null;
   readonly personal?: Personal | undefined;
@@ -51,7 +51,7 @@ export interface OpenSubmission extends BatchHead {
   readonly firstPosition: number;
   readonly lastPosition: number;
   readonly attempt: number;
-  readonly strikes: number;
+  readonly countedFailures: number;
   /** Error of the last failure. */
   readonly errorCode: string | null;
   readonly errorText: string | null;
@@ -164,16 +164,19 @@ export function mergeChunks(rows: readonly PlanRow[]): PlanRow[] {
 }
 
 export function openSubmissionsOf(rows: readonly OpenRow[], read: ReadContent): OpenSubmission[] {
-  const open = new Map<string, OpenSubmission & { recipients: object[]; strikes: number }>();
+  const open = new Map<
+    string,
+    OpenSubmission & { recipients: object[]; countedFailures: number }
+  >();
   for (const row of rows) {
-    const { batch, n, provider, firstPosition, lastPosition, attempt, strikes } = row;
+    const { batch, n, provider, firstPosition, lastPosition, attempt, countedFailures } = row;
     const { errorCode, errorText } = row;
     const { position, recipient } = row;
     const known = open.get(`${batch}-s${n}`);
     if (known) {
       known.recipients.push({ position, recipient });
       // A message that was reported has no further ones.
-      known.strikes = Math.max(known.strikes, strikes);
+      known.countedFailures = Math.max(known.countedFailures, countedFailures);
     } else
       open.set(`${batch}-s${n}`, {
         ...headOf(row, read),
@@ -183,7 +186,7 @@ export function openSubmissionsOf(rows: readonly OpenRow[], read: ReadContent): 
         firstPosition,
         lastPosition,
         attempt,
-        strikes,
+        countedFailures,
         errorCode,
         errorText,
         firstSentAt: new Date(Number(row.firstSentAt) / 1_000),
@@ -224,7 +227,7 @@ function freshOf({ next, chunk }: PlanRow, most: number): readonly PlannedRecipi
       recipient,
       requeued: false,
       attempts: 0,
-      strikes: 0,
+      countedFailures: 0,
       refusedBy: null,
     }));
 }

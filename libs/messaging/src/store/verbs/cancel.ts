@@ -22,7 +22,7 @@ import type { BatchCompletion } from '../upkeep/completion.js';
 import type { StatusWriter } from './status-writer.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 
-/** Where the rows of a cancelled batch end: later messages were never started. */
+/** The end of a cancelled batch's rows: later messages were never started. */
 interface NotStarted extends BatchScope {
   readonly id: string;
   readonly sender: string;

@@ -40,7 +40,7 @@ export class Cancellations {
   constructor(private readonly database: StoreDatabase) {}
 
   /**
-   * Of batches that may have messages at a provider. Not of steps of notifications: a step whose message
+   * Requests cancels of batches that may have messages at a provider, without steps of notifications: a step whose message
    * has `failed` begins the next one.
    */
   async request(tx: Sql, batches: readonly string[]): Promise<void> {

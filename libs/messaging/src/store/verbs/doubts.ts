@@ -15,7 +15,7 @@ export interface Doubt {
   readonly errorCode: string;
   readonly errorText: string;
   /** Failures of its messages that count against `maxAttempts`. */
-  readonly strikes: number;
+  readonly countedFailures: number;
 }
 
 /** Records why open submissions have no outcome yet; a submission with an outcome keeps that. */
@@ -72,7 +72,7 @@ function statementsFor(dialect: Dialect) {
         v_first: ['int', ({ firstPosition }) => firstPosition],
         v_last: ['int', ({ lastPosition }) => lastPosition],
         v_error: ['key', ({ errorCode }) => errorCode],
-        v_strikes: ['int', ({ strikes }) => strikes],
+        v_strikes: ['int', ({ countedFailures }) => countedFailures],
       },
       {
         table: 'messaging_message',

@@ -11,7 +11,7 @@ export function headColumns({ now }: Dialect): string {
 
 interface PlanForm {
   readonly most?: number;
-  readonly asideLast?: boolean;
+  readonly parkedLast?: boolean;
   /** Adds the columns of the order, for a query around it. */
   readonly placed?: boolean;
 }
@@ -31,7 +31,7 @@ export function planOf(
   dialect: Dialect,
   lane: string,
   limit: string,
-  { most, asideLast = false, placed = false }: PlanForm = {},
+  { most, parkedLast = false, placed = false }: PlanForm = {},
 ): string {
   const { now } = dialect;
   const chunkOf = (position: string) => dialect.div(position, String(CHUNK_SIZE));
@@ -54,7 +54,7 @@ export function planOf(
       first(
         'back',
         of,
-        asideLast ? `b.priority + ${priorities.length}` : 'b.priority',
+        parkedLast ? `b.priority + ${priorities.length}` : 'b.priority',
         `b.parked_until > 0 AND b.parked_until <= (SELECT ${now})`,
         'b.parked_until, ',
       ),

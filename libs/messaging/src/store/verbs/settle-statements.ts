@@ -65,7 +65,7 @@ export function statementsFor(dialect: Dialect) {
         v_batch: ['uuid', ({ outcome }) => outcome.batch],
         v_position: ['int', ({ position }) => position],
         v_attempt: ['int', ({ outcome }) => outcome.attempts],
-        v_strikes: ['int', ({ outcome }) => outcome.strikes],
+        v_strikes: ['int', ({ outcome }) => outcome.countedFailures],
         v_error: ['key', ({ errorCode }) => errorCode],
         v_refused_by: ['key', ({ outcome }) => outcome.refusedBy],
         v_defer: ['bigint', ({ outcome }) => Math.round((outcome.waitFor ?? 0) * 1_000)],

@@ -5,7 +5,7 @@ import { LANE } from './intend.js';
 
 const HOUR = 3_600_000;
 
-describeEachDatabase('batches put aside', (database) => {
+describeEachDatabase('parked batches', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);
@@ -13,7 +13,7 @@ describeEachDatabase('batches put aside', (database) => {
   afterEach(() => fixture.clear());
 
   /** @param back when it comes back, milliseconds from now */
-  const putAside = (app: DispatchApp, id: string, back: number) =>
+  const park = (app: DispatchApp, id: string, back: number) =>
     app.store.database.transaction((tx) =>
       tx.run('UPDATE messaging_batch SET parked_until = ? WHERE id = ?', [
         Math.round((Date.now() + back) * 1_000),
@@ -30,11 +30,11 @@ describeEachDatabase('batches put aside', (database) => {
     const ids: string[] = [];
     for (const text of ['1', '2', '3', '4']) ids.push(await app.send(text));
     const urgent = await app.send('0', { class: 'high' });
-    await putAside(app, urgent, -1_000);
-    await putAside(app, ids[1]!, -HOUR);
-    await putAside(app, ids[2]!, HOUR);
+    await park(app, urgent, -1_000);
+    await park(app, ids[1]!, -HOUR);
+    await park(app, ids[2]!, HOUR);
     expect(await planned(app)).toEqual(['0', '1', '2', '4']);
-    await putAside(app, ids[2]!, -1_000);
+    await park(app, ids[2]!, -1_000);
     expect(await planned(app)).toEqual(['0', '1', '2', '3', '4']);
   });
 
@@ -42,7 +42,7 @@ describeEachDatabase('batches put aside', (database) => {
     const app = await fixture.boot({ dispatch: false });
     const ids: string[] = [];
     for (const text of ['1', '2', '3', '4']) ids.push(await app.send(text));
-    for (const [place, id] of ids.entries()) await putAside(app, id, place === 3 ? -HOUR : -1_000);
+    for (const [place, id] of ids.entries()) await park(app, id, place === 3 ? -HOUR : -1_000);
     expect(await planned(app, 2)).toEqual(['1', '4']);
     for (const id of [ids[0]!, ids[3]!]) await app.sms.cancel(id);
     expect(await planned(app, 2)).toEqual(['2', '3']);
@@ -55,9 +55,9 @@ describeEachDatabase('batches put aside', (database) => {
       return due > (hours - 0.5) * HOUR && due < (hours + 0.5) * HOUR;
     };
     expect(await app.store.work.nextDue(LANE)).toBeUndefined();
-    await putAside(app, await app.send('x'), 3 * HOUR);
+    await park(app, await app.send('x'), 3 * HOUR);
     expect(await within(3)).toBe(true);
-    await putAside(app, await app.send('y', { class: 'high' }), 2 * HOUR);
+    await park(app, await app.send('y', { class: 'high' }), 2 * HOUR);
     expect(await within(2)).toBe(true);
     const sendAt = new Date(Date.now() + HOUR);
     const { id } = await app.sms.send({ from: 'ACME', to: '2348012345678', body: 'z', sendAt });
@@ -71,12 +71,12 @@ describeEachDatabase('batches put aside', (database) => {
   it('a lane with parked batches only is not due before they are', async () => {
     const app = await fixture.boot({ dispatch: false });
     const id = await app.send('x');
-    await putAside(app, id, HOUR);
+    await park(app, id, HOUR);
     expect(await app.store.queues.due(1_000)).toEqual([]);
     expect(await app.messaging.lanes()).toEqual([]);
     expect(await app.messaging.queueAges()).toEqual({ high: 0, normal: 0 });
     expect(await app.store.queues.due(2 * HOUR)).toMatchObject([{ lane: LANE }]);
-    await putAside(app, id, -1_000);
+    await park(app, id, -1_000);
     expect(await app.store.queues.due(1_000)).toMatchObject([{ lane: LANE }]);
     expect(await app.messaging.lanes()).toMatchObject([{ lane: LANE, leased: false }]);
     expect((await app.messaging.queueAges()).normal).toBeGreaterThan(0);
