@@ -21,7 +21,7 @@ export class GatewayProcess {
     return new GatewayProcess(child, url, token);
   }
 
-  /** On a database that a gateway has made. @returns once it listens; without a token */
+  /** Starts the gateway on a database of an earlier one. @returns once it listens; without a token */
   static async restart(databaseUrl: string): Promise<GatewayProcess> {
     const child = launch(databaseUrl, { LOG_LEVEL: 'info' });
     const url = await orEnd(child, listeningAt(child));

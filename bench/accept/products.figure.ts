@@ -7,7 +7,7 @@ import type { ResultBook } from '../harness/result.book.js';
 import { alternate, ratio } from '../harness/rounds.js';
 import { GatewayProcess } from './gateway.process.js';
 
-/** In flight. */
+/** Requests in flight. */
 const LOADS = [1, 64] as const;
 
 let sent = 0;

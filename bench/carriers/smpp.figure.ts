@@ -21,7 +21,7 @@ export interface SmppExtent {
 /** Requests in flight to smsbox. */
 const CONNECTIONS = 64;
 
-/** Of a lane: without idempotency keys it prepares no more at once, and each time is a plan and a commit. */
+/** Concurrency of a lane: without idempotency keys it is also the size of a slice, and each slice is a plan and a commit. */
 const CONCURRENCY = 512;
 
 /** Rules with 1,000 prefixes that fit no recipient, before the one that fits all of them. */
@@ -133,7 +133,7 @@ class Started {
   }
 }
 
-/** From the first request to the last submit at the SMSC. */
+/** Milliseconds from the first request to the last submit at the SMSC. */
 async function sentWhole(
   smsc: Worker,
   systemId: string,

@@ -22,7 +22,7 @@ let plain: Transporter;
 let dkim: Transporter;
 let own: LimitsStart;
 
-/** What this machine can do without the library: nodemailer's pool, signing, and parsing. */
+/** Measures this machine's limits without the library: nodemailer's pool, signing, and parsing. */
 serve({
   start: async (options: LimitsStart) => {
     own = options;

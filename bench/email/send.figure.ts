@@ -93,7 +93,7 @@ export async function measureSends(
             pid: other.pid,
             run: until(
               other,
-              FAULTY.map((fate) => `${fate}@customers.example`),
+              FAULTY.map((fault) => `${fault}@customers.example`),
             ),
           },
           { name: 'none of these', pid: plain.pid, run: until(plain, []) },

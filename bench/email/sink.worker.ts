@@ -70,16 +70,16 @@ class Session {
   }
 
   #recipient(line: string): string {
-    const [, fate] = /<(grey|hang|slow)/.exec(line) ?? [];
-    if (fate === undefined) return '250 2.1.5 Recipient\r\n';
-    if (fate === 'slow') {
+    const [, fault] = /<(grey|hang|slow)/.exec(line) ?? [];
+    if (fault === undefined) return '250 2.1.5 Recipient\r\n';
+    if (fault === 'slow') {
       // The rest of the pipeline waits, too.
       this.socket.pause();
       setTimeout(() => this.socket.resume(), SLOW).unref();
       return '250 2.1.5 Recipient\r\n';
     }
     this.#isRefused = true;
-    if (fate === 'grey') return '450 4.7.1 Greylisted\r\n';
+    if (fault === 'grey') return '450 4.7.1 Greylisted\r\n';
     this.#isHung = true;
     return '';
   }

@@ -24,7 +24,7 @@ export function resetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // Not Linux: the figures are NaN and shown as a dash.
+    // Other systems have no /proc: the figures are NaN and shown as a dash.
   }
 }
 

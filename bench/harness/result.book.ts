@@ -36,7 +36,7 @@ export class ResultBook {
   figure(figure: Figure): void {
     this.#figures.push(figure);
     process.stderr.write(
-      `${figure.id} ${figure.database}: ${figure.what}: ${shown(figure.value)}${figure.unit ?? ''}${verdict(figure)}\n`,
+      `${figure.id} ${figure.database}: ${figure.what}: ${shown(figure.value)}${figure.unit ?? ''}${goalNote(figure)}\n`,
     );
   }
 
@@ -96,7 +96,7 @@ function isMet({ value, goal }: Figure): boolean {
   return goal[0] === '>=' ? value >= goal[1] : value <= goal[1];
 }
 
-function verdict(figure: Figure): string {
+function goalNote(figure: Figure): string {
   return figure.goal ? (isMet(figure) ? ' (met)' : ` (MISSED: ${figure.goal.join(' ')})`) : '';
 }
 

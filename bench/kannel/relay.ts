@@ -47,7 +47,7 @@ export async function alternateRelays(
   return relays.map(({ name }, index) => resultOf(name, samples[index] as Sample[]));
 }
 
-/** From the first request to the last answer, and to the last delivery callback. */
+/** Milliseconds from the first request to the last answer, and to the last delivery callback. */
 async function relayOnce(relay: Relay, messages: number): Promise<Sample> {
   const { pids, load, customer } = relay;
   const told = customer.call<void>('hear', messages);

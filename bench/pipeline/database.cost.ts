@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import type { DatabasePlace } from '../harness/database.place.js';
 
-/** What a database has done and holds so far. */
+/** Work that a database has done, and its size, so far. */
 export interface DatabaseCost {
-  /** Of tables and indexes, also of what a VACUUM would free. */
+  /** Size of tables and indexes, with the space that a VACUUM would free. */
   readonly bytes: number;
   /** NaN on SQLite. */
   readonly commits: number;

@@ -89,7 +89,7 @@ function show(book: ResultBook, database: string, rounds: readonly Round[], peak
   );
 }
 
-/** What a few more messages cost the database. */
+/** Shows the database's cost of a few more messages. */
 async function showCost(
   book: ResultBook,
   database: string,

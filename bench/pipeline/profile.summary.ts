@@ -4,7 +4,7 @@ import type { Profiler } from 'node:inspector';
 /** Functions that are named in a summary. */
 const MOST = 12;
 
-/** Not work of the process: waiting, and the profiler itself, which is native. */
+/** Frames that are no work of the process: waiting, and the native profiler. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['(idle)', 'dispatch (native)']);
 
 /** The functions with the most CPU time of their own in a profile: a line with their shares. */

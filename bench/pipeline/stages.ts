@@ -59,7 +59,7 @@ export class Stages {
     return { accept, send, report };
   }
 
-  /** From the first request of a customer to the last callback that a customer receives. */
+  /** Milliseconds from the first request of a customer to the last callback that a customer receives. */
   async told(relay: GatewayRelay): Promise<number> {
     const { messages } = this;
     const { load, customer } = relay;

@@ -13,7 +13,7 @@ const ID = '0190aaaa-0000-7000-8000-';
 
 export interface ListsExtent {
   readonly messages: number;
-  /** Of each list. */
+  /** Calls of each list. */
   readonly calls: number;
 }
 

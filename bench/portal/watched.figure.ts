@@ -6,7 +6,7 @@ import { Worker } from '../harness/worker.client.js';
 const PAGES = 10;
 
 export interface WatchedExtent {
-  /** Of one run of one side. */
+  /** Messages in one run of one side. */
   readonly messages: number;
   readonly rounds: number;
 }

@@ -13,7 +13,7 @@ const LANES = 10_000;
 
 export interface GrowthExtent {
   readonly rows: number;
-  /** Of one run of one side. */
+  /** Messages in one run of one side. */
   readonly messages: number;
   readonly rounds: number;
 }

@@ -4,7 +4,7 @@ import { cpuMilliseconds } from '../harness/process.usage.js';
 import type { ResultBook } from '../harness/result.book.js';
 import { quantile } from '../harness/rounds.js';
 
-/** From the start of the gateway's process until it serves requests, on a new and on a migrated database. */
+/** Milliseconds from the start of the gateway's process until it serves requests, on a new and on a migrated database. */
 export async function measureStart(
   book: ResultBook,
   kind: DatabaseKind,

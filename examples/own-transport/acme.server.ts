@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 
 /** Plays the provider: accepts messages once per key, and calls back when one is delivered. */
 export class AcmeServer {
-  /** Where reports go, with the secret of the callbacks in the path. */
+  /** Address of reports, with the secret of the callbacks in the path. */
   callback: string | undefined;
   /** Numbers that get nothing. */
   readonly blocked = new Set<string>();
   /** The messages by idempotency key. */
   readonly accepted = new Map<string, string>();
-  /** What the next request meets, such as a proxy that answers for the provider. */
+  /** Answer to the next request, such as one of a proxy instead of the provider. */
   next: { readonly status: number; readonly body: string; readonly accepts: boolean } | undefined;
   readonly #server: Server;
 

@@ -43,7 +43,7 @@ type KeyStatus = 'active' | 'expired' | 'revoked';
 export type AccountChange = Partial<Pick<Account, 'rate' | 'consentWords'>>;
 
 /**
- * What a caller of a change adds to it in the same transaction, such as an entry of an audit log.
+ * Work that the caller of a change adds to its transaction, such as an entry of an audit log.
  * It gets the id of what the change created, if any.
  */
 export type Also = (manager: EntityManager, created?: string) => Promise<unknown>;
@@ -211,7 +211,7 @@ export class AccountsService {
 
   /** Creates an API token; earlier ones stop working. */
   rotateToken(accountId: string, also: Also = nothing): Promise<string> {
-    // Of two rotations at once the second revokes the token of the first.
+    // The second of two concurrent rotations revokes the token of the first.
     return this.#in(accountId, async (manager) => {
       await manager.update(
         Credential,

@@ -23,7 +23,7 @@ describe('BodyBudget', () => {
     budget.take('d', 20);
   });
 
-  it('takes a lone body of any size', () => {
+  it('the budget admits a single body of any size', () => {
     const budget = new BodyBudget(100, 40);
     budget.take('a', 1_000);
     expect(() => budget.take('b', 1)).toThrow(expect.objectContaining({ status: 503 }));
@@ -65,7 +65,7 @@ describe('guardLargeBodies', () => {
   const closed = (one: IncomingMessage | Socket): Promise<unknown> =>
     new Promise((resolve) => one.once('close', resolve));
 
-  it('a client that leaves while its credential is checked holds nothing of the budget', async () => {
+  it('a client that disconnects while its credential is checked holds no share of the budget', async () => {
     recognise = closed;
     const seen = once(requests, 'seen');
     const client = open(`${HEAD} application/json\r\nContent-Length: 90000\r\n\r\n`);
@@ -85,7 +85,7 @@ describe('guardLargeBodies', () => {
       413,
     ],
   ])(
-    'a body of %s that is refused before its end holds nothing of the budget',
+    'a body of %s that is refused before its end holds no share of the budget',
     async (_what, rest, status) => {
       recognise = async () => undefined;
       const client = open(`${HEAD} ${rest}`);

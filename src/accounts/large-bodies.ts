@@ -89,7 +89,7 @@ export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOpti
       .then(() => done(), done);
   });
 
-  // What has arrived of a refused body is freed, and the rest is not read.
+  // The bytes of a refused body are freed, and the rest of it is not read.
   fastify.addHook('onSend', ({ raw, headers }, reply, _payload, done) => {
     if (!raw.complete && bodyOf(headers).isLarge) {
       reply.header('connection', 'close');
@@ -109,7 +109,7 @@ export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOpti
     let held = 0;
     raw.once('close', () => budget.release(holder, held));
     return (bytes) => {
-      // What still arrives after the answer is not kept.
+      // Bytes that arrive after the answer are not kept.
       if (raw.closed) return;
       budget.take(holder, bytes);
       held += bytes;

@@ -73,7 +73,7 @@ describe('RowCache', () => {
     expect(reads).toEqual([['none'], ['none']]);
   });
 
-  it('a value that is gone is dropped', async () => {
+  it('a deleted value is dropped from the cache', async () => {
     const { table, state, cache } = world();
     table.set('a', { version: 1 });
     await cache.get('a');

@@ -26,7 +26,7 @@ export type SettingsOf<S extends CarrierSettings> = {
 /** Meta's id of an account's number; `undefined`: the number is not bound to Meta. */
 export type PhoneNumberIdOf = (number: string) => string | undefined | Promise<string | undefined>;
 
-/** Where a carrier is set up. */
+/** Addresses and services that a carrier is set up with. */
 export interface CarrierPlace {
   /** Path of its callbacks below the gateway's address, without a slash in front. */
   readonly callbackPath: string;

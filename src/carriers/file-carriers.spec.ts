@@ -101,7 +101,7 @@ routes:
     ]);
   });
 
-  it('leaves CARRIER and its variables without an effect', async () => {
+  it('the carriers file leaves CARRIER and its variables without an effect', async () => {
     const path = join(directory, 'carriers');
     await writeFile(path, JSON.stringify({ carriers: { a: A }, routes: ROUTES }));
     const environment = readEnvironment({ CARRIER: 'kannel', CARRIERS_FILE: path });
@@ -239,7 +239,7 @@ routes:
     expect(read).toThrow(/CARRIERS_FILE: .*missing cannot be read \(ENOENT\)/);
   });
 
-  it('refuses weak secrets in production, and a name that a product of its own has', async () => {
+  it('the carriers file refuses weak secrets in production, and the name of a carrier with a variable of its own', async () => {
     const file = { carriers: { a: { ...A, token: 'short' }, smtp: A }, routes: ROUTES };
     const problems = await problemsOf(file, {
       NODE_ENV: 'production',

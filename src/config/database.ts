@@ -52,7 +52,7 @@ export async function connect(dataSource: DataSource): Promise<void> {
   try {
     await whileLocked(() => dataSource.initialize());
   } catch (error) {
-    // Where all addresses of a host fail, the message is empty and only the code gives the cause.
+    // If all addresses of a host fail, the message is empty and only the code gives the cause.
     const { code = '', message } = error as Error & { code?: string };
     throw new EnvironmentError(
       [

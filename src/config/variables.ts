@@ -50,7 +50,7 @@ export interface Variable<T> {
   readonly secret?: 'whole' | 'part';
   /** The choices that need this variable, such as `CARRIER=http`. */
   readonly neededBy?: readonly Choice[];
-  /** Where it is missing. @default to take back the choice */
+  /** Remedy for a missing value. @default to take back the choice */
   readonly remedy?: string;
 }
 

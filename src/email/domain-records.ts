@@ -96,7 +96,7 @@ export function statusOf(
   if (first === undefined) return 'missing';
   if (purpose === 'inbound' || purpose === 'return_path')
     return hostIn(first) === hostIn(value) ? 'found' : 'mismatch';
-  // Of two TXT records receivers take either one, or none.
+  // Receivers take either one of two TXT records, or none.
   if (found.length > 1) return 'mismatch';
   const isRight =
     purpose === 'return_path_spf'

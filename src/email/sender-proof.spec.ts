@@ -59,7 +59,7 @@ describe('the proof of a sender by DKIM', () => {
     expect(await isProof(await mail())).toBe(false);
   });
 
-  it('a mail that is recorded with another sender than the signed one is no proof', async () => {
+  it('a mail with another recorded sender than the signed one is no proof', async () => {
     expect(await isProof(await own.sign(MAIL), 'bea@example.org')).toBe(false);
   });
 

@@ -20,7 +20,7 @@ const DISCARD_EVERY = 100;
 /** Most connections that are read to discard; each holds the 64 KiB of its next read. */
 const MOST_DISCARDED = 64;
 
-/** What an HTTP parser is answered to parse no more. */
+/** Answer to an HTTP parser that stops it. */
 const STOP = 2;
 
 interface ParsedRequest extends IncomingMessage {

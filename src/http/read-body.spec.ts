@@ -86,7 +86,7 @@ describe('readBody', () => {
   });
 
   it('frees the memory of a body whose client disconnects', async () => {
-    // What other tests left must not be freed while this one measures.
+    // Memory of other tests must not be freed while this one measures.
     collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
     const body = Buffer.alloc(3 * MiB);

@@ -59,7 +59,7 @@ describe('parseInSlices', () => {
       }
   });
 
-  it('a piece is parsed with the field of the body that it is in', async () => {
+  it('a piece of a body is parsed with the field that contains it', async () => {
     const json = JSON.stringify({ a: 1, b: { c: [numbers(200_000)] }, d: 'x'.repeat(MiB) });
     const { pieces } = await parsed(json);
     expect(new Set(pieces.map(([, field]) => field))).toEqual(new Set([undefined, 'b', 'd']));
@@ -157,7 +157,7 @@ describe('parseInSlices', () => {
     await expect(parsed('['.repeat(101) + ']'.repeat(101))).rejects.toThrow(/at most 100 lists/);
   });
 
-  it('the rest is not parsed for a client that is gone', async () => {
+  it('parsing stops for a client that has disconnected', async () => {
     let asked = 0;
     const json = JSON.stringify(numbers(1_000_000));
     const parsing = parsed(json, 10, () => ++asked > 10);

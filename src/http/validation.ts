@@ -109,13 +109,13 @@ function checked(
       schemasOf(dtos[value]?.prototype as object).has(name),
     );
     if (other === undefined) return 'is not a field of this request';
-    // Where no form is selected, no field belongs to another form.
+    // Without a selected form, no field belongs to another form.
     return form && `goes with ${field} ${other} alone`;
   });
   const known: Record<string, unknown> = {};
   for (const name of schemas.keys()) if (Object.hasOwn(request, name)) known[name] = request[name];
   const instance = make(dto, known);
-  // Where a rule does not hold, class-validator has the errors, if any.
+  // After a broken rule, class-validator gives the errors, if any.
   if (!rules.every((holds) => holds(instance as Fields)))
     for (const error of validateSync(instance)) errors.push(...errorsIn(error));
   return { instance, errors };

@@ -35,7 +35,7 @@ describe('isOwnHost', () => {
     'user@localhost',
     'localhost/path',
     'a b',
-  ])('%s is none', (host) => {
+  ])('%s is no host of the portal', (host) => {
     expect(isOwnHost(host, PRODUCTION)).toBe(false);
   });
 });
@@ -47,7 +47,7 @@ describe('isSameOrigin', () => {
     { 'sec-fetch-site': 'same-origin' },
     { origin: 'https://sms.example.com' },
     { origin: 'https://sms.example.com', 'sec-fetch-site': 'same-origin' },
-  ])('%j is of the portal', (headers) => {
+  ])('the request headers %j are of the portal', (headers) => {
     expect(isSameOrigin(requestWith({ host, ...headers } as never), PRODUCTION)).toBe(true);
   });
 
@@ -59,7 +59,7 @@ describe('isSameOrigin', () => {
     { origin: 'https://evil.example' },
     { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
     { origin: 'https://sms.example.com', 'sec-fetch-site': 'cross-site' },
-  ])('%j is not', (headers) => {
+  ])('the request headers %j are not of the portal', (headers) => {
     expect(isSameOrigin(requestWith({ host, ...headers } as never), PRODUCTION)).toBe(false);
   });
 });

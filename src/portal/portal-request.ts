@@ -111,7 +111,7 @@ function signedInOf(context: ExecutionContext): SignedIn {
   return portal;
 }
 
-/** Who is signed in. */
+/** The signed-in user. */
 export const Current = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   signedInOf(context),
 );

@@ -9,7 +9,7 @@ import { isSameOrigin, type PortalRequest, sessionCookieOf } from './portal-requ
 import { type SignedIn, SessionsService } from './sessions.service.js';
 
 /**
- * Who may call a route: everybody, every user, operators, or members of the chosen account with at
+ * The callers that a route admits: everybody, every user, operators, or members of the chosen account with at
  * least this role; `… of any`: also an operator who has chosen no account.
  */
 export type Access = 'everybody' | 'user' | 'operator' | Role | `${'admin' | 'viewer'} of any`;

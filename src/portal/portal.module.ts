@@ -117,7 +117,7 @@ export class PortalModule {
   }
 }
 
-/** Where the build writes the pages. */
+/** Folder of the built pages. */
 const BUILT_PAGES = join(import.meta.dirname, '../../dist/portal');
 
 /** Data of the chosen account; of all accounts for an operator who has chosen none. */

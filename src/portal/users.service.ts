@@ -94,7 +94,7 @@ export class UsersService {
         await this.#leave(manager, accountId, id, actor);
         return id;
       }
-      // Not left to the foreign keys: SQLite may have them switched off.
+      // Deleted by statement, as SQLite may have foreign keys switched off.
       await manager.delete(SessionEntity, { userId: id });
       await manager.delete(MemberEntity, { userId: id });
       await manager.delete(UserLink, { userId: id });

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
-/** Where a secret is stored: sealed text is bound to it and opens nowhere else. */
+/** The column of a secret: sealed text is bound to it and opens nowhere else. */
 export interface SecretColumn {
   readonly table: string;
   readonly column: string;

@@ -83,8 +83,8 @@ export function guardedLookup(resolve: ResolveHost, isAllowed = isPublicAddress)
 }
 
 /**
- * Not `getaddrinfo`: it has four threads for the whole process, so four names with unresponsive
- * servers would block every other lookup. Does not read the hosts file, which has no public names.
+ * `getaddrinfo` has four threads for the whole process, so that four names with unresponsive
+ * servers would block every other lookup. The hosts file is not read, as it has no public names.
  */
 async function resolveInDns(hostname: string): Promise<readonly LookupAddress[]> {
   // A resolver reads the system's name servers only when it is created.

@@ -43,7 +43,7 @@ export type DueDelivery = Readonly<
   >
 >;
 
-/** Where an endpoint's requests go, parsed once. */
+/** Address of an endpoint's requests, parsed once. */
 interface Target {
   readonly origin: string;
   readonly path: string;

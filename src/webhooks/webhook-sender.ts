@@ -162,7 +162,7 @@ class WebhookLane implements LaneTask {
   get #wantsMore(): boolean {
     const { clock, options } = this.sender;
     const isDue = this.#more || this.#nextRetryAt <= clock.now();
-    // Where all slots are taken, a read would find little: each is made for as many as possible.
+    // Reads wait for free slots, so that each one finds as many deliveries as possible.
     return isDue && this.#waiting.size + this.#inFlight < options.concurrency;
   }
 
@@ -225,7 +225,7 @@ class WebhookLane implements LaneTask {
     if (isFirst) this.#busy.add(delivery.messageId);
     try {
       const outcome = await this.sender.client.post(endpoint, delivery, this.#abort.signal);
-      // Not awaited here: the next request may start while this one is recorded.
+      // Recorded without an await, so that the next request may start meanwhile.
       this.#track(this.#record(endpoint, delivery, outcome));
     } catch {
       // Aborted by the stop: the delivery stays due and is sent again under the same id.

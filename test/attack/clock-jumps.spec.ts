@@ -166,7 +166,7 @@ describeWithServer('faketime', 'a gateway whose clock jumps', () => {
       let inTwentyMinutes: string[];
       let inThreeSeconds: string[];
 
-      it('an hour ahead: a batch under way is sent and reported once, and what became due leaves', async () => {
+      it('after a jump of an hour ahead a batch under way is sent and reported once, and due messages leave', async () => {
         const due = databaseNow() + 20 * MINUTE;
         inTwentyMinutes = await send(2, due);
         const batch = await underWay();
@@ -177,7 +177,7 @@ describeWithServer('faketime', 'a gateway whose clock jumps', () => {
         expect(takenAt.get(inTwentyMinutes[0]!) ?? due).toBeGreaterThanOrEqual(due);
       });
 
-      it('an hour back: a batch under way is sent and reported once, and nothing leaves before it is due', async () => {
+      it('after a jump of an hour back a batch under way is sent and reported once, and no message leaves early', async () => {
         // By then the gateway, which looks every two seconds, has seen the clock ahead.
         await expectSentOnce(await send(1, databaseNow() + 2_500));
         inThreeSeconds = await send(2, databaseNow() + 3_000);
@@ -189,7 +189,7 @@ describeWithServer('faketime', 'a gateway whose clock jumps', () => {
         expect(inThreeSeconds.some((to) => takenAt.has(to))).toBe(!isSqlite);
       });
 
-      it('a day ahead: a batch under way is sent and reported once, and what became due leaves', async () => {
+      it('after a jump of a day ahead a batch under way is sent and reported once, and due messages leave', async () => {
         const batch = await underWay();
         await jump(24 * HOUR);
         await expectSentOnce(batch);

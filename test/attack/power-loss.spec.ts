@@ -29,7 +29,7 @@ const ANSWERS = 150;
 
 type Files = ReadonlyMap<string, Buffer>;
 
-/** What the gateway has answered with 2xx. */
+/** Changes that the gateway has confirmed with 2xx. */
 interface Confirmed {
   /** Batches by id, with their recipients. */
   readonly sends: Map<string, readonly string[]>;
@@ -220,7 +220,7 @@ describeUnless(missing, 'a power loss on sqlite', () => {
     });
   }
 
-  it('all that was answered 2xx is on the disk after each power loss, and nothing is sent twice', async () => {
+  it('every change answered 2xx is on the disk after each power loss, and no message is sent twice', async () => {
     const delays = chances(seedOf(seed.value, 'carrier'));
     carrier.answer(async () => {
       await new Promise((resolve) => setTimeout(resolve, delays() * 20));

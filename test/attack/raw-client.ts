@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 /** A TCP client that writes any bytes and reads when it likes. */
 export class RawClient {
-  /** What it has read. */
+  /** Text that the client has read. */
   answer = '';
   readonly ended: Promise<unknown>;
 

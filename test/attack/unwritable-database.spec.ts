@@ -16,7 +16,7 @@ interface Weak {
   readonly url: string;
   readonly reason: 'read_only' | 'full';
   weaken(): Promise<void>;
-  heal(): Promise<void>;
+  restore(): Promise<void>;
 }
 
 function describeRecovery(prepare: () => Promise<Weak>): void {
@@ -53,7 +53,7 @@ function describeRecovery(prepare: () => Promise<Weak>): void {
       status: 503,
       body: { error: { database: { status: 'down', reason: database.reason } } },
     });
-    await database.heal();
+    await database.restore();
     await eventually(async () => expect((await ready()).status).toBe(200));
     await eventually(async () => expect((await send()).status).toBe(200));
   });
@@ -76,7 +76,7 @@ describeEachDatabase(
               'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
             );
           },
-          heal: () => source.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`),
+          restore: () => source.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`),
         };
       // A read-only server refuses the writes of users without special rights alone.
       await source.query(`CREATE USER ${user}@'%' IDENTIFIED BY 'secret'`);
@@ -87,7 +87,7 @@ describeEachDatabase(
         url: url.href,
         reason: 'read_only',
         weaken: () => source.query('SET GLOBAL read_only = 1'),
-        heal: () => source.query('SET GLOBAL read_only = 0'),
+        restore: () => source.query('SET GLOBAL read_only = 0'),
       };
     });
     afterAll(async () => {
@@ -119,7 +119,7 @@ describeUnless(
         url: `sqlite:${join(directory, 'gateway.sqlite')}`,
         reason: 'full',
         weaken: () => Promise.resolve(),
-        heal: async () => void (await run('mount', ['-o', 'remount,size=128m', directory])),
+        restore: async () => void (await run('mount', ['-o', 'remount,size=128m', directory])),
       };
     });
     afterAll(async () => {

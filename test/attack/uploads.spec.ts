@@ -66,7 +66,7 @@ describeEachDatabase(
           expect(refused.length).toBe(count - 8);
           expect(refused[0]?.answer).toMatch(/^retry-after: 1\r$/im);
         });
-        // What the refused connections sent is read for a while.
+        // The server reads on for a while after it has refused a connection.
         await eventually(async () =>
           expect((await gateway.running.rest()).bytes - before.bytes).toBeLessThan(48 * MiB),
         );

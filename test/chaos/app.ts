@@ -44,7 +44,7 @@ export class App {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Does the machine say that it is stopped? */
+  /** Whether the operating system reports the process as stopped. */
   async isStopped(): Promise<boolean> {
     const stat = await readFile(`/proc/${this.child.pid}/stat`, 'utf8').catch(() => '');
     return /\) T /.test(stat);

@@ -79,7 +79,7 @@ describeUnless(
         await sending;
         await cluster.finished(limit / 2);
 
-        // How long the database is away is the machine's affair: some sends may have been refused, and repeated.
+        // The length of the database's outage depends on the machine: some sends may have been refused and repeated.
         expect(cluster.kills).toBeGreaterThan(0);
         expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [], messages });
         const laneOf = new Map(sends.map(({ key, tenant }) => [key, tenant]));

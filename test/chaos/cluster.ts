@@ -39,7 +39,7 @@ const TABLES = [
 /** Phases of a batch to which nothing more happens. */
 const ENDED = 5;
 
-/** Replicas of the app on one database, the upstream they send to, and everything they said. */
+/** Replicas of the app on one database, the upstream they send to, and all messages of the replicas. */
 export class Cluster {
   readonly callers = new Callers();
   readonly starts: Start[] = [];
@@ -128,7 +128,7 @@ export class Cluster {
   async send(sends: readonly Send[]): Promise<void> {
     const done = sends.map((send) => this.callers.answered(send));
     for (const send of sends) {
-      // All of them may be dead, and their successors not there yet.
+      // All replicas may be dead, before their successors have started.
       const apps = await this.#until(() => this.#apps.size > 0 && this.apps);
       this.callers.hand(send, apps[this.#turn++ % apps.length] as App);
     }
@@ -140,7 +140,7 @@ export class Cluster {
     for (const send of sends) await this.send([send]);
   }
 
-  /** All of them, once they are there. */
+  /** All replicas, once they have started. */
   async arm(arming: Arming): Promise<void> {
     await this.whole();
     for (const app of this.#apps) app.tell({ command: 'arm', ...arming });

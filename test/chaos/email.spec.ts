@@ -8,7 +8,7 @@ import type { Point } from './processes/protocol.js';
 
 const full = process.env['CHAOS'] === 'full';
 
-/** Where processes die, one after the other, in the middle of the batch. */
+/** Points at which processes die, one after the other, in the middle of the batch. */
 const KILLS: readonly Point[] = full
   ? [
       'on-the-wire',

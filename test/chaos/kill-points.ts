@@ -12,7 +12,7 @@ const { messages, rounds } = full ? { messages: 500, rounds: 4 } : { messages: 6
 
 const CONCURRENCY = 4;
 
-/** Kills processes of the app at every point of a message's journey; then book and store have to agree. */
+/** Kills processes of the app at every point of a message's path; then the upstream's log and the store have to agree. */
 export function killPoints(
   kind: DatabaseKind,
   replicas: number,

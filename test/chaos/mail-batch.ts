@@ -25,7 +25,7 @@ export interface KilledBatch {
   readonly id: string;
   readonly recipients: readonly string[];
   readonly rows: readonly MailRow[];
-  /** What the mail server has, by recipient. */
+  /** Messages at the mail server, by recipient. */
   readonly copies: ReadonlyMap<string, readonly MailEntry[]>;
   /** Submissions without an outcome when a process died. */
   readonly interrupted: ReadonlySet<string>;

@@ -71,7 +71,7 @@ describeEachDatabase('kill -9 while orders leave', (database) => {
   type Run = Awaited<ReturnType<typeof begin>>;
   const keyOf = ({ reference }: OrderRow) => operatorKeyOf('', reference);
 
-  /** Starts the last process, which repeats every order; then book and store have to agree. @returns credits */
+  /** Starts the last process, which repeats every order; then the operator's log and the store have to agree. @returns credits */
   const agree = async ({ run, sends, operator: { url } }: Run) => {
     const last = await startApp(url);
     last.tell({ command: 'send', sends });

@@ -9,7 +9,7 @@ outages({
     const others = (await source.query(
       'SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id()',
     )) as { id: string | number }[];
-    // One that has just gone by itself is cut as well.
+    // A connection that has just closed by itself counts as cut.
     for (const { id } of others) await source.query(`KILL ${id}`).catch(() => undefined);
   },
 });

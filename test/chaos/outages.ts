@@ -7,7 +7,7 @@ import { Cluster } from './cluster.js';
 /** A database server of one suite alone. */
 export interface PrivateServer {
   readonly url: string;
-  /** It dies without a word, and is there again. */
+  /** Kills the server without a shutdown, and starts it again. */
   crash(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface PrivateServers {
 
 const messages = process.env['CHAOS'] === 'full' ? 500 : 100;
 
-/** Takes the database away under the running app; then book and store have to agree. */
+/** Stops the database under the running app; then the upstream's log and the store have to agree. */
 export function outages(servers: PrivateServers): void {
   const { type, missing } = servers;
   describeUnless(missing, `a database that goes away on ${type}`, () => {
@@ -74,7 +74,7 @@ export function outages(servers: PrivateServers): void {
 
     it('no message is lost or doubled while the database restarts twice', async () => {
       await strike(2, () => server.crash());
-      // How long it is away is the machine's affair: some sends may have been refused, and repeated.
+      // The length of the outage depends on the machine: some sends may have been refused and repeated.
       expect(await findings()).toMatchObject(agreed);
     });
 

@@ -45,7 +45,7 @@ describeWithServer('chromium', 'with pages of the portal open', () => {
         await upstream?.stop();
       });
 
-      it('loses and doubles no message, and the pages catch up without a reload', async () => {
+      it('kill -9 of the gateway loses and doubles no message, and the pages catch up without a reload', async () => {
         processes = new Processes();
         const seed = new Seed();
         seed.begin('portal');

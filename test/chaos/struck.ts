@@ -18,7 +18,7 @@ const POINTS: readonly Point[] =
 
 const CONCURRENCY = 4;
 
-/** Strikes processes of the app at any moment; then book and store have to agree. */
+/** Kills or blocks processes of the app at any moment; then the upstream's log and the store have to agree. */
 export function struck(kind: DatabaseKind, replicas: number): void {
   describeEachDatabase(
     `${replicas} replicas, at any moment,`,

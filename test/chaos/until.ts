@@ -1,4 +1,4 @@
-import { Patience } from '../support/patience.js';
+import { TryLimit } from '../support/try-limit.js';
 
 export type Found<T> = Exclude<T, false | undefined | null>;
 
@@ -12,10 +12,10 @@ export async function until<T>(
   limit: number,
   hint: string,
 ): Promise<Found<T>> {
-  const patience = new Patience(limit);
+  const tries = new TryLimit(limit);
   for (;;) {
     const found = await find();
     if (found !== undefined && found !== null && found !== false) return found as Found<T>;
-    if (!(await patience.isLeft())) throw new Error(`not within ${limit} ms; ${hint}`);
+    if (!(await tries.isLeft())) throw new Error(`not within ${limit} ms; ${hint}`);
   }
 }

@@ -69,7 +69,7 @@ class ConfigService {
 @common.Module({ providers: [ConfigService], exports: [ConfigService] })
 class ConfigModule {}
 
-/** What blocks use and do not declare, beside services: see names-in-blocks.ts. */
+/** Values that blocks use without declaring them, beside services: see names-in-blocks.ts. */
 const VALUES = {
   ConfigModule,
   ConfigService,

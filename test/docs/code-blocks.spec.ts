@@ -90,12 +90,12 @@ describe('the TypeScript blocks of README and docs', () => {
     errors = errorsIn([...compiled, wrong]);
   });
 
-  it('each compiles, unless it is marked as a sketch', () => {
+  it('each TypeScript block of the docs compiles, unless it is marked as a sketch', () => {
     expect(compiled.length).toBeGreaterThan(20);
     expect(errors.filter((one) => !one.startsWith('wrong.md:'))).toEqual([]);
   });
 
-  it('an error in one is reported with its page and line', () => {
+  it('a compile error in a block is reported with its page and line', () => {
     expect(errors.filter((one) => one.startsWith('wrong.md:'))).toEqual([
       "wrong.md:8: Property 'sent' does not exist on type 'SmsService'.",
     ]);
@@ -161,7 +161,7 @@ describe('a block that is no whole program', () => {
     ['run', 'sketch', 'compile'].every((word) => !words.includes(word)),
   );
 
-  it('most are run', () => expect(run.length).toBeGreaterThan(40));
+  it('most TypeScript blocks of the docs are run', () => expect(run.length).toBeGreaterThan(40));
 
   it.each(run.map((block) => [block.place, block] as const))(
     '%s runs, and the modules that it makes boot',
@@ -197,7 +197,7 @@ describe('a block that is a whole program', () => {
     await rm(directory, { recursive: true });
   });
 
-  /** What a program gets of `require`: its SQLite file is in the folder of the test. */
+  /** The module that `require` gives a program; its SQLite file is in the folder of the test. */
   const required = (name: string): unknown => {
     switch (name) {
       case 'reflect-metadata':
@@ -230,10 +230,10 @@ describe('a block that is a whole program', () => {
 
   const programs = all.filter(({ words }) => words.includes('run'));
 
-  it('there is one', () => expect(programs).not.toEqual([]));
+  it('the docs have a block that is a whole program', () => expect(programs).not.toEqual([]));
 
   it.each(programs.map((block) => [block.place, block.code]))(
-    '%s prints what its last lines say',
+    'the program %s prints the output in its last lines',
     async (_, code) => {
       const lines: unknown[] = [];
       jest.spyOn(console, 'log').mockImplementation((line: unknown) => void lines.push(line));

@@ -33,7 +33,7 @@ export type Packages = [
   typeof nestTypeOrm,
 ];
 
-/** What blocks use and do not declare: services that an app injects, and values of its own. */
+/** Names that blocks use without declaring them: services that an app injects, and values of its own. */
 declare global {
   const sms: messaging.SmsService;
   const contacts: messaging.ContactsService;

@@ -17,7 +17,7 @@ describeEachDatabase('a private database', (db) => {
     expect(await source.query('SELECT name FROM sender')).toEqual([{ name: 'ACME' }]);
   });
 
-  it('a private test database is at its address', async () => {
+  it('a private test database is reachable at its address', async () => {
     expect(db.url).toMatch(
       { sqlite: /^sqlite:\//, postgres: /^postgres:\/\//, mariadb: /^mysql:\/\// }[db.kind],
     );

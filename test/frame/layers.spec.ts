@@ -23,7 +23,7 @@ describe('lint enforces the layers', () => {
     );
   });
 
-  it('lint reports the planted violations only', () => {
+  it('lint reports only the planted violations', () => {
     const paths = new Set(violations.map(([, path]) => path));
     expect(found.filter(({ filename }) => !paths.has(filename))).toEqual([]);
   });

@@ -20,7 +20,7 @@ const run = (args: readonly string[], cwd = root) =>
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 const vite = join(root, 'node_modules/vite/bin/vite.js');
 
-/** Where each app takes Nest from. */
+/** Folder from which each app takes Nest. */
 const NESTS = {
   11: join(root, 'test/nest11/node_modules'),
   12: join(root, 'node_modules'),

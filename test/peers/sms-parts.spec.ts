@@ -25,9 +25,9 @@ const ours = (text: string) => {
 const GSM =
   '@£$¥èéùìòÇ\nØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCXYZÄÖÑÜ§¿abcxyzäöñüà^{}\\[~]|€';
 const gsm = fc.string({ unit: fc.constantFrom(...GSM), maxLength: 700 });
-/** Characters that stand alone: nothing that joins its neighbours to one. */
+/** Characters that form no grapheme cluster with their neighbours. */
 const single = fc.string({ unit: fc.constantFrom(...'ab ç日本語ạẹ–”👍🥁😀Я'), maxLength: 300 });
-/** Several characters that are seen as one. */
+/** Grapheme clusters of several characters. */
 const clusters = fc.string({
   unit: fc.constantFrom('a', 'é', 'e\u0301', '👩‍👩‍👧‍👦', '🇳🇬', '👍🏿', '日'),
   maxLength: 120,

@@ -31,13 +31,13 @@ export interface TestDatabase {
   /** `sqlite:PATH`, `postgres://…` or `mysql://…`; known from the suite's first hook on. */
   readonly url: string;
   options(extras?: DatabaseExtras): DataSourceOptions;
-  /** Where a second one of the same kind is, as empty, and gone with the first. */
+  /** Address of a second, empty database of the same kind, which is dropped with the first. */
   another(): Promise<string>;
   /** A data source on it that the suite's end destroys. */
   open(extras?: DatabaseExtras): Promise<DataSource>;
 }
 
-/** Where a database was made, and how to be rid of it. */
+/** A database that a test made, and the function that drops it. */
 interface Place {
   readonly url: string;
   readonly options: DataSourceOptions;

@@ -1,9 +1,9 @@
 export interface KannelPorts {
   readonly admin: number;
-  /** Where bearerbox waits for smsbox. */
+  /** Port at which bearerbox listens for smsbox. */
   readonly boxes: number;
   readonly sendsms: number;
-  /** Where bearerbox waits for the network, or the SMSC to which it binds. */
+  /** Port at which bearerbox listens for the network, or of the SMSC to which it binds. */
   readonly network: number;
 }
 
@@ -19,7 +19,7 @@ export interface KannelPlace {
   readonly inboundUrl?: string | undefined;
 }
 
-/** Everything on loopback, both stores on disk, long texts in parts, callbacks repeated until they are taken. */
+/** Configuration with all ports on loopback, both stores on disk, long texts in parts, and callbacks repeated until they succeed. */
 export function kannelConfiguration({
   directory,
   ports,

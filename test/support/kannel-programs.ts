@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Debian's places; `probe-servers.js` looks for the same. */
+/** Paths of Debian's packages; `probe-servers.js` has the same. */
 const PROGRAMS = {
   bearerbox: '/usr/sbin/bearerbox',
   smsbox: '/usr/sbin/smsbox',
@@ -44,7 +44,7 @@ export class KannelPrograms {
     child.once('exit', () => process.off('exit', end));
   }
 
-  /** @param signal none: it ends by itself, and is waited for */
+  /** @param signal without one, waits until the program ends by itself */
   async end(program: Program, signal?: NodeJS.Signals): Promise<void> {
     const child = this.#running.get(program);
     this.#running.delete(program);
@@ -54,7 +54,7 @@ export class KannelPrograms {
     await exit;
   }
 
-  /** A file of theirs; empty where it is not there yet. */
+  /** Content of one of their files; empty where it does not exist yet. */
   read(file: string): Promise<string> {
     return readFile(join(this.directory, file), 'utf8').catch(() => '');
   }

@@ -8,11 +8,11 @@ import { KannelPrograms, type Program } from './kannel-programs.js';
 import { type SmscMessage, smscMessages } from './kannel-messages.js';
 
 export interface KannelOptions {
-  /** Every step, for tests; not where speed is measured. @default true */
+  /** Logs every step; benches switch it off. @default true */
   readonly log?: boolean;
   /** The URL for inbound messages. */
   readonly inboundUrl?: string;
-  /** What somebody writes once it has started, as fakesmsc is told: `{from} {to} {type} {text}`. */
+  /** Inbound message that fakesmsc sends after the start: `{from} {to} {type} {text}`. */
   readonly written?: string;
   /** Port of an SMSC to which bearerbox binds as `kannel`, `secret`, instead of fakesmsc. */
   readonly smscPort?: number;
@@ -75,12 +75,12 @@ export class Kannel {
     return self;
   }
 
-  /** Of its sendsms. */
+  /** Address of sendsms. */
   get url(): string {
     return `http://127.0.0.1:${this.ports.sendsms}/cgi-bin/sendsms`;
   }
 
-  /** Of a program that runs. */
+  /** Process id of a running program. */
   pid(program: Program): number {
     return this.programs.pid(program);
   }
@@ -107,18 +107,18 @@ export class Kannel {
     await this.#until('bearerbox', (status) => !/FAKE:\d+ \(online/.test(status));
   }
 
-  /** `kill -9` of bearerbox. Its smsbox first ends the callbacks it is about, and takes nothing meanwhile. */
+  /** Kills bearerbox with SIGKILL. Its smsbox first ends its callbacks, and accepts no request meanwhile. */
   async killBearerbox(): Promise<void> {
     const smsbox = await this.programs.read('smsbox.log');
     await this.programs.end('bearerbox', 'SIGKILL');
     await eventually(async () => {
       const since = (await this.programs.read('smsbox.log')).slice(smsbox.length);
       if (!since.includes('watch_timers) terminates')) throw new Error('smsbox has not ended');
-      // It may hang in its own end, on a lock of its HTTP server: its callbacks have long been answered.
+      // smsbox may hang in its shutdown, on a lock of its HTTP server; its callbacks have ended by then.
     }).catch(() => undefined);
-    // Now it would sleep ten seconds and start itself again.
+    // At this point smsbox would sleep ten seconds and restart itself.
     await this.programs.end('smsbox', 'SIGKILL');
-    // The network reads all it was sent.
+    // The network reads every message that it was sent.
     await this.programs.end('fakesmsc');
   }
 
@@ -127,7 +127,7 @@ export class Kannel {
     return smscMessages(await this.programs.read('fakesmsc.out'));
   }
 
-  /** Numbers smsbox was asked to send to and took, in that order. */
+  /** Numbers of the requests that smsbox accepted, in that order. */
   async taken(): Promise<string[]> {
     const log = await this.programs.read('smsbox-access.log');
     return [...log.matchAll(/send-SMS request added .* target:(\d+) /g)].map(
@@ -135,7 +135,7 @@ export class Kannel {
     );
   }
 
-  /** Numbers whose delivery bearerbox heard of and then could not tell: it no longer found whom to. */
+  /** Numbers whose delivery report bearerbox dropped, as it no longer found the message. */
   async reportsLost(): Promise<string[]> {
     const log = await this.programs.read('bearerbox.log');
     return [...log.matchAll(/DLR from SMSC<FAKE> for DST<(\d+)> not found/g)].map(
@@ -164,7 +164,7 @@ export class Kannel {
   }
 }
 
-/** Kannel may be called before it listens. */
+/** A caller may connect before Kannel listens. */
 function answerOf(url: string): Promise<Response> {
   return fetch(url, { signal: AbortSignal.timeout(5_000) });
 }

@@ -14,7 +14,7 @@ process.on('message', ({ id, ask, about }) => {
 });
 process.channel.unref();
 
-/** Bytes and handles that stay. */
+/** Bytes and handles after a collection. */
 async function rest() {
   await collect();
   const { heapUsed, external } = process.memoryUsage();

@@ -29,7 +29,7 @@ export class RecordedSpans {
     return spans;
   }
 
-  /** Those that ended, of one trace. */
+  /** Ended spans of one trace. */
   of(traceId: string): ReadableSpan[] {
     return this.all.filter((span) => span.spanContext().traceId === traceId);
   }

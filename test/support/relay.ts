@@ -10,7 +10,7 @@ interface Loss {
 /** A TCP relay that can drop connections silently, lose a request or an answer, hold back a request and inject bytes. */
 export class Relay {
   readonly #open = new Set<Socket>();
-  /** Those to the client. */
+  /** Sockets to the clients. */
   readonly #near = new Set<Socket>();
   readonly #server: Server;
   #carries = true;
@@ -29,7 +29,7 @@ export class Relay {
     return relay;
   }
 
-  /** The target's, by this way. */
+  /** The target's address with the port of the relay. */
   get url(): string {
     const url = new URL(this.target);
     url.host = `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;

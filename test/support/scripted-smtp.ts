@@ -16,7 +16,7 @@ export const SMTP_VERBS = [
 
 export type SmtpVerb = (typeof SMTP_VERBS)[number];
 
-/** What the server does at a verb, instead of its own answer. */
+/** Behaviour of the server at a verb, instead of its own answer. */
 export type SmtpFault =
   | { readonly answer: string }
   | { readonly does: 'cut' | 'silence' }

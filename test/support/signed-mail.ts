@@ -35,7 +35,7 @@ export class SigningDomain {
     const privateKey = this.#keys[key].privateKey.export({ type: 'pkcs8', format: 'pem' });
     const { signatures, errors } = await dkimSign(mail, {
       canonicalization: 'relaxed/relaxed',
-      // Without one, the signer reads the clock twice, and signs another second than it writes.
+      // A signature time is given, as the signer else reads the clock twice and may sign another second than it writes.
       signTime: new Date(),
       ...(headerList && { headerList: headerList.join(':') }),
       ...(expires !== undefined && { expires }),

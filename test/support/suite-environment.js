@@ -64,7 +64,7 @@ export default class SuiteEnvironment {
     return ['node', 'node-addons'];
   }
 
-  /** None: jest asks for it, and the runtime evaluates modules without. */
+  /** Jest asks for a context; the runtime evaluates modules without one. */
   getVmContext() {
     return null;
   }

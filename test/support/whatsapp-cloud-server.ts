@@ -46,7 +46,7 @@ export class WhatsAppCloudServer extends RecordingServer {
   readonly absent = '99';
   readonly taken: CloudMessage[] = [];
   readonly uploads: Upload[] = [];
-  /** Those of the business account; while it is empty, a message may name any. */
+  /** Templates of the business account; while there are none, a message may name any. */
   readonly templates: CloudTemplate[] = [];
 
   static async start(): Promise<WhatsAppCloudServer> {
@@ -139,7 +139,7 @@ export class WhatsAppCloudServer extends RecordingServer {
     answer(response, {
       data,
       paging: {
-        // As long as Meta's.
+        // As long as the cursors of Meta.
         cursors: { before: String(from), after: String(from + limit).padStart(180, '0') },
         ...(more && { next: 'https://graph.facebook.com/…' }),
       },

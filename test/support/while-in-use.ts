@@ -1,6 +1,6 @@
 import { IdempotencyKeyInUseError } from '@dundun/messaging';
 
-/** Sends, and as the error asks sends again while somebody's open transaction holds the key: however long the machine stands still in it. */
+/** Sends, and repeats the send while another transaction holds the key, as the error asks, for as long as that takes. */
 export async function whileInUse<T>(send: () => Promise<T>): Promise<T> {
   for (;;)
     try {

@@ -77,7 +77,7 @@ export interface DashboardSettings {
   readonly live?: boolean;
 }
 
-/** What the routes are made from, so that a factory cannot give it. */
+/** Options that the routes are made from, which a factory cannot give. */
 export interface DashboardMount {
   /** Such as `admin/messaging`. */
   readonly path: string;

@@ -1,4 +1,4 @@
-/** What the gateway's portal builds its own pages of; not part of the package. */
+/** Exports from which the gateway's portal builds its own pages; not part of the package. */
 export { call, onSignedOut, queryOf } from './app/api-client.js';
 export * from './app/format.js';
 export type { CurlAction, Page, Product } from './app/product.js';

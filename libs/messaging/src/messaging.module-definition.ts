@@ -49,7 +49,7 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
           // Nest's token of a named data source.
           useExisting: dataSource === 'default' ? DataSource : `${dataSource}DataSource`,
         },
-        // Where two providers have one token, Nest takes the later one.
+        // Nest takes the later one of two providers with one token.
         ...overrides,
       ],
     };

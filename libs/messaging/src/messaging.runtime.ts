@@ -137,7 +137,7 @@ export class MessagingRuntime implements LifecycleHooks {
       await this.providers.refresh();
       await this.dispatcher.start();
     }
-    // Where this fails, a process that dispatches notices it before it sends anything.
+    // After a failure here, a process that dispatches notices the restore before it sends anything.
     else await store.holds.noticeRestore().catch(() => undefined);
     if (jobs.length === 0) return;
     await this.queues.start();

@@ -17,7 +17,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** What is warned of once the app has started. */
+/** Warnings after the start of the app. */
 function warnings(then: () => void = () => undefined): unknown[][] {
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
   const listens = jest.spyOn(process, 'listenerCount');

@@ -8,7 +8,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
  * Warns once where no code listens for a stop of the process: it then dies with requests in flight.
- * Not in tests (`NODE_ENV=test`), whose runner ends the process.
+ * Tests (`NODE_ENV=test`) get no warning, as their runner ends the process.
  * @param lease milliseconds for which the lanes of a dead process stay with it
  * @returns stops the wait for the warning
  */

@@ -80,7 +80,7 @@ function SignedIn(): JSX.Element {
       </Alone>
     );
   }
-  // Another account is another set of pages: nothing of the former one stays on the screen.
+  // The pages are drawn anew for another account, so that no data of the former one stays on the screen.
   return <Shell key={session.account?.id ?? ''} product={product} />;
 }
 
@@ -139,7 +139,7 @@ function SignOut({ named = false }: { named?: boolean }): JSX.Element {
   const { session, take } = useSession();
   const leave = async (): Promise<void> => {
     await call('DELETE', 'api/session');
-    // At once: no page may ask anything more without a session.
+    // Drawn at once, so that no page sends a request without a session.
     take({ ...session, user: null, account: null, accounts: [] });
   };
   return (

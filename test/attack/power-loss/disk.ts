@@ -10,9 +10,9 @@ const SECTOR = 512;
 interface Operation {
   readonly kind: 'C' | 'L' | 'U' | 'W' | 'T' | 'B' | 'E';
   readonly path: string;
-  /** Of a write; the length of a truncation; the number of a sync. */
+  /** Offset of a write, length of a truncation, or number of a sync. */
   readonly offset: number;
-  /** Of a write; the other path of a link. */
+  /** Bytes of a write, or the other path of a link. */
   readonly data: Buffer;
 }
 

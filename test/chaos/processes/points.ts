@@ -11,7 +11,7 @@ import { type AppEvent, type Arming, BLOCKED, type Point } from './protocol.js';
 
 /**
  * The named points of a message's journey, put around the library's own objects before its dispatch
- * starts. The library knows nothing of them.
+ * starts. The library has no code for them.
  */
 @Injectable()
 export class Points implements OnModuleInit {
@@ -76,7 +76,7 @@ export class Points implements OnModuleInit {
     Object.defineProperty(reports, 'record', { value: report });
   }
 
-  /** A signal to oneself is delivered before the call returns. */
+  /** A signal to the own process is delivered before the call returns. */
   #pass(point: Point): void {
     const armed = this.#armed;
     if (armed?.point !== point || --this.#left > 0) return;

@@ -27,7 +27,7 @@ export interface Faults {
 /** `refusing`: it listens no more; `hanging`: it answers nothing, and takes nothing in. */
 export type Outage = 'none' | 'refusing' | 'hanging';
 
-/** Where a process of the app may be stopped; the order is that of a message's journey. */
+/** Points at which a test can stop a process of the app, in the order in which a message passes them. */
 export const POINTS = [
   'after-accept',
   'before-intent',
@@ -60,7 +60,7 @@ export type Point =
 export type Blow = 'SIGKILL' | 'SIGSTOP' | 'block';
 
 export interface AppSettings {
-  /** Where BullMQ is the engine: its Redis. */
+  /** Redis of BullMQ, where that is the engine. */
   readonly redis?: string;
   /** Decides the jitter of this process. */
   readonly seed: number;
@@ -107,7 +107,7 @@ export interface Arming {
 export type AppCommand =
   | { readonly command: 'send'; readonly sends: readonly Send[] }
   | ({ readonly command: 'arm' } & Arming)
-  /** Let the event loop stand still, here and now. */
+  /** Block the event loop now. */
   | { readonly command: 'block' }
   | { readonly command: 'disarm' };
 

@@ -88,7 +88,7 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
       await shown(page);
     };
 
-    it('every page opens at its address, passes axe, and complains of nothing', async () => {
+    it('every page opens at its address, passes axe, and logs no error', async () => {
       const pages: Readonly<Record<string, string>> = {
         root: '',
         overview: 'overview',
@@ -139,7 +139,7 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
       expect(browser.complaints).toEqual([]);
     });
 
-    it('a caller that may not act sees no button that changes anything', async () => {
+    it('a caller without the right to act sees no button for a change', async () => {
       act = false;
       for (const address of ['messages', `messages/${ids['batch']}-0`, 'contacts?tenant=acme']) {
         await open(address);

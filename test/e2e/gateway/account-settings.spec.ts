@@ -26,7 +26,7 @@ describe('settings of an account, changed beside a running gateway', () => {
   });
   afterAll(() => gateway.destroy());
 
-  /** What the gateway has read of them. */
+  /** Settings as the gateway has read them. */
   const known = () => gateway.running.app.get(AccountSettings, { strict: false });
 
   /** The JSON answer of a command, or its error. */
@@ -40,7 +40,7 @@ describe('settings of an account, changed beside a running gateway', () => {
     return JSON.parse(code === 0 ? stdout : stderr) as Record<string, unknown>;
   }
 
-  it('the rate of an account limits its lanes, and a changed rate counts without a restart', async () => {
+  it('the rate of an account limits its lanes, and a changed rate applies without a restart', async () => {
     const rate = (...args: string[]) => dundun('account', 'rate', ...args);
     expect(await rate()).toEqual({ account_id: account.accountId, rate: null });
     expect(await rate('--rate', '1/h')).toEqual({ account_id: account.accountId, rate: '1/h' });
@@ -68,7 +68,7 @@ describe('settings of an account, changed beside a running gateway', () => {
     });
   });
 
-  it('the words of an account opt out and in, and its replies answer them', async () => {
+  it('the consent words of an account opt out and in, and its replies answer them', async () => {
     const words = (...args: string[]) => dundun('account', 'words', ...args);
     const { app } = gateway.running;
     const number = String(await app.get(WhatsAppNumbers, { strict: false }).of(account.accountId));

@@ -11,7 +11,7 @@ const ASKED = 1_000;
 const TEXT = 'x'.repeat(1_500);
 const RECIPIENTS = Array.from({ length: 999 }, (_, index) => String(2_348_000_000_000 + index));
 
-/** Readers pass, writers wait. */
+/** Reads go on, writes wait for the lock. */
 const STALL = {
   postgres: ['BEGIN', 'LOCK TABLE messaging_batch IN SHARE ROW EXCLUSIVE MODE'],
   mariadb: ['BEGIN', 'SELECT count(*) FROM messaging_batch LOCK IN SHARE MODE'],
@@ -23,7 +23,7 @@ describeEachDatabase('a gateway whose store does not answer', (database) => {
   let gateway: ProbedGateway;
   let source: DataSource;
   let token: string;
-  // Not fetch, which would queue requests in this process.
+  // fetch() would queue requests in this process.
   const agent = new Agent({ connections: 400, pipelining: 1 });
 
   beforeAll(async () => {

@@ -19,7 +19,7 @@ export class Processes {
   #directory: string | undefined;
   readonly #running = new Set<ChildProcess>();
 
-  /** Where they run, and their SQLite file is. */
+  /** Working directory of the processes, with their SQLite file. */
   async directory(): Promise<string> {
     return (this.#directory ??= await mkdtemp(join(tmpdir(), 'dundun-processes-')));
   }

@@ -31,7 +31,7 @@ describe('dundun caller and dundun do-not-call', () => {
     return [status, (body['error'] as { code?: string } | undefined)?.code];
   };
 
-  it('a caller id that is added, listed and removed is one to call from, and then none', async () => {
+  it('an added caller id is listed and can place calls until it is removed', async () => {
     expect(await call()).toEqual([422, 'caller_not_registered']);
     const caller = ['--caller', CALLER];
     expect(await dundun('caller', 'add', ...caller)).toEqual({

@@ -163,7 +163,7 @@ describe('a secret in any field or header', () => {
     }, 90_000);
     expect(carrier.heard.join('')).toContain(carrierToken);
 
-    // The database fails with the rows in hand.
+    // The database fails while it has the rows.
     const source = gateway.running.app.get(DataSource, { strict: false });
     await source.query('ALTER TABLE messaging_batch RENAME TO messaging_gone');
     try {

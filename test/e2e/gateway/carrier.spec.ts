@@ -191,13 +191,18 @@ describe('a gateway whose carrier of email is another one', () => {
     await carrier.destroy();
   });
 
-  it('email leaves through it and SMS through the simulator, and its callbacks become ours', async () => {
-    const fates = { ada: 'delivered', delayed: 'delivered', bounced: 'bounced', late: 'delivered' };
+  it('email leaves by the other carrier and SMS by the simulator, and the carrier callbacks are passed on', async () => {
+    const outcomes = {
+      ada: 'delivered',
+      delayed: 'delivered',
+      bounced: 'bounced',
+      late: 'delivered',
+    };
     const sent = await gateway.call('POST', '/email/ng/v1/messages', {
       token: ours.apiKey,
       body: {
         from: 'Shop <hello@demo.test>',
-        recipients: Object.keys(fates).map((name) => ({ email: `${name}@example.com`, name })),
+        recipients: Object.keys(outcomes).map((name) => ({ email: `${name}@example.com`, name })),
         subject: 'Hello {{name}}',
         text: 'Hello',
         tags: ['order'],
@@ -231,7 +236,7 @@ describe('a gateway whose carrier of email is another one', () => {
     });
     const there = await carrier.call('GET', '/email/ng/v1/messages', { token: theirs.apiKey });
     expect(there.body['data']).toMatchObject(
-      Object.keys(fates).map(() => ({ from: 'hello@demo.test', tags: [] })),
+      Object.keys(outcomes).map(() => ({ from: 'hello@demo.test', tags: [] })),
     );
     const sms = await gateway.call('POST', '/ng/v1/sendsms', {
       token: ours.apiToken,

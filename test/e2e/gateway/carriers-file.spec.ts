@@ -72,7 +72,7 @@ describe('a gateway with a file of carriers', () => {
     return (await gateway.call('GET', path, { token: account.apiToken })).body['counts'];
   };
 
-  it('sends each recipient by its route, and takes the reports at the path of the carrier', async () => {
+  it('each recipient is sent by its route, and the path of each carrier takes its reports', async () => {
     const sent = await send(['2348012345678', '233201234567']);
     expect(sent.status).toBe(200);
     await eventually(async () => expect(await countsOf(sent)).toEqual({ delivered: 2 }));
@@ -80,7 +80,7 @@ describe('a gateway with a file of carriers', () => {
     expect(await numbersAt('b')).toEqual(['233201234567']);
   });
 
-  it('answers a recipient without a route 422 by its field, and stores nothing', async () => {
+  it('a recipient without a route is answered 422 by its field, and nothing is stored', async () => {
     const refused = await send(['2348012345678', '14155550123']);
     expect(refused.status).toBe(422);
     expect(refused.body['error']).toMatchObject({
@@ -89,7 +89,7 @@ describe('a gateway with a file of carriers', () => {
     });
   });
 
-  it('sends by the second carrier, once, what the first one refuses', async () => {
+  it('a message that the first carrier refuses is sent once by the second carrier', async () => {
     await carriers.a.accounts.rotateToken(ours.a.accountId);
     const to = Array.from({ length: 30 }, (_, n) => `23480999${String(10_000 + n)}`);
     const sent = await send(to);
@@ -98,7 +98,7 @@ describe('a gateway with a file of carriers', () => {
     expect(there.filter((one) => one.startsWith('23480999'))).toEqual(to);
   });
 
-  it('shows the carriers with their health, rate and share, and the settings without secrets', async () => {
+  it('dundun carriers shows health, rate and share of each carrier, and the settings without secrets', async () => {
     const settings = { CARRIERS_FILE: file, DATABASE_URL: gateway.databaseUrl, NODE_ENV: 'test' };
     const run = async (...args: string[]) => {
       const { code, stdout, stderr } = await commandLine([...args, '--json'], settings, directory);

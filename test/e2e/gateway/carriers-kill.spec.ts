@@ -80,7 +80,7 @@ describeEachDatabase('a gateway with two carriers, of which the first has not an
     expect(keysOf(b)).toEqual([]);
   });
 
-  it('a carrier that accepts and drops the answer keeps the message: the other one sees none', async () => {
+  it('a message that a carrier accepted without an answer never goes to the other carrier', async () => {
     a.requests.length = 0;
     a.loseNextAnswer();
     const reference = await send('2348012345679');

@@ -169,7 +169,7 @@ describe('the domains of an account', () => {
     );
   });
 
-  it('two TXT records for one name are a mismatch, and another order of tags is none', async () => {
+  it('two TXT records for one name are a mismatch, and another order of tags is accepted', async () => {
     const domain = await add();
     publish(domain.records);
     const [dkim] = domain.records as [DnsRecordOfDomain];
@@ -225,7 +225,7 @@ describe('the domains of an account', () => {
     expect(await verify(domain)).toMatchObject({ status: 'verified' });
   });
 
-  it('one account at a time has a verified name: a second one proves it anew, and the first is told', async () => {
+  it('a second account that verifies a name takes it over, and the first account is told', async () => {
     const name = 'shared.example.com';
     const other = await gateway.account('other');
     const [first, second] = [await add(acme, name), await add(other, name)];
@@ -302,7 +302,7 @@ describe('the domains of an account', () => {
     expect(dkimOf(await verify(domain))).toHaveLength(2);
   });
 
-  it('names that are no domain of one’s own are refused, and international ones become A-labels', async () => {
+  it('names that no account can own are refused, and international domains become A-labels', async () => {
     const wrong = [
       '',
       'com',

@@ -149,7 +149,7 @@ describeEachDatabase('bounces, complaints and inbound mail at the gateway', (db)
     await eventually(async () => expect(typesOf(id)).toEqual(types));
   });
 
-  it('forged reports move nothing, and mail to other addresses is refused', async () => {
+  it('forged reports change no message, and mail to other addresses is refused', async () => {
     const to = 'safe@example.org';
     const { id, from } = await sent(to);
     const report = statusNotification('failed', to);
@@ -162,7 +162,7 @@ describeEachDatabase('bounces, complaints and inbound mail at the gateway', (db)
     expect(await reasonsOf(to)).toEqual([]);
   });
 
-  it('inbound mail reaches the owner of its domain, and its words count only with an aligned signature', async () => {
+  it('inbound mail reaches the owner of its domain, and its consent words count only with an aligned signature', async () => {
     const from = 'ada@friend.example';
     const began = Date.now() - 600_000;
     // A minute apart: of two words in the same second, the refusal counts.

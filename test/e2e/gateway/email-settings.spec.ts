@@ -95,7 +95,7 @@ describe('the return path of a domain', () => {
 });
 
 describe('RATE_LIMIT', () => {
-  it('limits the emails of an account, not its SMS and not other accounts, until the account has its own rate', async () => {
+  it('RATE_LIMIT limits the emails of an account, not its SMS and not other accounts, until the account has its own rate', async () => {
     const gateway = await new TestGateway({ RATE_LIMIT: '1/h' }).start();
     try {
       const own = gateway.running.demo as CreatedAccount;

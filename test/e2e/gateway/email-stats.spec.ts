@@ -73,9 +73,9 @@ describeEachDatabase('statistics of emails', (db) => {
     return counts;
   }
 
-  it('equal the messages and their events after every fate', async () => {
-    const fates = 'ada bea bounced full blocked complained delayed rejected late-bounce reply';
-    const people = fates.split(' ').map((name) => `${name}@example.com`);
+  it('statistics of emails equal the messages and their events after every simulated outcome', async () => {
+    const outcomes = 'ada bea bounced full blocked complained delayed rejected late-bounce reply';
+    const people = outcomes.split(' ').map((name) => `${name}@example.com`);
     await send(people, { tags: ['all', 'first'] });
     await send(
       people.map((one) => one.replace('.com', '.net')),

@@ -47,14 +47,17 @@ describeEachDatabase('the email product of the gateway', (db) => {
     return [status, code, details?.map(({ path }) => path)];
   };
 
-  it('an email reaches every simulated fate, and its callbacks have tags, metadata and bounce', async () => {
+  it('an email can have every simulated outcome, and its callbacks have tags, metadata and bounce', async () => {
     const { secret, webhook_id } = (await ask('POST', '/webhooks', { body: { url: customer.url } }))
       .body as { secret: string; webhook_id: string };
-    const fates = ['ada', 'bounced', 'complained', 'delayed', 'rejected'];
+    const outcomes = ['ada', 'bounced', 'complained', 'delayed', 'rejected'];
     const metadata = { order: '1001' };
     const answer = await send({
       ...TEXT,
-      recipients: fates.map((name) => ({ email: `${name}@example.com`, variables: { x: name } })),
+      recipients: outcomes.map((name) => ({
+        email: `${name}@example.com`,
+        variables: { x: name },
+      })),
       subject: 'Hello {{x}}',
       tags: ['order', 'vip'],
       metadata,
@@ -65,7 +68,7 @@ describeEachDatabase('the email product of the gateway', (db) => {
     });
     const id = String(answer.body['reference_id']);
     expect(answer.body['messages']).toEqual(
-      fates.map((name, n) => ({
+      outcomes.map((name, n) => ({
         message_id: `${id}-${n}`,
         to: `${name}@example.com`,
         status: 'queued',
@@ -220,7 +223,7 @@ describeEachDatabase('the email product of the gateway', (db) => {
     ]);
   });
 
-  it('many emails are accepted all or none under one key', async () => {
+  it('several emails under one key are accepted all or none', async () => {
     const headers = { 'idempotency-key': 'order-1' };
     const message = (to: string) => ({ ...TEXT, to: [to], send_at: LATER, tags: ['many'] });
     const messages = ['ada@example.com', 'bea@example.com'].map(message);
@@ -353,7 +356,7 @@ describeEachDatabase('the email product of the gateway', (db) => {
     ]);
   });
 
-  it('a key sees and does what its scopes allow', async () => {
+  it('an API key reads and changes only what its scopes allow', async () => {
     const keyOf = async (...scopes: Scope[]) =>
       (await gateway.accounts.createKey(account.accountId, scopes)).apiKey;
     await ask('POST', '/contacts', { body: { email: 'hal@example.com', phone: '2348099999999' } });

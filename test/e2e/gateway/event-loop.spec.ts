@@ -201,7 +201,7 @@ describeEachDatabase(
       expect(body['counts']).toMatchObject({ delivered: expect.any(Number) });
     });
 
-    it('a callback with reports that match nothing leaves other requests their turns', async () => {
+    it('a callback with unmatched reports leaves other requests their turns', async () => {
       const recording = longestTurnOf(async (n) => {
         const reports = Array.from({ length: 20_000 }, (_, index) => {
           return { reference_id: `none-${n * 20_000 + index}`, status: 'sent' };
@@ -223,7 +223,7 @@ describeEachDatabase(
       expect(await polling).toBeLessThan(MOST);
     });
 
-    it('reading, cancelling and deleting what is large leave other requests their turns', async () => {
+    it('reading, cancelling and deleting large batches leave other requests their turns', async () => {
       const { body } = await send(numbers(CONTACTS));
       const batch = `/ng/v1/sms/${String(body['reference_id'])}`;
       const requests: readonly (readonly [method: string, path: string])[] = [

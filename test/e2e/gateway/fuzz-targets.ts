@@ -69,7 +69,7 @@ export class FuzzTargets {
     if (path === undefined || field === undefined) return;
     const token = this.tokenOf(path);
     const made = await this.client.call('POST', path, { token, body });
-    // Where requests have made as many webhooks as the account may have, one of those.
+    // An account that has the most webhooks already gives one of those.
     const listed = made.status < 300 ? made : await this.client.call('GET', collection, { token });
     const [first = {}] = (listed.body['data'] ?? []) as Record<string, unknown>[];
     const found = made.body[field] ?? first['webhook_id'];

@@ -27,7 +27,7 @@ describe('fuzzing of the gateway', () => {
   const accepted = new Set<string>();
 
   beforeAll(async () => {
-    // It knows no name.
+    // This name server has no records.
     dns = await DnsServer.start();
     gateway = await new TestGateway({
       AUTH_FAILURE_LIMIT: 'off',
@@ -67,7 +67,7 @@ describe('fuzzing of the gateway', () => {
         endOnFailure: true,
         ...(process.env['FUZZ_SEED'] !== undefined && { seed: Number(process.env['FUZZ_SEED']) }),
       });
-      // A fuzz that only ever met one wall has tested the wall.
+      // A run in which every request gets the same refusal would test that refusal alone.
       for (const status of [200, 401, 404, 422])
         expect([status, statuses.get(status) ?? 0]).not.toEqual([status, 0]);
       if (REQUESTS < THOROUGH) return;

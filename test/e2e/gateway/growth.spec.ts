@@ -34,7 +34,7 @@ describe('a gateway that was asked thousands of things', () => {
 
   beforeAll(async () => {
     await buildGateway();
-    // It knows no name.
+    // This name server has no records.
     dns = await DnsServer.start();
     gateway = await processes.probedGateway({
       WEBHOOK_ALLOW_PRIVATE: 'true',

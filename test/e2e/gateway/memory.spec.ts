@@ -51,7 +51,7 @@ describe('the memory of a gateway', () => {
         'sender_not_registered',
       ]),
     );
-    // It still knows the token, without its text.
+    // The token is still cached, by its digest.
     expect((await ask('/ng/v1/sms', token)).status).toBe(200);
   });
 });

@@ -46,7 +46,7 @@ describe('dundun messages and lanes', () => {
       'status'
     ];
 
-  it('list finds messages without numbers and texts, and resend sends one again, once', async () => {
+  it('messages list shows no numbers or texts, and messages resend repeats a message once', async () => {
     const message = `${await send('2348012349901')}-0`;
     await eventually(async () => expect(await statusOf(message)).toBe('undelivered'));
     const listed = await rowsOf('--status', 'undelivered', '--younger', '1h', '--channel', 'sms');
@@ -69,7 +69,7 @@ describe('dundun messages and lanes', () => {
     expect(table.stdout).toMatch(/^message +account +channel +status/m);
   });
 
-  it('settle records the decision, and the customer is called', async () => {
+  it('messages settle records the decision and calls the webhook of the customer', async () => {
     const id = await post('/ng/v1/voice/calls', {
       from: CALLER,
       to: ['2348012349908'],
@@ -95,7 +95,7 @@ describe('dundun messages and lanes', () => {
     });
   });
 
-  it('a wrong use names the option or the status', async () => {
+  it('a wrong option or status of a command is named by its error', async () => {
     const none = '0190d0f0-0000-7000-8000-000000000000-0';
     const [unknown, status, age] = [
       await dundun('messages', 'resend', '--message', none),
@@ -107,7 +107,7 @@ describe('dundun messages and lanes', () => {
     expect(age).toMatchObject({ error: { message: expect.stringMatching(/^older:/) } });
   });
 
-  it('a paused lane is held with its reason, and resume sends what waited', async () => {
+  it('lanes pause holds a lane with its reason, and lanes resume sends the waiting messages', async () => {
     const lane = `${account.accountId}:sms`;
     const paused = ['--lane', lane, '--reason', 'Carrier works', '--for', '2h'];
     expect(await dundun('lanes', 'pause', ...paused)).toMatchObject({ lane, status: 'paused' });
@@ -131,7 +131,7 @@ describe('dundun messages and lanes', () => {
     await eventually(async () => expect(await statusOf(message)).toBe('delivered'));
   });
 
-  it('drain pauses every lane and answers once nothing is in flight', async () => {
+  it('lanes drain pauses every lane and answers once no request is in flight', async () => {
     expect(await dundun('lanes', 'drain', '--timeout', '1ms')).toMatchObject({
       error: { code: 'drain_timeout' },
     });

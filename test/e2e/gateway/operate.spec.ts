@@ -152,7 +152,7 @@ describe('an operator beside a running gateway', () => {
       });
   });
 
-  it('database migrate fills an empty database in production, and then finds nothing to do', async () => {
+  it('database migrate creates the tables of an empty database in production, and a second run changes nothing', async () => {
     const own = {
       DATABASE_URL: 'sqlite:migrated.sqlite',
       NODE_ENV: 'production',
@@ -166,7 +166,7 @@ describe('an operator beside a running gateway', () => {
       });
   });
 
-  it('a command whose reader has left ends without a message', async () => {
+  it('a command whose output pipe is closed ends without an error', async () => {
     const { stderr } = await processes.dundunInto(['config', 'check'], 'true');
     expect(stderr).toBe('');
   });

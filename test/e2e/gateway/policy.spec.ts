@@ -5,7 +5,7 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from './test-gateway.js';
 
-/** Where it is the middle of the quiet hours, and where it is not. */
+/** Numbers in a zone with quiet hours now, and in one without. */
 const [IN_LAGOS, IN_INDIA, IN_INDIA_TOO] = ['2348012345678', '919812345678', '919812345679'];
 
 /** An hour before and after now, in Lagos. */

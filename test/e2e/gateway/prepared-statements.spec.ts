@@ -27,7 +27,7 @@ describeEachDatabase(
       }
     };
 
-    /** What the connections of the gateway's pool keep; asked of as many at once as it has. */
+    /** Counts the prepared statements of all connections of the gateway's pool, which it takes at once. */
     const kept = async (): Promise<number> => {
       const source = gateway.running.app.get(DataSource, { strict: false });
       const runners = Array.from({ length: 10 }, () => source.createQueryRunner());

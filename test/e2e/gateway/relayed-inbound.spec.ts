@@ -13,7 +13,7 @@ import { TestGateway } from './test-gateway.js';
 const WRITER = '2348012349910';
 const HOOK = '/messaging/delivery-reports';
 
-/** The writer's phone, the carrier's gateway, ours, and our customer's webhook, one behind the other. */
+/** A chain of the sender's phone, the carrier's gateway, the tested gateway, and a customer's webhook. */
 describeEachDatabase('what people write to a gateway’s carrier', (database) => {
   const carrier = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   let gateway: TestGateway;

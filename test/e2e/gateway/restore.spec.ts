@@ -120,7 +120,7 @@ describe('a backup of the SQLite database', () => {
     expect(await readiness(gateway)).toMatchObject({ code: 200 });
   });
 
-  it('a failed backup leaves nothing behind', async () => {
+  it('a failed backup leaves no file behind', async () => {
     const none = await processes.dundun(['backup', FILE, '--json'], {
       DATABASE_URL: 'sqlite:none.sqlite',
     });

@@ -98,7 +98,7 @@ describeEachDatabase('retention of a gateway', (db) => {
         const { body } = await gateway.call('GET', `/ng/v1/sms/${id}`, { token });
         expect(body['counts']).toEqual({ delivered: n + 1 });
       });
-    // Of two statuses for each of three messages, and of the inbound message.
+    // The receiver gets two statuses for each of three messages, and the inbound message.
     await receiver.first(7);
     const report = { reference: 'of nobody', messageId: null, recipient: phone, errorCode: null };
     await get(MessageStore).reports.record(

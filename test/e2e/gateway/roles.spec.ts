@@ -94,7 +94,7 @@ describeUnless(
           });
         });
 
-        it('a worker serves health and metrics only', async () => {
+        it('a worker process serves only health and metrics', async () => {
           expect((await call('GET', '/health/ready', undefined, worker)).status).toBe(200);
           expect((await fetch(`${worker.url}/metrics`)).status).toBe(200);
           for (const path of ['/ng/v1/sms', '/openapi.json', '/docs', '/healthy'])

@@ -28,7 +28,7 @@ class SlowClient {
     this.socket.write(bytes);
   }
 
-  /** Says this and that it has no more to say. */
+  /** Writes the text and closes its writing side. */
   hangUp(bytes: string): void {
     this.socket.end(bytes);
   }
@@ -44,7 +44,7 @@ class SlowClient {
 }
 
 /**
- * Who is served meanwhile has its connection already: on a new one it would be itself too slow where
+ * Clients that are served meanwhile are connected before: a new connection would itself be too slow where
  * the machine stands still for a third of a second.
  */
 async function arrive(gateway: TestGateway): Promise<void> {
@@ -133,7 +133,7 @@ describe('a client that is only half there', () => {
     expect(await outlives(await connect(200))).toBe(200);
   });
 
-  it('a client that disconnects in the middle of a body leaves nothing behind', async () => {
+  it('a client that disconnects in the middle of a body leaves no connection and no message behind', async () => {
     const clients = await connect(200);
     for (const client of clients)
       client.hangUp(

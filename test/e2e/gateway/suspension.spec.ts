@@ -54,7 +54,7 @@ describe('a suspended account', () => {
     const later = await send(other, LATER);
     const watch = gateway.running.app.get(HoldWatch, { strict: false });
     await eventually(async () => expect(watch.of(`${account.accountId}:sms`)).toBeDefined());
-    // Due later than the held batch, so its delivery shows that the other one's time has passed.
+    // This batch is due later than the held one, so that its delivery shows that the held one's time has passed.
     await comesDue(account, due, 100);
     await comesDue(other, later, 1_000);
     await eventually(async () => expect(await countsOf(other, later)).toEqual({ delivered: 1 }));

@@ -11,7 +11,7 @@ import { type Answered, TestGateway } from './test-gateway.js';
 const CALLER = '2348000000001';
 const ACCOUNT = `AC${'a1'.repeat(16)}`;
 const TOKEN = 'f'.repeat(32);
-/** Where Twilio reaches the gateway: a proxy, so not the address it listens at. */
+/** Address of the proxy through which Twilio reaches the gateway. */
 const ORIGIN = 'https://gateway.example';
 
 describeEachDatabase('a gateway whose calls go through Twilio', (db) => {
@@ -230,7 +230,7 @@ describeEachDatabase('a gateway whose orders go to Reloadly', (db) => {
     expect(first).toMatchObject({ id: 'NG-341', type: 'airtime', min: '50', currency: 'NGN' });
   });
 
-  it('fifty parallel posts of an order are one top-up, which is asked for until it arrived', async () => {
+  it('fifty parallel posts of an order are one top-up, which is polled until it arrived', async () => {
     const given = order();
     const before = orders().length;
     const answers = await Promise.all(

@@ -32,7 +32,7 @@ describe('dundun vas', () => {
     (await gateway.call('GET', `/ng/v1/vas/orders/${String(id)}`, { token: account.apiToken }))
       .body['status'];
 
-  it('allow lets an account order within caps, shows them, and takes them back', async () => {
+  it('vas allow sets, shows and withdraws the caps of an account', async () => {
     const of = ['--account', account.accountId];
     expect(await dundun('allow', ...of)).toMatchObject({ status: 'off' });
     expect(await dundun('allow', ...of, '--daily', '50000')).toMatchObject({
@@ -47,7 +47,7 @@ describe('dundun vas', () => {
     await dundun('allow', ...of, ...given);
   });
 
-  it('orders lists them without numbers, and settle records who decided', async () => {
+  it('vas orders lists orders without numbers, and vas settle records the operator', async () => {
     const { id } = await place('2348012349909');
     await eventually(async () => expect(await statusOf(id)).toBe('unknown'));
     const of = ['--account', account.accountId];
@@ -70,7 +70,7 @@ describe('dundun vas', () => {
     });
   });
 
-  it('release lets the orders of a restored database go, after everything else', async () => {
+  it('vas release releases the orders of a restored database after all other lanes', async () => {
     expect(await dundun('release')).toMatchObject({ error: { code: 'not_found' } });
     const holds = gateway.running.app.get(HoldsService, { strict: false });
     await holds.markRestored();

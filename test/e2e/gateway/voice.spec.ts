@@ -83,7 +83,7 @@ describe('voice on the gateway', () => {
     expect((await ask('GET', `${CALLS}?status=busy&to=${TO}`)).body['data']).toEqual([]);
   });
 
-  it('a send to several numbers reads back as a whole', async () => {
+  it('a call to several numbers reads back as one send', async () => {
     const id = idOf(await send({ to: [TO, '2348012349901'] }));
     await eventually(async () =>
       expect(await read(id)).toMatchObject({
@@ -157,7 +157,7 @@ describe('voice on the gateway', () => {
     expect(codeOf(await send({ text: 'Other' }, headers))).toEqual([422, 'idempotency_key_reused']);
   });
 
-  it('a scheduled call is cancelled, and a made one cannot be', async () => {
+  it('a scheduled call can be cancelled, and a dialled one cannot', async () => {
     const id = idOf(await send({ send_at: '2150-01-01T00:00:00Z' }));
     expect((await ask('DELETE', `${CALLS}/${id}`)).body).toMatchObject({
       status: 'cancelled',

@@ -86,7 +86,7 @@ describeWithServer('chromium', 'a person at the portal', () => {
     }
   });
 
-  it('answering on the drawn phone as the customer, and choosing a fate, changes what is shown', async () => {
+  it('a reply and a report chosen on the drawn phone change the conversation', async () => {
     await open('phone');
     await page.getByRole('button', { name: /^Show all/ }).click();
     const phone = page.getByRole('region', { name: 'Phone 2348012345611, WhatsApp' });
@@ -101,7 +101,7 @@ describeWithServer('chromium', 'a person at the portal', () => {
     expect(await status.count()).toBe(1);
   });
 
-  it('pictures of Messages and Phone', async () => {
+  it('screenshots of Messages and Phone are taken for the docs', async () => {
     await page.setViewportSize({ width: 1280, height: 860 });
     await open('messages');
     await rows().first().waitFor();
@@ -206,7 +206,7 @@ describeWithServer('chromium', 'a person at the portal', () => {
     expect(await attempts.locator('.badge.success').getByText('200').count()).toBeGreaterThan(0);
   });
 
-  it('an operator settles an order without an outcome, which its message tells', async () => {
+  it('an operator settles an order without an outcome, and its message shows the settlement', async () => {
     await open('orders?q=shop-2');
     await page.getByRole('button', { name: 'Settle shop-2' }).click();
     await page.getByLabel('What became of it').selectOption('failed');

@@ -7,7 +7,7 @@ import { buildPages } from '../../support/builds.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { type FilledAccount, fillAccount } from './filled-account.js';
 
-/** What the person enters for a send over each channel, by label. */
+/** Fields that the person fills for a send over each channel, by label. */
 const SENDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sms: { To: '2348012345677', Text: 'It’s "quoted"' },
   whatsapp: { To: '2348012349910', Text: 'Thank you' },

@@ -10,7 +10,7 @@ import { PASSWORD, signedIn } from './portal-client.js';
 
 type Step = string | RegExp | { readonly label: string; readonly value: string };
 
-/** Where each dialog is, and the buttons and fields that lead to it. */
+/** Address of each dialog, and the buttons and fields that lead to it. */
 const DIALOGS: Readonly<
   Record<string, readonly [address: (filled: FilledAccount) => string, ...steps: Step[]]>
 > = {

@@ -56,7 +56,7 @@ describe('live pages', () => {
     return live;
   };
 
-  it('a stream tells of a send of its account and of no other', async () => {
+  it('a stream has the sends of its account and of no other', async () => {
     const [one, two] = [await gateway.account('one'), await gateway.account('two')];
     const live = await watch(await signedIn(gateway, 'viewer', one.accountId));
     const other = await watch(await signedIn(gateway, 'viewer', two.accountId));
@@ -91,7 +91,7 @@ describe('live pages', () => {
     await third.ended;
   });
 
-  it('HEAD of the stream answers its headers and opens none', async () => {
+  it('HEAD of the stream answers its headers and opens no stream', async () => {
     const { accountId } = await gateway.account();
     const member = await signedIn(gateway, 'viewer', accountId);
     for (let n = 0; n < 11; n++) {
@@ -115,7 +115,7 @@ describe('live pages', () => {
     expect((await watch({ cookie: '' } as PortalClient)).answer.statusCode).toBe(401);
   });
 
-  it('a page that was left does not count among the streams of its session', async () => {
+  it('a closed page does not count among the streams of its session', async () => {
     const { accountId } = await gateway.account();
     const member = await signedIn(gateway, 'viewer', accountId);
     for (let left = 0; left < 10; left++) (await watch(member)).close();
@@ -132,7 +132,7 @@ describe('live pages of a gateway that stops', () => {
   beforeEach(() => void (processes = new Processes()));
   afterEach(() => processes.destroy());
 
-  it('three open streams end with the process on SIGTERM', async () => {
+  it('three open streams do not delay the end of the process on SIGTERM', async () => {
     const gateway = await processes.gateway();
     const [link] = await gateway.told(/http\S+\/portal\/setup#code=[\w-]{43}/);
     const answer = await fetch(`${gateway.url}/portal/api/setup`, {

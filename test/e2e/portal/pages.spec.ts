@@ -67,7 +67,7 @@ describeWithServer('chromium', 'the pages of the portal', () => {
   for (const width of WIDTHS)
     for (const scheme of SCHEMES)
       it.each(Object.entries(PAGES))(
-        `%s at ${width} pixels in ${scheme} colours passes axe, fits, and complains of nothing`,
+        `%s at ${width} pixels in ${scheme} colours passes axe, fits the screen, and logs no error`,
         async (name, address) => {
           browser.complaints.length = 0;
           await page.setViewportSize({ width, height: 860 });

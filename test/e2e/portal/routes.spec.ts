@@ -160,7 +160,7 @@ describe('every route of the portal', () => {
       }
   });
 
-  it('a viewer changes nothing by the routes of the dashboard', async () => {
+  it('a viewer cannot make changes by the routes of the dashboard', async () => {
     const asked = changes().filter(
       ({ access, path }) => access === undefined && !path.includes('estimate'),
     );
@@ -190,7 +190,7 @@ describe('every route of the portal', () => {
     ).toBe(404);
   });
 
-  it('a change that a foreign page asks for is refused on every route, also of a signed-out person', async () => {
+  it('a change from a page of another origin is refused on every route, also of a signed-out person', async () => {
     const foreign: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },

@@ -70,7 +70,7 @@ describe('the first start and set-up links', () => {
     expect((await users().list()).map(({ user }) => user.email)).not.toContain('late@example.com');
   });
 
-  it('a short password and one without variety are refused by name', async () => {
+  it('a short password and a repetitive password are refused by name', async () => {
     const demo = await gateway.account();
     const actor = { userId: null, ip: null, accountId: demo.accountId };
     const { link } = await links().invite(
@@ -87,7 +87,7 @@ describe('the first start and set-up links', () => {
     await client.setUp(link, 'short@example.com');
   });
 
-  it('two uses of one link at once make one user', async () => {
+  it('two concurrent uses of one link make one user', async () => {
     const { accountId } = await gateway.account();
     const actor = { userId: null, ip: null, accountId };
     const { link } = await links().invite({ accountId, role: 'viewer', operator: false }, actor);

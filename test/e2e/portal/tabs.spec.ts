@@ -41,7 +41,7 @@ describeWithServer('chromium', 'several open tabs of the portal', () => {
   });
   afterAll(() => gateway.destroy());
 
-  it('all of them show the sign-in page after a sign-out in one', async () => {
+  it('all tabs show the sign-in page after a sign-out in one tab', async () => {
     const { accountId } = await gateway.account();
     const { cookie } = await signedIn(gateway, 'viewer', accountId);
     browser = await Browser.open(gateway.url, cookie);
@@ -51,7 +51,7 @@ describeWithServer('chromium', 'several open tabs of the portal', () => {
     for (const tab of tabs) expect(await tab.locator('main table').count()).toBe(0);
   });
 
-  it('those of a member show the sign-in page after the suspension of the account', async () => {
+  it('the tabs of a member show the sign-in page after the suspension of the account', async () => {
     const { accountId } = await gateway.account();
     const { cookie } = await signedIn(gateway, 'admin', accountId);
     const operator = await signedIn(gateway, 'operator');
@@ -62,7 +62,7 @@ describeWithServer('chromium', 'several open tabs of the portal', () => {
     for (const tab of tabs) expect(await tab.locator('main table').count()).toBe(0);
   });
 
-  it('a process with three of them ends on SIGTERM within its bound', async () => {
+  it('a gateway with three open tabs ends on SIGTERM within its deadline', async () => {
     await buildGateway();
     const processes = new Processes();
     try {

@@ -47,7 +47,7 @@ class Log {
   }
 }
 
-/** The app's own store, the gateway's, and the server of the recipients, one behind the other. */
+/** A chain of the app's own store, the gateway's store, and the mail server of the recipients. */
 describeEachDatabase('a customer app and the gateway, on email', (database) => {
   let relay: MailServer;
   let gateway: TestGateway;
@@ -112,7 +112,7 @@ describeEachDatabase('a customer app and the gateway, on email', (database) => {
   /** The gateway's own acceptance is `sent` in the app, before the relay has the message. */
   const relayed = (count: number) =>
     eventually(async () => expect(relay.accepted).toHaveLength(count));
-  /** What the relay says of a message that it has taken. */
+  /** Sends the relay's notification about a message that it has taken. */
   const notify = async (action: 'delayed' | 'delivered', to: string): Promise<void> => {
     const from = relay.accepted.find((mail) => mail.to[0] === to)?.from ?? '';
     const raw = statusNotification(action, to, 'smtp; 451 4.7.1 Try again later');
@@ -241,7 +241,7 @@ describeEachDatabase('a customer app and the gateway, on email', (database) => {
     expect(message?.errorCode).toBe('domain_not_verified');
   });
 
-  it('inbound mail is passed on, and its words change no consent of the app', async () => {
+  it('inbound mail is passed on, and its consent words change no consent of the app', async () => {
     const raw = 'From: ada@example.org\r\nMessage-ID: <1@example.org>\r\n\r\nSTOP\r\n';
     await sendMail({ port: bounces, to: 'hello@demo.test', raw });
     await eventually(async () => expect(heard).toHaveBeenCalledTimes(1));

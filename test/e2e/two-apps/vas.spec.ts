@@ -14,7 +14,7 @@ import { TestGateway } from '../gateway/test-gateway.js';
 
 const PATH = 'messaging/callbacks';
 
-/** The app's own store and the gateway's, one behind the other. */
+/** A chain of the app's own store and the gateway's store. */
 describeEachDatabase('a customer app and the gateway, on orders', (database) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
@@ -105,7 +105,7 @@ describeEachDatabase('a customer app and the gateway, on orders', (database) => 
     expect(await vas.find(id)).toMatchObject({ status });
   });
 
-  it('an order under a key that the gateway has is the same order there', async () => {
+  it('a repeated order under a key is one order at the gateway', async () => {
     const id = await order();
     await reaches(id, 'delivered');
     const before = (await upstream()).data;

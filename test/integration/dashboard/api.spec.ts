@@ -116,7 +116,7 @@ describeEachDatabase(
       }
     });
 
-    it('a reader changes nothing, reveals nothing and is not audited', async () => {
+    it('a reader cannot change or reveal data, and is not audited', async () => {
       for (const { method, path } of dashboard.routes()) {
         if (method === 'GET') continue;
         const { status, body } = await dashboard.call(method, filled(path), {});
@@ -286,7 +286,7 @@ describeEachDatabase(
       expect(timeline[1]).toMatchObject({ kind: 'attempt', detail: 'Attempt 1' });
     });
 
-    it('a reveal is whole, and audited before the answer', async () => {
+    it('a reveal has the whole address, and is audited before the answer', async () => {
       access = ADMIN;
       const { body } = await post(`messages/${message()}/reveal`);
       const content = { kind: 'text', text: TEXT };
@@ -310,7 +310,7 @@ describeEachDatabase(
       ]);
     });
 
-    it('a batch shows its progress, and is rescheduled and cancelled', async () => {
+    it('a batch shows its progress, and can be rescheduled and cancelled', async () => {
       access = ADMIN;
       expect(await api(`batches/${ids['sms']}`)).toMatchObject({
         status: 'completed',
@@ -353,7 +353,7 @@ describeEachDatabase(
       ]);
     });
 
-    it('counts that were read for another page tell when newer ones can be had', async () => {
+    it('cached counts say when newer counts can be read', async () => {
       const path = 'stats?tenant=acme&until=2150-01-01T00:00:00Z&since=2149-12-31T00:00:00Z';
       expect((await api(path)).readAgainIn).toBeNull();
       expect((await api(path)).readAgainIn).toBeGreaterThan(0);
@@ -379,7 +379,7 @@ describeEachDatabase(
       expect(funnel).toMatchObject({ accepted: 5, delivered: 1, failed: 1 });
     });
 
-    it('an order that was taken back is failed alone, and one without an outcome on the way', async () => {
+    it('a reversed order counts as failed, and an order without an outcome as on the way', async () => {
       const tenant = 'orders';
       access = { ...OPERATOR, tenants: [tenant] };
       const vas = dashboard.app.get(VasService, { strict: false });
@@ -425,7 +425,7 @@ describeEachDatabase(
       expect(managed).toEqual([true, true, true, true]);
     });
 
-    it('a look for changes sees a send and its report', async () => {
+    it('a read of changes has a send and its report', async () => {
       access = ADMIN;
       // Reports of the messages that earlier cases sent may still arrive.
       let cursor: string;
@@ -451,7 +451,7 @@ describeEachDatabase(
       expect(audited).toEqual([{ action: 'message.sent', tenant: 'acme', subject: body.batchId }]);
     });
 
-    it('pages that were told of the same change share a list with those of the same rights alone', async () => {
+    it('pages at the same change share a list only with pages of the same rights', async () => {
       access = ADMIN;
       const list = async (after = '') => {
         const path = '/dashboard/api/batches?limit=200';
@@ -535,7 +535,7 @@ describeEachDatabase(
       expect(body.error.fields).toMatchObject([{ path }]);
     });
 
-    it('the check of the app refuses sends, estimates and repetitions', async () => {
+    it('a refusal by checkSend of the app holds for sends, estimates and repetitions', async () => {
       access = ADMIN;
       refused.add('ACME');
       const send = {
@@ -652,7 +652,7 @@ describeEachDatabase(
         expect([status, body.error.code]).toEqual([422, 'opted_out']);
       });
 
-      it('a fate becomes a report, and an unknown one is refused by name', async () => {
+      it('a chosen status becomes a report, and an unknown status is refused by name', async () => {
         access = ADMIN;
         const { body } = await post('phones/fate', { messageId: message(), fate: 'read' });
         expect(body).toEqual({});
@@ -664,7 +664,7 @@ describeEachDatabase(
         expect(audited.map(({ action }) => action)).toEqual(['phone.reported']);
       });
 
-      it('a call, an order and a code are on the phone, and whole there alone', async () => {
+      it('a call, an order and a code are shown on the phone, and unmasked nowhere else', async () => {
         access = ADMIN;
         const tenant = 'acme';
         const voice = dashboard.app.get(VoiceService, { strict: false });
@@ -752,7 +752,7 @@ describeEachDatabase(
         });
       });
 
-      it('an e-mail is in the inbox, and its html runs in a page that may do nothing', async () => {
+      it('an e-mail is in the inbox, and its html is shown in a sandboxed page', async () => {
         access = ADMIN;
         const send = {
           channel: 'email',
@@ -785,26 +785,29 @@ describeEachDatabase(
 describeEachDatabase(
   'the dashboard API without a simulator',
   (database) => {
-    it.each(Object.keys(PLATFORMS) as Platform[])('has no phones on %s', async (platform) => {
-      const dashboard = await DashboardApp.start({
-        database: database.options(),
-        platform,
-        dashboard: { files: await builtPages(), access: () => ADMIN },
-        messaging: {
-          transport: () => ({
-            name: 'paper',
-            capabilities: { maxRecipients: 1, idempotencyWindow: 0 },
-            submit: async () => ({ reference: 'x' }),
-          }),
-        },
-      });
-      expect((await dashboard.get('/dashboard/api/context')).body).toMatchObject({
-        simulator: false,
-      });
-      expect((await dashboard.get('/dashboard/api/phones')).status).toBe(404);
-      expect((await dashboard.post('/dashboard/api/phones/reply', {})).status).toBe(404);
-      await dashboard.close();
-    });
+    it.each(Object.keys(PLATFORMS) as Platform[])(
+      'a dashboard without a simulator has no phones on %s',
+      async (platform) => {
+        const dashboard = await DashboardApp.start({
+          database: database.options(),
+          platform,
+          dashboard: { files: await builtPages(), access: () => ADMIN },
+          messaging: {
+            transport: () => ({
+              name: 'paper',
+              capabilities: { maxRecipients: 1, idempotencyWindow: 0 },
+              submit: async () => ({ reference: 'x' }),
+            }),
+          },
+        });
+        expect((await dashboard.get('/dashboard/api/context')).body).toMatchObject({
+          simulator: false,
+        });
+        expect((await dashboard.get('/dashboard/api/phones')).status).toBe(404);
+        expect((await dashboard.post('/dashboard/api/phones/reply', {})).status).toBe(404);
+        await dashboard.close();
+      },
+    );
   },
   ['sqlite'],
 );

@@ -39,7 +39,7 @@ const FORMS: readonly (readonly [string, string, (app: INestApplication) => void
   ],
 ];
 
-/** Where a browser asks for the assets and the API of a page. */
+/** Path at which a browser asks for the assets and the API of a page. */
 function baseOf(page: string, html: string): string {
   const [, href = ''] = /<base href="([^"]*)"/.exec(html) ?? [];
   return new URL(href, `http://host${page}`).pathname;
@@ -136,7 +136,7 @@ describeEachDatabase(
       });
     });
 
-    it('a dashboard with public pages guards its API alone', async () => {
+    it('a dashboard with public pages guards only its API', async () => {
       const files = await builtPages();
       const dashboard = await DashboardApp.start({
         database: database.options(),

@@ -10,7 +10,7 @@ describeEachDatabase('sends that come together', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  it('concurrent sends are each durable when they resolve: another process reads them', async () => {
+  it('another process reads each of several concurrent sends once it resolves', async () => {
     const { send, sms, transport } = await fixture.boot();
     const other = await fixture.boot({ dispatch: false });
     const ids = await Promise.all(
@@ -32,7 +32,7 @@ describeEachDatabase(
   (database) => {
     const used = relayedFixture(database);
 
-    it('resolve, and each is stored once', async () => {
+    it('sends whose shared commit is answered by a broken connection resolve, and are stored once', async () => {
       const { sms, send } = await used.fixture.boot({ dispatch: false });
       const ids: string[] = [];
       for (let round = 0; round < 2; round++) {

@@ -96,7 +96,7 @@ describeEachDatabase('a submission whose answer is lost', (database) => {
       'is answered later than the stop',
       () => new Promise<void>((resolve) => setTimeout(resolve, 60_000).unref()),
     ],
-  ])('a submission is not lost where the question %s', async (_, answering) => {
+  ])('a submission is not lost where the poll for it %s', async (_, answering) => {
     const transport = new AskedTransport();
     const first = await fixture.boot({}, transport);
     transport.answering = answering;
@@ -115,7 +115,7 @@ describeEachDatabase('a submission whose answer is lost', (database) => {
     expect(new Set(transport.started.map((submission) => submission.id)).size).toBe(1);
   });
 
-  it('a lane that sends one message at a time keeps its order: it asks nothing and sends again', async () => {
+  it('a lane with concurrency 1 keeps its order: it resends an uncertain submission without a poll', async () => {
     const transport = new AskedTransport();
     const { send } = await fixture.boot({ concurrency: 1, backoff: 100 }, transport);
     transport.answering = () => new Promise<void>(() => undefined);
@@ -131,7 +131,7 @@ describeEachDatabase('a submission whose answer is lost', (database) => {
     expect(transport.questions).toEqual([]);
   });
 
-  it('a submission that a dead process left open is sent again before later messages leave, without a question', async () => {
+  it('a submission that a dead process left open is resent before later messages, without a poll', async () => {
     const transport = new AskedTransport();
     transport.answering = () => new Promise<void>(() => undefined);
     const dead = await fixture.boot({ dispatch: false }, transport);
@@ -144,7 +144,7 @@ describeEachDatabase('a submission whose answer is lost', (database) => {
     expect(transport.questions).toEqual([]);
   });
 
-  it('the messages of a lane leave while a question about another one has no answer', async () => {
+  it('the messages of a lane leave while a poll about another message has no answer', async () => {
     const transport = new AskedTransport();
     const { send, sms } = await fixture.boot({}, transport);
     transport.answering = () => new Promise<void>(() => undefined);
@@ -161,7 +161,7 @@ describeEachDatabase('a submission whose answer is lost', (database) => {
     expect(transport.triesOf('lost')).toHaveLength(2);
   });
 
-  it('messages that stay in doubt do not hold back new ones', async () => {
+  it('messages that stay in doubt do not hold back new messages', async () => {
     const transport = new AskedTransport();
     const { send, sms } = await fixture.boot({ backoff: '10m', maxAttempts: 1_000 }, transport);
     transport.script = (submission) => {

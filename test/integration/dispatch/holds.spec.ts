@@ -77,7 +77,7 @@ describeEachDatabase('holds on lanes', (database) => {
     await eventually(async () => expect(booted.transport.texts).toEqual(['in flight', 'prepared']));
   });
 
-  it('a hold in a transaction that is rolled back holds nothing', async () => {
+  it('a hold in a transaction that is rolled back holds no lane', async () => {
     const booted = await fixture.boot({ dispatch: false });
     const failing = booted.messaging.transaction(async (manager) => {
       await holdsOf(booted).hold(HOLD, { manager });
@@ -145,7 +145,7 @@ describeEachDatabase('holds on lanes', (database) => {
     return { booted, engine, transport, ids: { inFlight, queued, scheduled, fresh } };
   }
 
-  it('a restored database sends nothing, and says what a release would do', async () => {
+  it('a restored database sends nothing, and shows the effect of a release', async () => {
     const { booted, engine, transport, ids } = await restored({ idempotencyWindow: HOUR });
     expect(await holdsOf(booted).restoredWork()).toEqual([
       { lane: ':sms', channel: 'sms', queued: 1, scheduled: 1, resendable: 1, lost: 0 },

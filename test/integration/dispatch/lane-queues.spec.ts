@@ -30,7 +30,7 @@ describeEachDatabase('lanes with work', (database) => {
     );
   });
 
-  it('lanes are not due while another process holds them or while they rest', async () => {
+  it('lanes are not due while another process holds them or while they are paused', async () => {
     const app = await fixture.boot({ dispatch: false });
     for (const tenant of ['held', 'paused', 'free']) await app.send('x', { tenant });
     await app.store.lanes.acquire('held:sms');

@@ -86,7 +86,7 @@ describeEachDatabase('a lane', (database) => {
     ['refuses', new RetryableFailure('http_503', 'x'), 'failed'],
     ['loses', new UncertainFailure('http_500', 'x'), 'unknown'],
   ])(
-    'other batches pass one that the provider always %s, which is given up at last',
+    'other batches overtake a batch that the provider always %s, which is given up in the end',
     async (_, failure, status) => {
       const { send, sms, transport } = await fixture.boot({ concurrency: 4, maxAttempts: 3 });
       // Alone in its lane it would be tried as long as the others take to come.
@@ -230,7 +230,7 @@ describeEachDatabase('a lane', (database) => {
   });
 
   it('a request that a stop could not wait for is resent by the next holder under the same key', async () => {
-    // Where a busy machine cannot give the lane back in time, its lease ends.
+    // A busy machine may not release the lane in time; then its lease ends.
     const lease = '10s';
     const first = await fixture.boot({ shutdownTimeout: 20, lease });
     first.transport.script = (_submission: Submission, signal) =>

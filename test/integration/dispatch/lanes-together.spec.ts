@@ -28,7 +28,7 @@ function describeTogether(database: TestDatabase): void {
   });
   afterEach(() => fixture.clear());
 
-  it('one that is lost fails alone: nothing of it is written down, and all of the others', async () => {
+  it('a lost lane in a shared statement fails alone: none of its intents is stored, and all other intents are', async () => {
     const app = await fixture.boot({ dispatch: false });
     const next = await fixture.boot({ dispatch: false });
     const leases = await takeAll(app);
@@ -46,7 +46,7 @@ function describeTogether(database: TestDatabase): void {
     });
   });
 
-  it('one the database refuses fails alone', async () => {
+  it('a lane whose intents the database refuses fails alone', async () => {
     const app = await fixture.boot({ dispatch: false });
     const leases = await takeAll(app);
     // Another process has inserted the same submission.
@@ -60,7 +60,7 @@ function describeTogether(database: TestDatabase): void {
     expect((await statuses(app))[ODD]).toBe(0);
   });
 
-  it('one whose batch was cancelled meanwhile starts nothing, and the others do', async () => {
+  it('a lane whose batch was cancelled meanwhile starts no message, and the other lanes do', async () => {
     const app = await fixture.boot({ dispatch: false });
     const leases = await takeAll(app);
     const planned = await Promise.all(
@@ -85,7 +85,7 @@ function describeTogether(database: TestDatabase): void {
     expect((await statuses(app))[ODD]).toBe(0);
   });
 
-  it('two processes that want the same lanes share them out, and neither waits for the other', async () => {
+  it('two processes that drain the same lanes share them, and neither waits for the other', async () => {
     const [one, two] = [
       await fixture.boot({ dispatch: false }),
       await fixture.boot({ dispatch: false }),
@@ -109,7 +109,7 @@ function describeTogether(database: TestDatabase): void {
     }
   });
 
-  it('each in its order, and each message once, however many lanes are at work', async () => {
+  it('messages keep the order of their lane and are sent once, however many lanes drain together', async () => {
     const { send } = await fixture.boot({ dispatch: false });
     for (const n of [1, 2, 3, 4, 5])
       await Promise.all(TENANTS.map((tenant) => send(`${tenant} ${n}`, { tenant })));
@@ -133,7 +133,7 @@ describeEachDatabase(
     });
     afterEach(() => fixture.clear());
 
-    it('delays no other lane', async () => {
+    it('a lane whose row is locked delays no other lane', async () => {
       const app = await fixture.boot({ dispatch: false });
       for (const lease of (await takeAll(app)).values())
         await app.store.lanes.release(lease.lane, lease.fence, null, false);
@@ -155,7 +155,7 @@ describeEachDatabase(
       expect(await waiting).toMatchObject({ lane: laneOf(ODD), clean: true });
     });
 
-    it('holds back the whole slice of its lane, and no other lane', async () => {
+    it('a locked row holds back the whole slice of its lane, and no other lane', async () => {
       const app = await fixture.boot({ dispatch: false });
       const leases = await takeAll(app);
       const [{ id: first }] = (await app.store.work.plan(laneOf(ODD), 1)) as [PlannedBatch];
@@ -182,7 +182,7 @@ describeEachDatabase(
   (database) => {
     const used = relayedFixture(database);
 
-    it('are sent once all the same', async () => {
+    it('messages whose shared intent commit lost its answer are sent once', async () => {
       const engine = new HandEngine();
       const app = await used.fixture.boot({}, undefined, engine);
       await Promise.all(TENANTS.map((tenant) => app.send(`${tenant} x`, { tenant })));

@@ -78,7 +78,7 @@ describeEachDatabase(
       });
     });
 
-    it('a held migration lock is waited for and then named in the error', async () => {
+    it('a start waits for a held migration lock, and then names it in its error', async () => {
       await fixture.boot({ dispatch: false });
       const other = await database.open();
       const source = await database.open();

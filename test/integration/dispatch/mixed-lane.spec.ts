@@ -81,7 +81,7 @@ describeEachDatabase('a lane that mixes providers', (database) => {
     await eventually(async () => expect(main.texts).toEqual(['after']));
   });
 
-  it('the pause that ends last is shown, and the other provider goes on after its own', async () => {
+  it('a lane shows the pause that ends last, and the other provider goes on after its own pause', async () => {
     const { main, backup, providers } = two();
     const sender = await boot({ providers, dispatch: false });
     await sender.send('x');

@@ -40,7 +40,7 @@ describeEachDatabase('a provider that accepts nothing', (database) => {
     );
   });
 
-  it('another process does not try a paused provider, and its messages leave by the next one', async () => {
+  it('another process does not try a paused provider, and its messages leave by the next provider', async () => {
     const [a, b] = [new ScriptedTransport(), new ScriptedTransport()];
     const providers = { a: () => a, b: () => b };
     const routes = [{ use: failover('a', 'b') }];

@@ -40,7 +40,7 @@ describeEachDatabase('several providers', (database) => {
        JOIN messaging_batch b ON b.id = s.batch ORDER BY b.channel`,
     );
 
-  it('each carry the messages that the first matching route gives them, and are stored with them', async () => {
+  it('each provider carries the messages of its first matching route, and is stored with them', async () => {
     const { main, backup, providers } = two();
     const routes = [{ channel: 'whatsapp', use: 'backup' }, { use: 'main' }];
     const app = await boot({ providers, routes });
@@ -53,7 +53,7 @@ describeEachDatabase('several providers', (database) => {
     expect((await stored(app)).map(({ provider }) => provider)).toEqual(['main', 'backup']);
   });
 
-  it('several providers keep the order of the lane that they share', async () => {
+  it('messages of several providers keep the order of their lane', async () => {
     const { main, backup, providers } = two();
     const order: string[] = [];
     for (const transport of [main, backup])
@@ -117,7 +117,7 @@ describeEachDatabase('several providers', (database) => {
     expect(backup.started).toEqual([]);
   });
 
-  it('rest each by themselves, and the view of the lane names the one that rests', async () => {
+  it('providers pause separately, and the view of the lane names the paused one', async () => {
     const { main, backup, providers } = two();
     main.script = () => {
       throw new PausedFailure('unauthorized', 'check the token', HOUR);

@@ -59,9 +59,9 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
   const posts = () => service.requests.filter(({ method }) => method === 'POST');
   const keys = () => new Set(posts().map(({ headers }) => headers['idempotency-key']));
 
-  it('a submission keeps its key and its bytes, whatever is answered after its acceptance', async () => {
+  it('a submission keeps its key and its bytes, whatever the proxy answers after its acceptance', async () => {
     const { send, sms } = await boot();
-    // What is stored does not depend on the form of the answer.
+    // The stored rows do not depend on the form of the answer.
     const answers = AFTER_ACCEPTANCE.filter((_, n) => database.kind === 'sqlite' || n % 6 === 0);
     for (const [name, say] of answers) {
       service.requests.length = 0;
@@ -75,7 +75,7 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
     }
   });
 
-  it('a WhatsApp submission keeps its key, whatever is answered after its acceptance', async () => {
+  it('a WhatsApp submission keeps its key, whatever the proxy answers after its acceptance', async () => {
     const { app } = await boot();
     const whatsapp = app.get(WhatsAppService);
     for (const say of [cut, answer(503), answer(502, HTML), answer(500, own('internal_error'))]) {
@@ -269,7 +269,7 @@ describeEachDatabase('a provider without keys, behind a proxy', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  it("only the interface's error body proves that nothing was accepted", async () => {
+  it('only the error body of the interface proves that a submission was not accepted', async () => {
     const service = await InterfaceServer.start();
     const { url: baseUrl, apiToken } = service;
     const { send, sms } = await fixture.boot({
@@ -299,7 +299,7 @@ describeEachDatabase('a provider without keys, behind a proxy', (database) => {
     await service.close();
   });
 
-  it("only Kannel's own text proves that nothing was accepted", async () => {
+  it('only the text of Kannel proves that a submission was not accepted', async () => {
     const server = await SendsmsServer.start();
     const { url, username, password } = server;
     const { send, sms } = await fixture.boot({ transport: kannel({ url, username, password }) });

@@ -68,7 +68,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect(await app.store.database.all('SELECT id FROM messaging_batch')).toEqual([]);
   });
 
-  it('carry each recipient by the cheapest provider that is within the price, and by the next one after a refusal', async () => {
+  it('a route carries each recipient by the cheapest provider within the price, and by the next one after a refusal', async () => {
     const { a, b } = two();
     a.script = ({ recipients }) => {
       if (recipients.includes(nigerian(2))) throw new UnroutableFailure('unroutable', 'not here');
@@ -97,7 +97,7 @@ describeEachDatabase('routes between providers', (database) => {
     await expect(sendTo(app, [nigerian(1)])).rejects.toBeInstanceOf(NoRouteError);
   });
 
-  it('carry the recipients of one send by several providers, with full requests and one row each', async () => {
+  it('routes carry the recipients of one send by several providers, with full requests and one row each', async () => {
     const { a, b, providers } = two();
     const app = await fixture.boot({ providers, routes: BY_COUNTRY });
     const to = mixed(500);
@@ -110,7 +110,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect(await providersOf(app, id, 1)).toEqual([['b', 'accepted']]);
   });
 
-  it('a paused provider holds no recipient of another one, in the same batch too', async () => {
+  it('a paused provider delays no recipient of another provider, also in the same batch', async () => {
     const { a, b, providers } = two();
     a.script = () => {
       throw new PausedFailure('unauthorized', 'check the token', HOUR);
@@ -153,26 +153,29 @@ describeEachDatabase('routes between providers', (database) => {
     ['pauses', () => new PausedFailure('unreachable', 'refused', HOUR)],
     ['refuses for now', () => new RetryableFailure('busy', 'later')],
     ['cannot route', () => new UnroutableFailure('no_network', 'not here')],
-  ])('send everything by the second provider, once, where the first one %s', async (_, failure) => {
-    const { a, b, providers } = two();
-    a.script = () => {
-      throw failure();
-    };
-    const app = await fixture.boot({ providers, routes: [{ use: failover('a', 'b') }] });
-    const to = Array.from({ length: 250 }, (__, n) => nigerian(n));
-    const id = await sendTo(app, to);
-    await eventually(async () => expect(await countsOf(app, id)).toEqual({ sent: 250 }));
-    expect(acceptedBy(b)).toEqual(expect.arrayContaining(to));
-    expect(acceptedBy(b)).toHaveLength(250);
-    expect(a.accepted).toEqual([]);
-    expect((await providersOf(app, id)).at(-1)).toEqual(['b', 'accepted']);
-  });
+  ])(
+    'a failover sends every message by the second provider, once, where the first one %s',
+    async (_, failure) => {
+      const { a, b, providers } = two();
+      a.script = () => {
+        throw failure();
+      };
+      const app = await fixture.boot({ providers, routes: [{ use: failover('a', 'b') }] });
+      const to = Array.from({ length: 250 }, (__, n) => nigerian(n));
+      const id = await sendTo(app, to);
+      await eventually(async () => expect(await countsOf(app, id)).toEqual({ sent: 250 }));
+      expect(acceptedBy(b)).toEqual(expect.arrayContaining(to));
+      expect(acceptedBy(b)).toHaveLength(250);
+      expect(a.accepted).toEqual([]);
+      expect((await providersOf(app, id)).at(-1)).toEqual(['b', 'accepted']);
+    },
+  );
 
   it.each<[string, ScriptedTransport['capabilities'] | undefined, object]>([
     ['honours keys', undefined, { sending: 1 }],
     ['honours no keys', KEYLESS, { unknown: 1 }],
   ])(
-    'never give the second provider what the first one may have, where it %s',
+    'a failover never gives the second provider a message that the first one may have, where it %s',
     async (_, capabilities, counts) => {
       const { a, b, providers } = two(capabilities);
       a.script = () => {
@@ -220,7 +223,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect((await app.sms.message(`${id}-0`)).errorCode).toBe('not_by_b');
   });
 
-  it('fail over the refused members of a partly refused submission, and only those', async () => {
+  it('only the refused messages of a partly refused submission fail over', async () => {
     const { a, b, providers } = two();
     const [kept, gone, lost] = [nigerian(0), nigerian(1), nigerian(2)];
     a.submit = async (submission: Submission) => {
@@ -243,7 +246,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect((await app.sms.message(`${id}-2`)).errorCode).toBe('invalid_number');
   });
 
-  it('count a try of the whole route once, and end after the tries that are allowed', async () => {
+  it('a try of the whole route counts once, and maxAttempts ends the tries', async () => {
     const { a, b, providers } = two();
     for (const one of [a, b])
       one.script = ({ content }) => {
@@ -267,7 +270,7 @@ describeEachDatabase('routes between providers', (database) => {
     expect(tries[1]).toBeGreaterThanOrEqual(2);
   });
 
-  it('share submissions by weight', async () => {
+  it('a weighted route shares submissions by weight', async () => {
     const { a, b, providers } = two({ maxRecipients: 1, idempotencyWindow: HOUR });
     const app = await fixture.boot({ providers, routes: [{ use: weighted({ a: 70, b: 30 }) }] });
     const id = await sendTo(
@@ -331,7 +334,7 @@ describeEachDatabase(
     const fixture = new DispatchFixture(database);
     afterEach(() => fixture.clear());
 
-    it('shares 10,000 messages within two points, each sent once', async () => {
+    it('a route by weight shares 10,000 messages within two points, each sent once', async () => {
       const { a, b, providers } = two({ maxRecipients: 1, idempotencyWindow: HOUR });
       const routes = [{ use: weighted({ a: 70, b: 30 }) }];
       const app = await fixture.boot({ providers, routes, concurrency: 500 });

@@ -19,7 +19,7 @@ const WINDOW = 3_600_000;
 const SECRET = 'Your code is 4711';
 const BAD = '2348000000666';
 
-/** Fails until `heals` is called. */
+/** Fails until `recover` is called. */
 function failing(transport: ScriptedTransport, fail: () => void): () => void {
   let ill = true;
   transport.script = () => {
@@ -67,7 +67,7 @@ describeEachDatabase('a failure of a provider', (database) => {
     'the view of a message that is sending shows code, words and number of tries after %s',
     async (_, code, words, fail) => {
       const app = await fixture.boot();
-      const heals = failing(app.transport, fail);
+      const recover = failing(app.transport, fail);
       const id = await app.send('x');
       await eventually(async () => {
         const { status, errorCode, errorText, attempts, submissions } = await messageOf(app, id);
@@ -89,7 +89,7 @@ describeEachDatabase('a failure of a provider', (database) => {
           },
         },
       ]);
-      heals();
+      recover();
       await eventually(async () =>
         expect(await messageOf(app, id)).toMatchObject({
           status: 'sent',
@@ -139,7 +139,7 @@ describeEachDatabase('a failure of a provider', (database) => {
     expect((await app.sms.message(`${id}-0`)).errorText).toHaveLength(500);
   });
 
-  it('a message that is sent at once had one try', async () => {
+  it('the view of a message that is accepted at once shows one try', async () => {
     const app = await fixture.boot();
     const id = await app.send('x');
     await eventually(async () =>

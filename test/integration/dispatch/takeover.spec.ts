@@ -14,7 +14,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
   });
   afterEach(() => fixture.clear());
 
-  it('the new holder does not resend what the old holder has just set back', async () => {
+  it('the new holder does not resend a submission that the old holder has just set back to queued', async () => {
     const { store, send } = await fixture.boot({ dispatch: false });
     const batch = await send('x');
     const { lease, heads } = await intend(store);
@@ -26,7 +26,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     expect(await store.work.plan(LANE, 10)).toMatchObject([{ id: batch }]);
   });
 
-  it('the old holder cannot set back what the new holder has taken over', async () => {
+  it('the old holder cannot set back a submission that the new holder has taken over', async () => {
     const { store, send, sms } = await fixture.boot({ dispatch: false });
     const batch = await send('x');
     const { lease, heads } = await intend(store);

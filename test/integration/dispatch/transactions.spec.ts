@@ -178,7 +178,7 @@ describeEachDatabase(
     const fixture = new DispatchFixture(database);
     afterEach(() => fixture.clear());
 
-    it('a transaction that SQLite has rolled back refuses sends and sends nothing of before', async () => {
+    it('a transaction that SQLite has rolled back refuses sends, and its earlier sends are not sent', async () => {
       const { app, messaging, sms, send, transport } = await fixture.boot();
       const source = app.get(DataSource);
       await source.query('CREATE TABLE filled (value BLOB)');

@@ -53,7 +53,7 @@ class RecordingTransport implements MessageTransport {
   }
 }
 
-/** What a listener in the transaction and a listener after the commit get. */
+/** Records the events of a listener in the transaction and of one after the commit. */
 class Events implements StatusListener {
   readonly within: MessageStatusChanged[] = [];
   readonly after: MessageStatusChanged[] = [];
@@ -285,7 +285,7 @@ describeEachDatabase('email', (database) => {
     expect(await further()).toEqual([0, 0, 0]);
   });
 
-  it('an erased person leaves variables, headers and details, and the others keep theirs', async () => {
+  it('an erased person is removed from variables, headers and details, and other recipients stay', async () => {
     const sendAt = new Date(Date.now() + 3_600_000);
     const own = await email.send({
       from: FROM,
@@ -364,7 +364,7 @@ describeEachDatabase('email', (database) => {
     ).rejects.toMatchObject({ fields: [{ path: 'recipients[0]' }] });
   });
 
-  it('marketing goes to recipients with an opt-in for marketing, anything else to all', async () => {
+  it('marketing goes to recipients with an opt-in for marketing, and other email to all', async () => {
     const contacts = app.get(ContactsService);
     await contacts.optIn('reader@example.com', {
       channel: 'email',
@@ -654,7 +654,7 @@ describeEachDatabase('email', (database) => {
     });
   });
 
-  it('a scheduled email is sent at its new time, or cancelled, and a sent one is neither', async () => {
+  it('a scheduled email can be moved or cancelled, and a sent email cannot', async () => {
     const sendAt = new Date(Date.now() + 3_600_000);
     const { id } = await email.send({ ...TEXT, to: ['a@example.com', 'b@example.com'], sendAt });
     const later = new Date(sendAt.getTime() + 60_000);
@@ -690,7 +690,7 @@ describeEachDatabase('email', (database) => {
     });
   });
 
-  it('many emails are accepted all or none under one key', async () => {
+  it('several emails under one key are accepted all or none', async () => {
     const options = { tenant: 'many', idempotencyKey: 'k' };
     const messages = ['ada', 'bea', 'cy'].map((name) => ({
       ...TEXT,

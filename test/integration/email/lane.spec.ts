@@ -50,7 +50,7 @@ describeEachDatabase('the lane of an account for email', (database) => {
   const countsAre = (id: string, counts: object, tenant = '') =>
     eventually(async () => expect((await email.batch(id, { tenant })).counts).toEqual(counts));
 
-  it('sends an email of class high before a campaign that was accepted first', async () => {
+  it('an email of class high is sent before a campaign that was accepted first', async () => {
     closed();
     const recipients = Array.from({ length: 30 }, (_, n) => `p${n}@example.org`);
     const { id } = await email.send({ ...MESSAGE, recipients });
@@ -63,7 +63,7 @@ describeEachDatabase('the lane of an account for email', (database) => {
     expect([0, 1]).toContain(at);
   });
 
-  it('sends no email whose validity is over', async () => {
+  it('an email whose validity is over is not sent', async () => {
     closed();
     const late = await email.send({ ...MESSAGE, to: 'late@example.org' }, { validFor: 50 });
     const other = await email.send({ ...MESSAGE, to: 'other@example.org' }, { validFor: '1h' });
@@ -73,7 +73,7 @@ describeEachDatabase('the lane of an account for email', (database) => {
     expect(server.accepted.map(({ to }) => to)).toEqual(['other@example.org']);
   });
 
-  it('keeps the rate limit of its account, and other accounts do not wait', async () => {
+  it('the lane of an account keeps its rate limit, and other accounts do not wait', async () => {
     const tenant = 'slow';
     const recipients = ['a@example.org', 'b@example.org', 'c@example.org'];
     const { id } = await email.send({ ...MESSAGE, recipients }, { tenant });

@@ -40,7 +40,7 @@ describeEachDatabase('an email to recipients who see each other', (database) => 
       imports: [
         TypeOrmModule.forRoot({ ...database.options(), entities: [], migrations: [] }),
         MessagingModule.forRoot({
-          // Of these, 10 start together.
+          // The lane's limit lets 10 of them start together.
           providers: { mail: { transport: () => transport, rateLimit: '1000/s' } },
           dispatch: { backoff: 5, rateLimit: { max: 10, per: 500 } },
           callbackPath: false,

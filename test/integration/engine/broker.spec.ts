@@ -211,7 +211,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         for (const some of texts()) expect(some).toEqual(some.toSorted());
       });
 
-      it('a broker that accepts wakes and delivers no jobs is named and messages leave', async () => {
+      it('a broker that accepts wakes and delivers no jobs is named, and messages leave', async () => {
         await pair.boot(redis.url, { jobs: true, deadline: AMPLE });
         await redis.call('ACL', 'SETUSER', 'default', '-bzpopmin');
         await eventually(async () =>
@@ -340,7 +340,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       });
 
       it('a stopped process leaves its lanes to the remaining ones', async () => {
-        // Where a busy machine cannot give the lane back in time, its lease ends.
+        // A busy machine may not release the lane in time; then its lease ends.
         const lease = '10s';
         await pair.boot(redis.url, {
           concurrency: 1,

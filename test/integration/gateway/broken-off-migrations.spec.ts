@@ -64,11 +64,11 @@ describeEachDatabase(
       expect(made.size).toBeGreaterThan(20);
       const whole = await open(await database.another());
       await runMigrations(whole);
-      const mended = await open(database.url);
-      expect(await pendingMigrations(mended)).toEqual([]);
-      expect(await tablesOf(mended)).toEqual(await tablesOf(whole));
+      const completed = await open(database.url);
+      expect(await pendingMigrations(completed)).toEqual([]);
+      expect(await tablesOf(completed)).toEqual(await tablesOf(whole));
       await whole.destroy();
-      await mended.destroy();
+      await completed.destroy();
       // It runs all migrations once for each of their statements.
     });
   },

@@ -48,7 +48,7 @@ describeEachDatabase('an app database that a newer version has migrated', (datab
     await app.close();
   };
 
-  it('the library refuses the database, also where the app migrates it by itself', async () => {
+  it('the library refuses an app database of a newer version, also where the app migrates it by itself', async () => {
     await boot({ policy: { frequencyCap: { marketing: { max: 2, per: '24h' } } } });
     await boot();
     await addLater(database, 'messaging_migrations');

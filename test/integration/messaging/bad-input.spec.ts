@@ -133,7 +133,7 @@ describeEachDatabase(
       });
     });
 
-    it('a message or batch under no id is not found', async () => {
+    it('a message or batch with a missing id is not found', async () => {
       const { sms } = await fixture.boot({ dispatch: false });
       const id = undefined as never;
       for (const read of [

@@ -145,7 +145,7 @@ describeEachDatabase('a stop while the database refuses outcomes,', (database) =
   const fixture = new DispatchFixture(database);
   afterEach(() => fixture.clear());
 
-  it('an outcome that the database takes again before the deadline is recorded', async () => {
+  it('an outcome is recorded where the database accepts it again before the deadline', async () => {
     const other = await database.open();
     const first = await fixture.boot({ shutdownTimeout: 20_000 });
     const accepted = new Gate();

@@ -74,7 +74,7 @@ describeEachDatabase('the events of a cancel', (database) => {
   const later = () => new Date(Date.now() + 3_600_000);
   const heardOf = (app: TestingModule) => app.get(Heard, { strict: false });
 
-  it('each message that had not started has one, in slices, and the batch follows', async () => {
+  it('a cancel publishes one event for each message that had not started, in slices, and then that of the batch', async () => {
     const app = await boot();
     try {
       const [sms, heard] = [app.get(SmsService), heardOf(app)];
@@ -110,7 +110,7 @@ describeEachDatabase('the events of a cancel', (database) => {
     }
   });
 
-  it('a message in flight has none, and the others have one each', async () => {
+  it('a cancel publishes no event for a message in flight, and one for each other message', async () => {
     const gate = new Gate();
     const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow: 3_600_000 });
     transport.script = () => gate.opened;
@@ -123,7 +123,7 @@ describeEachDatabase('the events of a cancel', (database) => {
       await sms.cancel(id);
       gate.open();
       const ends = () => heard.changes.filter(({ status }) => status !== 'sending');
-      // What was prepared counts as started.
+      // Prepared messages count as started.
       await eventually(async () => expect(ends()).toHaveLength(3_000));
       expect(new Set(ends().map(({ messageId }) => messageId)).size).toBe(3_000);
       const cancelled = ends().filter(({ status }) => status === 'cancelled');
@@ -137,7 +137,7 @@ describeEachDatabase('the events of a cancel', (database) => {
     }
   });
 
-  it('a stop waits until they are published', async () => {
+  it('a stop waits until the events of a cancel are published', async () => {
     const app = await boot();
     const [sms, heard] = [app.get(SmsService), heardOf(app)];
     const { id } = await sms.send({ from: 'ACME', to: numbers(4_000), body: 'x', sendAt: later() });

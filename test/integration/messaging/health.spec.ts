@@ -87,7 +87,7 @@ describeEachDatabase('health checks', (database) => {
     expect(JSON.stringify(checked)).not.toContain('Night');
   });
 
-  it('due work that no process takes is down after stuckAfter', async () => {
+  it('the check is down where no process takes due work for stuckAfter', async () => {
     const one = await fixture.boot({ dispatch: false });
     await one.send('stuck', { tenant: 'acme' });
     await eventually(async () =>

@@ -242,7 +242,7 @@ describeEachDatabase('the history of all channels', (database) => {
     ]);
   });
 
-  it('counts are of the newest batches where a read is bounded, and say since when', async () => {
+  it('a bounded read of counts covers the newest batches, and says since when', async () => {
     const [since, until] = [new Date(Date.now() - HOUR), new Date(Date.now() + HOUR)];
     const period = { since, until, interval: 'day', tenants: ['acme'] } as const;
     const { slots, countedSince } = await history.stats({ ...period, atMost: 1 });
@@ -255,7 +255,7 @@ describeEachDatabase('the history of all channels', (database) => {
     });
   });
 
-  it('a look at changes names the batches and messages of the tenants since the look before', async () => {
+  it('a read of changes names the batches and messages of the tenants since the previous read', async () => {
     // No other case sends for these tenants, so no late report is a change.
     const tenants = ['hooli'];
     const { cursor } = await history.changes({ tenants });

@@ -78,7 +78,7 @@ describeEachDatabase('the module inside an app', (database) => {
     jest.restoreAllMocks();
     await app?.close();
     app = undefined;
-    // Of apps whose start was refused.
+    // Apps whose start was refused leave their data sources open.
     for (const source of sources.splice(0)) if (source.isInitialized) await source.destroy();
   });
 
@@ -136,7 +136,7 @@ describeEachDatabase('the module inside an app', (database) => {
     expect(events.filter((one) => one === 'by name: delivered')).toHaveLength(1);
   });
 
-  it('a cancelled batch and its messages are announced, once', async () => {
+  it('a cancel publishes one event for the batch and for each of its messages', async () => {
     const running = await boot(simulated, { providers: [Heard] });
     const sms = running.get(SmsService);
     const { id } = await sms.send({ ...TEXT, sendAt: new Date(Date.now() + 3_600_000) });
@@ -212,7 +212,7 @@ describeEachDatabase('the module inside an app', (database) => {
     await (await start(two.slice(1))).close();
   });
 
-  it('a failing status listener is logged with its name and stack, and not each time', async () => {
+  it('a failing status listener is logged with its name and stack, at limited intervals', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
     const running = await boot(
       { ...simulated, dispatch: { shutdownTimeout: '100ms' } },

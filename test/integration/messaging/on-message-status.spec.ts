@@ -90,7 +90,7 @@ describeEachDatabase('@OnMessageStatus()', (database) => {
     return app.init();
   };
 
-  it('calls methods by status, channel and tag, each once for a change', async () => {
+  it('@OnMessageStatus() calls methods by status, channel and tag, each once for a change', async () => {
     const { calls } = (await boot(Heard)).get(Heard);
     const sms = app!.get(SmsService);
     const order = { tags: ['order'], metadata: { order: '17' } };
@@ -107,7 +107,7 @@ describeEachDatabase('@OnMessageStatus()', (database) => {
     await eventually(async () => expect([...calls].sort()).toEqual(expected));
   });
 
-  it('logs an error with the method and its stack, and other methods are called', async () => {
+  it('an error of an @OnMessageStatus() method is logged with its name and stack, and other methods are called', async () => {
     const logged = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const { calls } = (await boot(Failing, Heard)).get(Heard);
     await app!.get(SmsService).send({ from: 'ACME', to: TO, body: 'Hi' });
@@ -127,7 +127,7 @@ describeEachDatabase('@OnMessageStatus()', (database) => {
     ['a status', WrongStatus, "WrongStatus.on: 'delivred' is no status"],
     ['a channel', WrongChannel, "WrongChannel.on: the channel 'fax' is not registered"],
     ['a scope', OfRequest, 'OfRequest.on: its provider is made for each request'],
-  ])('refuses %s that it cannot serve at boot', async (_, provider, message) => {
+  ])('@OnMessageStatus() refuses %s at boot', async (_, provider, message) => {
     const error = await boot(provider).catch((one: unknown) => one);
     expect(error).toBeInstanceOf(MessagingConfigError);
     expect((error as Error).message).toContain(message);

@@ -209,7 +209,7 @@ describeEachDatabase('operations on messages', (database) => {
     await expect(operationsOf(one).resend(id)).rejects.toBeInstanceOf(ContentErasedError);
   });
 
-  it('the record beside a resend is rolled back with it', async () => {
+  it('the app rows of a resend are rolled back with it', async () => {
     const one = await booted();
     const id = await sent(one, 'bad', 'rejected');
     const failing = operationsOf(one).resend(id, { also: () => Promise.reject(new Error('no')) });
@@ -297,7 +297,7 @@ describeEachDatabase('operations on messages', (database) => {
     expect(await operations.resumeLane('nobody:sms')).toBe(false);
   });
 
-  it('a pause with an end is over by itself', async () => {
+  it('a pause with an end expires by itself', async () => {
     const one = await fixture.boot();
     await operationsOf(one).pauseLane('*', { reason: 'Short', for: 1 });
     await one.send('goes on');
@@ -325,7 +325,7 @@ describeEachDatabase('operations on messages', (database) => {
     expect(await one.app.get(HoldsService).list()).toEqual([]);
   });
 
-  it('a drain waits for the requests of another process, and starts nothing more', async () => {
+  it('a drain waits for the requests of another process, and no further message starts', async () => {
     const gate = new Gate();
     const one = await fixture.boot({ concurrency: 1 });
     one.transport.script = () => gate.opened;

@@ -40,7 +40,7 @@ describeEachDatabase('an SMS with variables of its recipients', (database) => {
     await source.destroy();
   });
 
-  it('reaches each recipient with its own text, and neighbours with one text share a request', async () => {
+  it('an SMS with variables reaches each recipient with its own text, and neighbours with the same text share a request', async () => {
     const { sms, transport, app } = await fixture.boot();
     const { id, recipients } = await sms.send({
       from: 'ACME',
@@ -101,7 +101,7 @@ describeEachDatabase('an SMS with variables of its recipients', (database) => {
     ['a name with a brace', [{ to: ADA, variables: { name: 'x', '{': 'y' } }], 'to[0].variables'],
     ['a text that becomes too long', [named(ADA, '€'.repeat(800))], 'to[0]'],
     ['a group', ['grp_0123456789abcdef', named(ADA, 'Ada')], 'to[0]'],
-  ])('refuses %s', async (_, to, path) => {
+  ])('an SMS with variables is refused for %s', async (_, to, path) => {
     const { sms } = await fixture.boot({ dispatch: false });
     const error = await sms
       .send({ from: 'ACME', to: to as never, body })

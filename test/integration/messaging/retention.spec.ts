@@ -215,7 +215,7 @@ describeEachDatabase('retention', (database) => {
       expect(await dump()).not.toContain('Secret');
     });
 
-    it('several at once purge everything that has ended, and leave the rest', async () => {
+    it('several processes at once purge all ended batches, and leave the others', async () => {
       await boot({});
       await settled(to);
       await settled();

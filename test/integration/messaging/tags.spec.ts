@@ -101,7 +101,7 @@ describeEachDatabase('tags and metadata', (database) => {
           ...labels,
         }),
     ],
-  ])('of %s are in its events, in its reads and in lists', async (_, send) => {
+  ])('tags and metadata of %s are in its events, in its reads and in lists', async (_, send) => {
     const { id } = await send();
     // A message that is read may never show `delivered`: both reports can come in one statement.
     const lastOf = (events: readonly MessageStatusChanged[]) =>
@@ -149,7 +149,7 @@ describeEachDatabase('tags and metadata', (database) => {
     [{ tags: ['a b'] }, 'tags[0]'],
     [{ tags: 'a' }, 'tags'],
     [{ metadata: { order: 7 } }, 'metadata.order'],
-  ])('are refused with their path: %j', async (wrong, path) => {
+  ])('wrong tags and metadata are refused with their path: %j', async (wrong, path) => {
     const sends = [
       () => sms().send({ from: 'ACME', to: TO, body: 'Hello', ...wrong } as never),
       () => app.get(VoiceService).send({ from: TO, to: TO, code: '4821', ...wrong } as never),
@@ -245,7 +245,7 @@ describeEachDatabase('a cancel of a tag', (database) => {
     );
   });
 
-  it.each([[{ tag: 'a b' }], [{ tag: '' }], [{}]])('refuses %j', async (of) => {
+  it.each([[{ tag: 'a b' }], [{ tag: '' }], [{}]])('a cancel of a tag refuses %j', async (of) => {
     await expect(sms().cancel(of as never)).rejects.toMatchObject({ fields: [{ path: 'tag' }] });
   });
 });

@@ -107,7 +107,7 @@ describeEachDatabase('a queue of an application', (db) => {
     return { queues, waker, database };
   }
 
-  it('runs a lane in one process at a time and loses no wake', async () => {
+  it('a queue of an app drains a lane in one process at a time and loses no wake', async () => {
     const all = [await start(), await start(), await start()];
     const items = Array.from({ length: 60 }, (_, n) => `item ${n}`);
     for (const item of items) {
@@ -126,7 +126,7 @@ describeEachDatabase('a queue of an application', (db) => {
     await eventually(async () => expect(work.done).toEqual(['without a wake']));
   });
 
-  it('aborts what hangs when a stop has waited long enough, and releases the lane', async () => {
+  it('a stop aborts a hanging drain at its deadline, and releases the lane', async () => {
     const { queues, waker, database } = await start();
     work.hang = true;
     work.items.push('hangs');
@@ -139,7 +139,7 @@ describeEachDatabase('a queue of an application', (db) => {
     expect(lane).toEqual({ owner: null });
   });
 
-  it('a queue of an application has a name of its own', async () => {
+  it('two queues of an app cannot have one name', async () => {
     const { queues } = await start();
     expect(() => queues.add(work.queue())).toThrow('queue: there is one named test');
   });

@@ -55,7 +55,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
       ]);
     });
 
-    it('at its submit is followed at once, and without a further channel the notification fails', async () => {
+    it('a message that failed at its submit falls back at once, and without a further channel the notification fails', async () => {
       const to = await app.person();
       app.transport.script = ({ recipients }) => {
         if (recipients[0] === to) throw new PermanentFailure('no_account', 'no account');
@@ -156,7 +156,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
   });
 
   describe('a late report', () => {
-    it('raises a failed notification to delivered', async () => {
+    it('a late delivery report raises a failed notification to delivered', async () => {
       const to = await app.person();
       const id = await app.send(to);
       await app.until(id, 'sent');
@@ -187,7 +187,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
       await app.until(id, 'delivered', 'cancelled');
     });
 
-    it('that never comes leaves the notification undecided', async () => {
+    it('a report that never comes leaves the notification undecided', async () => {
       const to = await app.person();
       const id = await app.send(to, { via: ['sms'] });
       await app.until(id, 'sent');
@@ -197,7 +197,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
   });
 
   describe('policy', () => {
-    it('that denies a channel leaves it out, in the same send', async () => {
+    it('policy that denies a channel skips it in the same send', async () => {
       const to = await app.person({ optIn: false });
       const id = await app.send(to);
       const { steps } = await app.until(id, 'denied', 'sent');
@@ -211,7 +211,7 @@ describeEachDatabase('the fallback of a notification', (database) => {
       ]);
     });
 
-    it('that denies every channel refuses the send, and nothing is stored', async () => {
+    it('policy that denies every channel refuses the send, and nothing is stored', async () => {
       const to = await app.person({ optIn: false });
       await expect(app.send(to, { via: ['whatsapp'] })).rejects.toThrow(PolicyError);
       const rows = await app.store.database.all(

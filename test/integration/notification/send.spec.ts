@@ -37,7 +37,7 @@ describeEachDatabase('sending notifications', (database) => {
     app.store.database.all('SELECT b.id FROM messaging_batch b WHERE b.tenant = ?', [app.tenant]);
 
   describe('in a transaction', () => {
-    it('a rolled-back one sends and stores nothing', async () => {
+    it('a notification in a rolled-back transaction is neither sent nor stored', async () => {
       const to = await app.person();
       const rolledBack = app.get(DataSource).transaction(async (manager) => {
         await app.send(to, {}, { manager });
@@ -47,7 +47,7 @@ describeEachDatabase('sending notifications', (database) => {
       expect([await stored(), await batches(), app.sent(to)]).toEqual([[], [], []]);
     });
 
-    it('a committed one sends, and its denied channels are published after the commit', async () => {
+    it('a notification in a committed transaction is sent, and its denied channels are published after the commit', async () => {
       const to = await app.person({ optIn: false });
       let id = '';
       await app.get(DataSource).transaction(async (manager) => {
@@ -60,7 +60,7 @@ describeEachDatabase('sending notifications', (database) => {
   });
 
   describe('under an idempotency key', () => {
-    it('a repeated send is the first one, also where policy would deny every channel now', async () => {
+    it('a repeated send returns the first notification, also where policy would deny every channel now', async () => {
       const to = await app.person();
       const idempotencyKey = randomUUID();
       const whatsapp = { via: ['whatsapp'] } as const;
@@ -75,7 +75,7 @@ describeEachDatabase('sending notifications', (database) => {
       await expect(app.send(to, whatsapp)).rejects.toThrow(PolicyError);
     });
 
-    it('another notification is refused, and nothing of it is stored', async () => {
+    it('another notification under a used idempotency key is refused, and nothing of it is stored', async () => {
       const to = await app.person();
       const idempotencyKey = randomUUID();
       await app.send(to, {}, { idempotencyKey });
@@ -129,7 +129,7 @@ describeEachDatabase('sending notifications', (database) => {
       expect(await stored()).toEqual([]);
     });
 
-    it('a wrong recipient or option, and nothing at all', async () => {
+    it('a wrong recipient, a wrong option and a missing notification are refused', async () => {
       await expect(app.send('no number')).rejects.toThrow(/^to: /);
       await expect(app.send('grp_0123456789ab')).rejects.toThrow(/^to: must be one address/);
       const to = await app.person();
@@ -158,7 +158,7 @@ describeEachDatabase('sending notifications', (database) => {
     expect([app.sent(phone), app.sent(email)]).toEqual([['sms'], ['email']]);
   });
 
-  it('after its validity no channel takes over', async () => {
+  it('after the validity of a notification no channel takes over', async () => {
     const to = await app.person();
     const id = await app.send(to, {}, { tenant: app.tenant, validFor: '10m' });
     await app.until(id, 'sent');
@@ -169,7 +169,7 @@ describeEachDatabase('sending notifications', (database) => {
   });
 
   describe('a cancel', () => {
-    it('before the start cancels the message and the notification, once', async () => {
+    it('a cancel before the start cancels the message and the notification, once', async () => {
       const to = await app.person();
       const id = await app.send(to, { sendAt: new Date(app.clock.now() + 60 * MINUTE) });
       const { tenant } = app;
@@ -230,7 +230,7 @@ describeEachDatabase('sending notifications', (database) => {
     expect(app.sent(email)).toEqual([]);
   });
 
-  it('what a notification would have sent is erased at its end', async () => {
+  it('the unsent messages of a notification are erased at its end', async () => {
     const id = await app.send(await app.person());
     await app.until(id, 'sent');
     expect((await stored())[0]?.plan).toContain('Hi Ada');
@@ -239,7 +239,7 @@ describeEachDatabase('sending notifications', (database) => {
     expect((await stored())[0]?.plan).toBeNull();
   });
 
-  it('two processes that look at the same notifications begin each step once', async () => {
+  it('two processes that run the same notifications begin each step once', async () => {
     const other = await NotificationApp.start(database, {
       transport: () => app.transport,
     });
@@ -254,7 +254,7 @@ describeEachDatabase('sending notifications', (database) => {
     await other.close();
   });
 
-  it('a policy that fails delays the fallback, and the next look begins it', async () => {
+  it('a failing policy delays the fallback, which begins at the next run', async () => {
     let fails = false;
     const policy: MessagingPolicy = {
       name: 'flaky',

@@ -31,7 +31,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
   const platform = () => `NG.${next++}`;
   const source = 'test';
 
-  /** What policies see of a recipient of a message in this category. */
+  /** Facts that policies get about a recipient of a message in this category. */
   const factsOf = async (recipient: string, category: string, channel = 'letter') => {
     const message = { tenant: '', channel, sender: 'ACME' };
     const question = { messages: [message], recipients: [recipient] };
@@ -79,7 +79,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     expect((await contacts.upsert({ phone }))[0]).toMatchObject({ phone, name: 'Ada' });
   });
 
-  it('contacts that turn out to be one are merged into the oldest with all that they have', async () => {
+  it('contacts of one person are merged into the oldest, with all their data', async () => {
     const [phone, mail, id] = [number(), email(), platform()];
     const [oldest] = await contacts.upsert({ phone });
     await contacts.upsert([{ email: mail, name: 'Ada' }, { platform: id }]);
@@ -125,7 +125,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     }
   });
 
-  it('of two upserts at once that merge the same contacts both see one', async () => {
+  it('two concurrent upserts that merge the same contacts return the same contact', async () => {
     const people = Array.from({ length: 10 }, () => ({ phone: number(), email: email() }));
     for (const { phone, email: mail } of people)
       await contacts.upsert([{ phone }, { email: mail }]);
@@ -137,7 +137,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     expect(new Set(made.flat().map(({ id }) => id)).size).toBe(people.length);
   });
 
-  it('people named together through others are one, also where all of them are new', async () => {
+  it('people who share addresses through others are one contact, also where all of them are new', async () => {
     const [a, b, c] = [email(), number(), platform()];
     const made = await contacts.upsert([
       { phone: b },
@@ -279,7 +279,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     expect(await contacts.groups.remove(id, [{ platform: user }, mail])).toBe(2);
   });
 
-  it('an erased contact is gone with all its addresses; what it refused stays refused at each', async () => {
+  it('an erased contact is deleted with all its addresses, and its refusals stay at each address', async () => {
     const [phone, mail, id] = [number(), email(), platform()];
     await contacts.upsert({ phone, email: mail, platform: id, name: 'Ngozi Secret' });
     await contacts.optOut(mail, {
@@ -358,7 +358,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     expect(await contacts.importCsv([old], { tenant: to })).toMatchObject({ imported: 1 });
   });
 
-  it('consent for a channel that a CSV row gives without its time ends no refusal of a category', async () => {
+  it('an opt-in to a channel in a CSV row without a time ends no refusal of a category', async () => {
     const [tenant, mail] = ['untimed', email()];
     await contacts.optOut(mail, { channel: 'letter', category: 'digest', source, tenant });
     await contacts.importCsv([`email,email_consent\n${mail},opted_in\n`], { tenant });

@@ -53,7 +53,7 @@ describeEachDatabase('a clock that went an hour ahead and is put right', (databa
   };
 
   it.each(Object.entries(stops))(
-    'a refusal counts after the clock was corrected, %s',
+    'a refusal from the time of a wrong clock counts after the correction, %s',
     async (by, stop) => {
       const phone = by === 'by the app' ? '2348041000000' : '2348041000010';
       clock.leap = HOUR;

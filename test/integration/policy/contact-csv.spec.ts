@@ -62,7 +62,7 @@ describeEachDatabase('contacts as CSV', (database) => {
     expect(to).toHaveLength(3);
   });
 
-  it('a bad CSV row is reported with its line and fails no other row', async () => {
+  it('a bad CSV row is reported with its line, and other rows are imported', async () => {
     const tenant = 'rows';
     await contacts.upsert([{ phone: '2348012345001' }, { platform: 'NG.taken' }], { tenant });
     const csv = [
@@ -95,7 +95,7 @@ describeEachDatabase('contacts as CSV', (database) => {
     expect(await contacts.find('2348012345670')).toBeUndefined();
   });
 
-  it('importing a file again undoes neither a STOP nor an erasure', async () => {
+  it('a repeated import of a file undoes neither a STOP nor an erasure', async () => {
     const tenant = 'again';
     const [stopped, erased, silent] = ['2348012345680', '2348012345690', '2348012345700'];
     const csv = ['phone,sms', ...[stopped, erased, silent].map((phone) => `${phone},opted_in`)];
@@ -118,7 +118,7 @@ describeEachDatabase('contacts as CSV', (database) => {
     await eventually(async () => expect(Date.now()).toBeGreaterThan(before));
     expect(await contacts.importCsv([csv.join('\n')], { tenant })).toMatchObject({ imported: 3 });
     expect(await refusing()).toEqual([stopped, erased]);
-    // A yes with its time is a new one.
+    // An opt-in with a time is a new one.
     const now = new Date().toISOString();
     await contacts.importCsv([`phone,sms,sms_at\n${stopped},opted_in,${now}`], { tenant });
     expect(await refusing()).toEqual([erased]);

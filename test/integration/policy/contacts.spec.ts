@@ -324,7 +324,7 @@ describeEachDatabase('contacts', (database) => {
       ).run(new AbortController().signal);
       expect(await contacts.erase(phone)).toMatchObject({ remaining: 0 });
     });
-    // As two processes leave it that missed each other.
+    // The state that two processes leave whose transactions missed each other.
     await hear({ ...reportOf(phone, 'waited'), reference: `missed-${id}` });
     await store.database.transaction((tx) =>
       tx.run('UPDATE messaging_report SET reference = ? WHERE reference = ?', [
@@ -364,7 +364,7 @@ describeEachDatabase('contacts', (database) => {
       return data.map(({ address, channel }) => `${address?.value ?? 'erased'} ${channel}`).sort();
     };
     expect(await listed()).toEqual([`${other} sms`, 'erased sms', 'erased sms', 'erased whatsapp']);
-    // An old list imported again is no new yes.
+    // A repeated import of an old list is no new opt-in.
     await contacts.optIn(phone, { channel: 'sms', source: 'import', at: refused, tenant });
     await expect(
       sms.send({ from: 'ACME', to: phone, body: 'Hello' }, { tenant }),

@@ -19,7 +19,7 @@ import { eventually } from '../../support/eventually.js';
 import { HeldTransport } from './held.transport.js';
 import { bootApp } from './policy-app.js';
 
-/** Real time, and as much more as a test says. */
+/** Real time plus the offset that a test sets. */
 class LeapingClock implements Clock {
   leap = 0;
   now = () => systemClock.now() + this.leap;
@@ -118,7 +118,7 @@ describeEachDatabase('policy at dispatch', (database) => {
     );
   });
 
-  it('deferred messages wait while the rest of their batch and later batches go', async () => {
+  it('deferred messages wait while the rest of their batch and later batches are sent', async () => {
     await boot();
     const [a, b, c, d] = [number(), number(), number(), number()];
     let deferred = true;

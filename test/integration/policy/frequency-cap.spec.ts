@@ -100,7 +100,7 @@ describeEachDatabase('the frequency cap', (database) => {
     expect(sentOf(sent)).toHaveLength(3);
   });
 
-  it('a message judged again is not counted against itself', async () => {
+  it('the cap does not count a message against itself when policy is asked again', async () => {
     await boot({ sms: { max: 3, per: '1h' } }, undefined, { concurrency: 1 });
     const person = number();
     const held: (() => void)[] = [];
@@ -115,7 +115,7 @@ describeEachDatabase('the frequency cap', (database) => {
     await eventually(async () => expect(await Promise.all(sent.map(counts))).toEqual(all));
   });
 
-  it('a call that waits to be dialled again counts', async () => {
+  it('a call that waits for its redial counts towards the cap', async () => {
     await boot({ voice: { max: 1, per: '1h' } }, { maxRecipients: 1, idempotencyWindow: 0 });
     const person = number();
     const voice = app.get(VoiceService);

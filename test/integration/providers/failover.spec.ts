@@ -42,7 +42,7 @@ describeEachDatabase(
     const counts = async (id: string) => (await sms.batch(id)).counts;
     const bySecond = () => second.taken.map(({ fields }) => fields.get('To'));
 
-    it('of a request, the recipients that the first provider cannot route leave by the second', async () => {
+    it('recipients of a request that the first provider cannot route leave by the second', async () => {
       const to = [REACHED, INVALID, UNROUTABLE];
       const { id } = await sms.send({ to, from: 'ACME', body: 'Hi' });
       await eventually(async () => expect(await counts(id)).toEqual({ sent: 2, rejected: 1 }));

@@ -59,7 +59,7 @@ describeEachDatabase('matching reports', (database) => {
     ['messageId', 'two', [TO, OTHER]] as const,
     ['messageId', 'one', [TO]] as const,
   ])(
-    'one reference given to several submissions, as %s, the first of %s, matches each',
+    'a reference shared by several submissions, as %s, the first of %s, matches each of them',
     async (name, _, to) => {
       app.paper.answer = () => ({ reference: 'campaign' });
       const first = await app.sent(to);
@@ -125,7 +125,7 @@ describeEachDatabase('matching reports', (database) => {
 
   it('the sweep matches a report that both transactions missed', async () => {
     const id = await app.sent([TO, OTHER]);
-    // As two processes leave it that missed each other.
+    // The state that two processes leave whose transactions missed each other.
     await app.hear(report({ reference: `ref-${id}-s9`, recipient: TO }));
     await app.query(`UPDATE messaging_report SET reference = 'ref-${id}-s0' WHERE batch IS NULL`);
     await app.reconcile();

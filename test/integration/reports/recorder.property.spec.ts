@@ -21,7 +21,7 @@ const STATUSES = [
   'read',
 ] as const;
 
-/** One thing a provider said of one recipient, and how it names the message. */
+/** One report of a provider about one recipient, and the way in which it names the message. */
 interface Said {
   readonly position: number;
   readonly status: (typeof STATUSES)[number] | null;
@@ -66,7 +66,7 @@ describeEachDatabase('any order of the same reports', (database) => {
   });
   afterAll(() => app.close());
 
-  /** Tells it all, and waits for all of it; the answer to the submit comes somewhere between. */
+  /** Records all reports and waits for them; the answer to the submit comes at a random place between them. */
   async function tell(facts: readonly Said[], telling: Telling): Promise<[unknown, unknown]> {
     const name = `told-${told++}`;
     const held = heldAnswer(() => ({

@@ -57,7 +57,7 @@ export function report(changes: Partial<DeliveryReport> = {}): DeliveryReport {
   };
 }
 
-/** An app that sends on paper and hears of deliveries when the test says so. */
+/** An app with a scripted provider, whose deliveries the test reports. */
 export class ReportsApp {
   private constructor(
     private readonly app: INestApplication,

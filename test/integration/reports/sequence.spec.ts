@@ -37,7 +37,7 @@ describeEachDatabase('the sequence of status events', (database) => {
       statuses.map((status) => report({ submissionId: `${batch}-s0`, status, rawStatus: status })),
       { provider: 'scripted' },
     );
-  it('counts the changes from sent on without gaps, events among them', async () => {
+  it('the sequence counts the changes and events from sent on, without gaps', async () => {
     const app = await fixture.boot();
     const heard = heardBy(app);
     const { id } = await app.app
@@ -70,7 +70,7 @@ describeEachDatabase('the sequence of status events', (database) => {
     await eventually(async () => expect(heard).toEqual(['0 unknown', '1 delivered']));
   });
 
-  it('is 1 for the cancel of a message that had not started', async () => {
+  it('the sequence is 1 for the cancel of a message that had not started', async () => {
     const app = await fixture.boot({ dispatch: false });
     const heard = heardBy(app);
     await app.sms.cancel(await app.send('x'));

@@ -173,7 +173,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     ).toEqual([]);
   });
 
-  it('finding due lanes costs by lane and not by waiting batches', async () => {
+  it('the cost of finding due lanes grows with the lanes, not with the waiting batches', async () => {
     const whole = await wholeReadsOf(async () => {
       await store().queues.due(2_000);
       await store().queues.health();

@@ -21,7 +21,7 @@ describeEachDatabase('a process that is killed between answers and receipts', (d
 
   beforeEach(async () => {
     smsc = await Smsc.start();
-    // Only what is stored can tell.
+    // The stored rows alone decide, as the process is dead.
     smsc.knowsQueries = false;
     app = await Test.createTestingModule({
       imports: [

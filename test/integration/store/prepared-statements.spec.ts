@@ -25,7 +25,7 @@ describeEachDatabase(
       await source.destroy();
     });
 
-    /** What the connection keeps, by text. */
+    /** Prepared statements of the connection, by name. */
     const kept = async (): Promise<{ name: string; statement: string }[]> =>
       source.query(`SELECT name, statement FROM pg_prepared_statements ORDER BY name`);
     const repeatedly = async (work: () => Promise<unknown>, times = OFTEN) => {
@@ -34,7 +34,7 @@ describeEachDatabase(
     const read = () => store.all<{ name: string }>(READ, ['a']);
     const write = () => store.fastPath((sql) => sql.run(ADD, ['a']));
 
-    it('what runs often is kept, in and out of transactions; what runs seldom is not', async () => {
+    it('frequent statements are prepared, in and out of transactions, and rare ones are not', async () => {
       await repeatedly(() => store.transaction((tx) => tx.run(ADD, ['a'])));
       await repeatedly(read);
       await store.all('SELECT name FROM thing WHERE name <> ?', ['b']);
@@ -45,13 +45,13 @@ describeEachDatabase(
       expect(await read()).toHaveLength(OFTEN);
     });
 
-    it('nothing is kept where the option says so', async () => {
+    it('no statement is prepared where the option is off', async () => {
       store = databaseOf(source, { idleTimeout: 30_000, preparedStatements: false });
       await repeatedly(read);
       expect(await kept()).toEqual([]);
     });
 
-    it('texts without end are not kept without end', async () => {
+    it('the number of prepared statements is bounded', async () => {
       for (let text = 0; text < 70; text++)
         await repeatedly(() => store.all(`SELECT ${text} FROM thing WHERE name = ?`, ['a']));
       expect((await kept()).length).toBe(64);
@@ -60,7 +60,7 @@ describeEachDatabase(
     });
 
     it.each(['DISCARD ALL', 'DEALLOCATE ALL'])(
-      '%s between two runs is not noticed',
+      '%s between two runs causes no error',
       async (lose) => {
         await repeatedly(write);
         await repeatedly(read);
@@ -74,7 +74,7 @@ describeEachDatabase(
       },
     );
 
-    it('statements lost within a transaction of the store: it is made again, once', async () => {
+    it('a transaction of the store that loses its prepared statements is repeated once', async () => {
       await repeatedly(write);
       await repeatedly(read);
       let tries = 0;
@@ -88,7 +88,7 @@ describeEachDatabase(
       expect(await kept()).toHaveLength(2);
     });
 
-    it("a caller's transaction is not broken: what it runs is not prepared", async () => {
+    it('statements in the transaction of a caller are not prepared, so that their loss cannot break it', async () => {
       await repeatedly(write);
       await repeatedly(read);
       let tries = 0;
@@ -103,7 +103,7 @@ describeEachDatabase(
       expect(await kept()).toEqual([]);
     });
 
-    it('a table that is changed: what is kept of it heals', async () => {
+    it('statements on a changed table are prepared again', async () => {
       await repeatedly(read);
       await write();
       await source.query('ALTER TABLE thing ADD COLUMN size int');
@@ -119,7 +119,7 @@ describeEachDatabase(
       expect((await kept()).length).toBeGreaterThan(0);
     });
 
-    it('a connection on which another client has taken a name, as behind a pooler, prepares none any more', async () => {
+    it('a connection on which another client has taken a name, as behind a pooler, prepares no more statements', async () => {
       await repeatedly(read);
       const [statement] = await kept();
       await source.destroy();
@@ -131,7 +131,7 @@ describeEachDatabase(
       expect(await read()).toHaveLength(OFTEN);
     });
 
-    it('a connection that loses its statements again and again prepares none any more', async () => {
+    it('a connection that loses its statements repeatedly prepares no more statements', async () => {
       await repeatedly(read);
       await repeatedly(async () => {
         await source.query('DEALLOCATE ALL');
@@ -141,7 +141,7 @@ describeEachDatabase(
       expect(await kept()).toEqual([]);
     });
 
-    it('the logger and the slow log are told of the statement as before', async () => {
+    it('the logger and the slow log get the text of a prepared statement', async () => {
       const told: unknown[] = [];
       const tell = (method: keyof Logger) => [
         method,

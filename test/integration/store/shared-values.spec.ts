@@ -32,7 +32,7 @@ describe('rows of SQLite statements', () => {
   const rowsOf = (count: number, number: (n: number) => number, text: string | null): Row[] =>
     Array.from({ length: count }, (_, n) => [`id-${n}`, number(n), text, true]);
 
-  it('binds values that all rows share once, with the types they have in JSON', () => {
+  it('a SQLite statement binds values that all rows share once, with their JSON types', () => {
     const shared = read(rowsOf(20, () => 1_795_408_070_886_000, null));
     expect(shared.params).toHaveLength(4);
     expect(shared.found).toHaveLength(20);
@@ -47,14 +47,14 @@ describe('rows of SQLite statements', () => {
     });
   });
 
-  it('binds values that differ with their rows', () => {
+  it('a SQLite statement binds values that differ with their rows', () => {
     const mixed = read([...rowsOf(20, (n) => n, 'a'), ['last', 7, 'b', true]]);
     expect(mixed.params).toHaveLength(2);
     expect(mixed.found[20]).toMatchObject({ v_id: 'last', v_number: 7, v_text: 'b', v_flag: 1 });
     expect(mixed.found[5]).toMatchObject({ v_id: 'id-5', v_number: 5, number_type: 'integer' });
   });
 
-  it('binds every value of a small group with its row', () => {
+  it('a SQLite statement binds every value of a small group with its row', () => {
     const few = read(rowsOf(2, () => 1, 'a'));
     expect(few.params).toHaveLength(1);
     expect(few.found[1]).toMatchObject({ v_id: 'id-1', v_number: 1, v_text: 'a', v_flag: 1 });

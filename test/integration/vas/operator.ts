@@ -45,7 +45,7 @@ const PRODUCTS: readonly VasProduct[] = [
   },
 ];
 
-/** An operator with a book: a key has an effect once, and is answered as known afterwards. */
+/** An operator that keeps a log: a key has its effect once, and is answered as known afterwards. */
 export class Operator implements MessageTransport {
   readonly name = 'operator';
   readonly capabilities = { maxRecipients: 1, idempotencyWindow: 3_600_000, channels: ['vas'] };
@@ -54,11 +54,11 @@ export class Operator implements MessageTransport {
   readonly book = new Map<string, number>();
   /** Keys that the operator was asked for. */
   readonly asked: string[] = [];
-  /** What a question for an order tells; `undefined`: nothing. */
+  /** Status that a query for an order gets; `undefined`: the operator does not know the order. */
   answer: (key: string) => string | undefined = () => 'delivered';
   /** Whether the answer to a submission is lost after it took effect. */
   loses = false;
-  /** Throws before anything takes effect. */
+  /** Throws before the order takes effect. */
   refuse: (submission: Submission) => void = () => undefined;
 
   async submit(submission: Submission): Promise<SubmissionAccepted> {

@@ -129,7 +129,7 @@ describeEachDatabase('orders of airtime and data', (database) => {
     expect(operator.book.get(keyOf(requests()[0]))).toBe(1);
   });
 
-  it('a reference stands for its order for ever, after years and after the batch is gone', async () => {
+  it('a reference names its order for ever, after years and after the deletion of the batch', async () => {
     const order = orderOf();
     const first = await vas.order(order, { tenant });
     await reaches(first.id, 'processing');
@@ -229,7 +229,7 @@ describeEachDatabase('orders of airtime and data', (database) => {
     await expect(vas.order(orderOf(), { tenant })).rejects.toMatchObject({ code: 'cap_exceeded' });
   });
 
-  it('caps and references hold among processes, and refused orders hold up no others', async () => {
+  it('caps and references hold across processes, and refused orders delay no others', async () => {
     const other = new VasService(
       app.get(ChannelContext, { strict: false }),
       app.get(Router, { strict: false }),
@@ -255,7 +255,7 @@ describeEachDatabase('orders of airtime and data', (database) => {
     expect((await vas.list({ tenant })).data).toHaveLength(10);
   });
 
-  it('orders are off without an allowance, and in another currency', async () => {
+  it('orders are refused without an allowance, and in another currency', async () => {
     const other = randomUUID();
     await expect(vas.order(orderOf(), { tenant: other })).rejects.toMatchObject({
       code: 'vas_not_allowed',
@@ -331,7 +331,7 @@ describeEachDatabase('orders of airtime and data', (database) => {
     expect(await vas.find(id, { tenant })).toMatchObject({ status: 'reversed' });
   });
 
-  it('an unknown order stays unknown for ten years, is asked on, and is told of once', async () => {
+  it('an order without an outcome stays unknown for ten years, is polled on, and is announced once', async () => {
     operator.loses = true;
     operator.answer = () => undefined;
     const order = orderOf();
@@ -410,7 +410,7 @@ describeEachDatabase('orders of airtime and data', (database) => {
         code: 'not_found',
       },
     );
-    // The operator's own word still raises the status.
+    // A report of the operator still raises the status.
     const key = keyOf(requests()[0]);
     const none = { messageId: null, recipient: null, errorCode: null, providerTime: null };
     await store.reports.record(

@@ -132,7 +132,7 @@ describeEachDatabase('one-time codes', (database) => {
     expect(await statusOf(id, code)).toBe('exhausted');
   });
 
-  it('a check executes the same statements whatever it finds', async () => {
+  it('a check executes the same statements whatever its result', async () => {
     const statementsOf = async (id: string, code: string) => {
       log.clear();
       const answer = await statusOf(id, code).catch(({ code: error }: { code: string }) => error);
@@ -162,7 +162,7 @@ describeEachDatabase('one-time codes', (database) => {
     expect(statements).toEqual(expected.slice(0, 1));
   });
 
-  it('an idempotency key counts for its window', async () => {
+  it('an idempotency key returns the first verification within its window', async () => {
     const to = numberOf();
     const keyed = (length = 6) =>
       codes.start({ to, channel: 'sms', from: 'ACME', length }, { tenant, idempotencyKey: 'one' });
@@ -181,7 +181,7 @@ describeEachDatabase('one-time codes', (database) => {
     expect(await statusOf(id, code)).toBe('expired');
   });
 
-  it('another tenant finds no verification', async () => {
+  it('a verification of another tenant is not found', async () => {
     const { id, code } = await started();
     await expect(codes.check(id, code, { tenant: 'other' })).rejects.toMatchObject({
       code: 'not_found',

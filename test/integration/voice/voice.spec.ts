@@ -320,7 +320,7 @@ describeEachDatabase('voice', (database) => {
     expect(carrier.of(id)).toHaveLength(1);
   });
 
-  it('a scheduled call is moved and cancelled before it is dialled', async () => {
+  it('a scheduled call can be moved and cancelled before it is dialled', async () => {
     const sendAt = new Date(Date.now() + 3_600_000);
     const { id } = await voice.send({ from: FROM, to: TO, text: 'Hello', sendAt });
     const later = new Date(sendAt.getTime() + 1_000);
@@ -333,7 +333,7 @@ describeEachDatabase('voice', (database) => {
     });
   });
 
-  it('only marketing calls keep the do-not-call list and the quiet hours', async () => {
+  it('only marketing calls are bound by the do-not-call list and the quiet hours', async () => {
     const contacts = app.get(ContactsService);
     const listed = '2348012340000';
     await contacts.suppress(listed, {
@@ -431,14 +431,17 @@ describeEachDatabase('voice on the simulator', (database) => {
     ['9911', { status: 'completed', answeredBy: 'machine', duration: 7 }],
     ['9912', { status: 'completed', digits: '1' }],
     ['5678', { status: 'completed', duration: 7, billedSeconds: 60, cost: '15.00', digits: null }],
-  ])('a number that ends in %s ends as its digits say', async (digits, expected) => {
-    const { id } = await voice.send({
-      from: FROM,
-      to: `234801234${digits}`,
-      text: 'Hello',
-      collect: { maxDigits: 1 },
-      ...(digits === '9904' && { redial: { times: 1, after: '1s' } }),
-    });
-    await eventually(async () => expect(await voice.call(`${id}-0`)).toMatchObject(expected));
-  });
+  ])(
+    'a simulated call to a number that ends in %s has the outcome of these digits',
+    async (digits, expected) => {
+      const { id } = await voice.send({
+        from: FROM,
+        to: `234801234${digits}`,
+        text: 'Hello',
+        collect: { maxDigits: 1 },
+        ...(digits === '9904' && { redial: { times: 1, after: '1s' } }),
+      });
+      await eventually(async () => expect(await voice.call(`${id}-0`)).toMatchObject(expected));
+    },
+  );
 });

@@ -160,8 +160,8 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
     });
   });
 
-  it('redelivery of one, since a time, or of undelivered events keeps the webhook-id', async () => {
-    // Nothing is tried again by itself.
+  it('redelivery of one event, of events since a time, or of undelivered events keeps the webhook-id', async () => {
+    // The sender makes no retry by itself.
     customer.respond = answer(500, { 'retry-after': '3600' });
     const { id } = await hook();
     const since = new Date().toISOString();

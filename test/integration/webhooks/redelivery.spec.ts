@@ -12,7 +12,7 @@ describeWebhooks('webhook redelivery', (stage) => {
     ['the last try', []],
     ['a try', [3_600_000]],
   ])(
-    'a redelivery requested while %s is in flight is made although that fails',
+    'a redelivery requested while %s is in flight is made after the failure of that attempt',
     async (_, schedule) => {
       const gateway = await stage.start({ schedule });
       const held: ServerResponse[] = [];

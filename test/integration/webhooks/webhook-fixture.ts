@@ -142,7 +142,7 @@ export class WebhookProcess {
     for (const { lane } of await this.sender.due(0)) this.sender.wake(lane.replace('webhook:', ''));
   }
 
-  /** Resolves when no lane is at work. */
+  /** Resolves when no lane is being drained. */
   async idle(): Promise<void> {
     while (/ lane /.test(this.queues.underWay)) await sleep(1);
   }

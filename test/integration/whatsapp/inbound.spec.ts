@@ -168,7 +168,7 @@ describeEachDatabase('inbound messages', (database) => {
     expect(heardOf(good)).toHaveLength(1);
   });
 
-  it('a bad inbound entry fails no other and only bad ones are refused', async () => {
+  it('a bad inbound entry fails no other entry, and only a callback of bad entries alone is refused', async () => {
     const from = number();
     const { data: _none, ...empty } = received(from, 'x');
     const bad = [empty, received('nobody', 'x'), received(from, 'x', { message_id: 7 })];
@@ -258,7 +258,7 @@ describeEachDatabase('inbound messages', (database) => {
     await eventually(async () => expect(await repliesTo(from)).toEqual(['You are in']));
   });
 
-  it('an old message opens no window and one dated in the future no longer window', async () => {
+  it('an old message opens no window, and a message from the future opens no longer window', async () => {
     const [old, ahead] = [number(), number()];
     await contacts.optIn([old, ahead], { channel: 'whatsapp', source: 'test' });
     const at = (time: number) => ({ received_at: new Date(clock.now() + time).toISOString() });

@@ -109,7 +109,7 @@ describeEachDatabase('templates as Meta lists them', (database) => {
     });
   });
 
-  it('a webhook changes the status of a template at once, and listeners hear of it', async () => {
+  it('a webhook changes the status of a template at once and calls the listeners', async () => {
     const template = cloud.templates.find(({ name }) => name === 't1');
     template!.status = 'PAUSED';
     expect(await change('PAUSED', 't1')).toBe(204);
@@ -152,7 +152,7 @@ describeEachDatabase('templates as Meta lists them', (database) => {
     expect(await change('APPROVED', 'white space')).toBe(400);
   });
 
-  it('the next list has new templates, and an unreadable one leaves the last as it is', async () => {
+  it('the next list adds new templates, and an unreadable list leaves the last one in use', async () => {
     const components = [{ type: 'BODY', text: 'Hi {{name}}, {{order}} for {{name}}.' }];
     const fresh = { name: 'fresh', language: 'en', category: 'MARKETING', components };
     cloud.templates.push({ ...fresh, status: 'APPROVED', parameter_format: 'NAMED' });

@@ -155,7 +155,7 @@ describeEachDatabase('the WhatsApp Cloud API', (database) => {
     await isClosed();
   });
 
-  it('a person who stopped marketing in WhatsApp gets none until a new opt-in', async () => {
+  it('a person who stopped marketing in WhatsApp gets no marketing until a new opt-in', async () => {
     const to = '2348012345681';
     await contacts.optIn(to, CONSENT);
     refuseNext(131050);
@@ -169,7 +169,7 @@ describeEachDatabase('the WhatsApp Cloud API', (database) => {
     await eventually(async () => expect(await counts(again)).toEqual({ sent: 1 }));
   });
 
-  it('a person without a number is a contact by the user id, and is answered there', async () => {
+  it('a person without a number is a contact by the user id, and can be answered by it', async () => {
     const user = 'NG.13491208655302741918';
     await receive({ from_user_id: user }, 'wamid.bsuid');
     const to = `platform:${user}`;

@@ -50,7 +50,7 @@ describeWithServer('kannel', 'what people write through a real bearerbox', () =>
               }),
             ],
           }).compile();
-          // Kannel keeps its connection, and would be waited for.
+          // Kannel keeps its connection open, for which close() would wait.
           app = module.createNestApplication<NestFastifyApplication>(
             new FastifyAdapter({ forceCloseConnections: true }),
           );

@@ -42,7 +42,7 @@ export async function startKannelApp(
       }),
     ],
   }).compile();
-  // Kannel keeps its connection, and would be waited for.
+  // Kannel keeps its connection open, for which close() would wait.
   const app = testing.createNestApplication<NestFastifyApplication>(
     new FastifyAdapter({ forceCloseConnections: true }),
   );

@@ -43,7 +43,7 @@ function suite(database: TestDatabase): void {
   const expectDelivered = (to: readonly string[]) =>
     eventually(async () => expect(await numbersDelivered()).toEqual(to));
 
-  it("Kannel's callbacks bring every message to delivered and each was sent once", async () => {
+  it('every message through Kannel is sent once and delivered by its callbacks', async () => {
     const to = numbers(100);
     const id = await send(to);
     await eventually(async () => expect(await counts(id)).toEqual({ delivered: 100 }));
@@ -57,7 +57,7 @@ function suite(database: TestDatabase): void {
     });
   });
 
-  it('texts arrive unchanged in the estimated number of parts', async () => {
+  it('texts through Kannel arrive unchanged in the estimated number of parts', async () => {
     const texts = ['Grüße für 5 €: {x} [y]', 'Привет 😀', `long ${'lorem ipsum '.repeat(25)}end`];
     const to = numbers(texts.length);
     const ids = await Promise.all(texts.map((text, index) => send([to[index] as string], text)));

@@ -2,7 +2,7 @@ export interface SmppKannelPorts {
   readonly admin: number;
   readonly boxes: number;
   readonly sendsms: number;
-  /** Of the SMPP server. */
+  /** Port of the SMPP server. */
   readonly smsc: number;
   /** For inbound messages and receipts. */
   readonly inbound: number;

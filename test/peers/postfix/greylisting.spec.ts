@@ -45,7 +45,7 @@ describeWithServer('postgrey', 'a lane of emails to a greylisting server', () =>
         await remote.close();
       });
 
-      it('waits and is sent later, and the others of its batch and the next one do not wait', async () => {
+      it('a greylisted recipient waits and is sent later, and other recipients and batches do not wait', async () => {
         const email = app.get(EmailService);
         const message = { from: 'shop@example.com', subject: 'Hello', text: 'Hello' };
         const others = Array.from({ length: 20 }, (_, n) => `n${n}@free.example`);

@@ -6,7 +6,7 @@ import { TestGateway } from '../../e2e/gateway/test-gateway.js';
 import { eventually } from '../../support/eventually.js';
 import { describeWithServer } from '../../support/servers.js';
 
-// Attacks last for seconds each.
+// Each attack lasts for several seconds.
 jest.setTimeout(120_000);
 
 const CONNECTIONS = 200;
@@ -42,7 +42,7 @@ describeWithServer('slowhttptest', 'a gateway under slow attacks', () => {
   }
 
   it("the gateway serves other clients during slow attacks and keeps no attacker's connection", async () => {
-    // Its connection is there before theirs: a new one may be too slow on a machine that stands still.
+    // The probe connects before the attackers: a new connection may be too slow on a stalled machine.
     await eventually(async () =>
       expect((await gateway.call('GET', '/health/live')).status).toBe(200),
     );
@@ -62,7 +62,7 @@ describeWithServer('slowhttptest', 'a gateway under slow attacks', () => {
       most = Math.max(most, await gateway.connections());
     }
     const outputs = await attacks;
-    // They did come, and were never all of them inside at once.
+    // The attackers connected, but never all of them at once.
     expect(most).toBeGreaterThan(20);
     expect(served).toBeGreaterThan(10);
     for (const output of outputs) expect(output).toMatch(/service available:?\s*YES|closed/i);

@@ -100,7 +100,7 @@ describe('other SMPP clients as customers of the gateway', () => {
       const { stdout } = await promisify(execFile)('/usr/bin/perl', args);
       const [id = '', receipt, ...answers] = stdout.trim().split('\n');
       expect(await textOf(id)).toBe('Hello from Perl');
-      // Delivered, and ESME_RCANCELFAIL.
+      // State 2 is delivered; 0x11 is ESME_RCANCELFAIL.
       expect(answers).toEqual(['state 0 2', 'cancel 17']);
       expect(receipt).toMatch(new RegExp(`^id:${id} .* stat:DELIVRD err:000 text:$`));
       await expectNoneWaiting();

@@ -67,7 +67,7 @@ describeWithServer('netsmpp', 'our client at an SMSC of libnet-smpp-perl', () =>
     return { ...submission, submissionId: id, reference };
   };
   const submits = () => lines.filter((line) => line.startsWith('submit '));
-  /** As a phone shows them, by recipient. */
+  /** Texts as a phone shows them, by recipient. */
   function textTo(to: string): string | undefined {
     const assembler = new MessageAssembler();
     let text: string | undefined;

@@ -10,7 +10,7 @@ declare module 'smpp' {
     readonly sequence_number: number;
     readonly [field: string]: Value;
     toBuffer(): Buffer;
-    /** The answer with status 0. */
+    /** Makes the answer with status 0. */
     response(): PDU;
   }
 

@@ -11,7 +11,7 @@ export interface ErrorAnswer {
   readonly error: {
     /** Such as `invalid_field`, `forbidden`, `not_found`, `already_sent`. */
     readonly code: string;
-    /** What is wrong and the remedy. */
+    /** The cause and the remedy. */
     readonly message: string;
     /** Each wrong field of the request. */
     readonly fields?: readonly { readonly path: string; readonly message: string }[];

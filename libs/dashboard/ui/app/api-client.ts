@@ -1,14 +1,14 @@
 import type { ErrorAnswer } from '../../src/api.js';
 import { mount } from './router.js';
 
-/** What the server refused, or that it did not answer, in words that a person can act on. */
+/** A refusal by the server, or a missing answer, in words that a person can act on. */
 export class ApiError extends Error {
   constructor(
     /** HTTP status; 0 where no answer came. */
     readonly status: number,
     readonly code: string,
     message: string,
-    /** What is wrong with each field of the request, by its name. */
+    /** The error of each wrong field of the request, by its name. */
     readonly fields: Readonly<Record<string, string>> = {},
   ) {
     super(message);
@@ -18,7 +18,7 @@ export class ApiError extends Error {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** The page asks by itself: the call does not keep an absent person signed in. */
+  /** The page calls without a person's action, so that the call does not extend the session. */
   readonly background?: boolean;
   /** The change after which the page reads again. */
   readonly after?: string;

@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ChannelInfo, ContextAnswer } from '../../src/api.js';
 
-/** What `api/context` answered; every page is drawn inside it. */
+/** The answer of `api/context`, for every page. */
 export const ContextData = createContext<ContextAnswer | undefined>(undefined);
 
 export function useContextData(): ContextAnswer {

@@ -79,7 +79,7 @@ function listen(): void {
 
 function pollInstead(): void {
   stop();
-  // Not at once: the stream also ends at a sign-out, whose page is about to leave.
+  // After an interval, as the stream also ends at a sign-out, whose page is about to leave.
   if (listeners.size > 0) poll = setTimeout(() => void look(), interval());
 }
 

@@ -30,7 +30,7 @@ export type CurlAction =
     }
   | { readonly action: 'messages'; readonly channel: string };
 
-/** What the dashboard and the portal do not share. */
+/** The differences between the dashboard and the portal. */
 export interface Product {
   readonly pages: readonly Page[];
   /** Above the navigation, such as the choice of an account. */
@@ -39,7 +39,7 @@ export interface Product {
   readonly bottom?: ComponentType;
   /** The command for an action; `undefined` where the interface has none. */
   readonly curl?: (action: CurlAction) => string | undefined;
-  /** Where the templates of a channel are listed, for a choice instead of a text field. */
+  /** Path that lists the templates of a channel, for a choice instead of a text field. */
   readonly templates?: string;
   /** Senders to choose from, by channel. */
   readonly senders?: (channel: string) => Promise<readonly string[]>;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Where the pages are mounted, with a slash at the end: the server writes `<base href>` by depth. */
+/** Address at which the pages are mounted, with a slash at the end; the server writes `<base href>` by depth. */
 export const mount = new URL('.', document.baseURI);
 
 /** One address: `{mount}/{page}/{id}/{tab}?{query}`. */

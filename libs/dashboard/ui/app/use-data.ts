@@ -10,7 +10,7 @@ export interface Loaded<T> {
   /** True until the first answer. */
   readonly loading: boolean;
   readonly reload: () => Promise<void>;
-  /** The same, as the page's own doing: it keeps no absent person signed in. */
+  /** Reads again without a person's action, so that it does not extend the session. */
   readonly refresh: () => Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function useData<T>(
         setState({ path, data });
       } catch (error) {
         if (controller.signal.aborted || !(error instanceof ApiError)) return;
-        // A live page keeps what it shows when one read fails; the next one mends it.
+        // A live page keeps its data when one read fails; the next read replaces it.
         setState((before) =>
           before.path === path && before.data !== undefined && error.status === 0
             ? before
@@ -87,7 +87,7 @@ export function useData<T>(
 
   useEffect(() => {
     if (!live) return undefined;
-    // A read that runs is not cut short: under steady changes no read would ever end.
+    // A running read is not aborted: under steady changes no read would ever end.
     return onChange(() => {
       if (running.current) changedMeanwhile.current = true;
       else void read(true);

@@ -23,7 +23,7 @@ export function useTone(channel: string | undefined): (status: string) => Tone {
       .flatMap(({ statuses }) => statuses)
       .find(({ name }) => name === status);
     if (!known) return 'neutral';
-    // Counts as failed, but a person wanted it.
+    // A cancelled message counts as failed, but a person asked for the cancel.
     if (status === 'cancelled') return 'neutral';
     if (known.failed) return 'danger';
     if (status === 'unknown' || status === 'complained') return 'warning';

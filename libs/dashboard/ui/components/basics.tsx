@@ -79,7 +79,7 @@ export function Card(props: {
   );
 }
 
-/** Nothing is here yet, and what to do next. */
+/** Says that a list is empty, and the next step. */
 export function Empty(props: {
   icon: IconName;
   title: string;
@@ -140,7 +140,7 @@ export function ErrorNotice(props: {
   );
 }
 
-/** Grey lines while the first answer is on its way. */
+/** Grey lines while the first answer is loading. */
 export function Skeleton({ lines = 5 }: { lines?: number }): JSX.Element {
   return (
     <div class="skeleton" role="status">

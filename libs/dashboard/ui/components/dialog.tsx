@@ -43,15 +43,15 @@ export function Dialog(props: {
   );
 }
 
-/** A form in a dialog: one button that does it, one that leaves it, and the refusal between. */
+/** A form in a dialog with a submit button, a cancel button, and the error between them. */
 export function FormDialog(props: {
   title: string;
   wide?: boolean;
-  /** Name of the button. */
+  /** Label of the submit button. */
   submit: string;
   danger?: boolean;
   disabled?: boolean;
-  /** Resolves when it is done; the dialog then closes, unless `keepOpen`. */
+  /** Submits the form; once it resolves, the dialog closes, unless `keepOpen`. */
   action: (values: FormData) => Promise<unknown>;
   keepOpen?: boolean;
   onClose: () => void;

@@ -15,7 +15,7 @@ type SelectProps = Common &
     options: readonly (readonly [value: string, title: string])[];
   };
 
-/** Name, hint and refusal of a field, tied to it for screen readers. */
+/** Name, hint and error of a field, linked to it for screen readers. */
 function Labelled(props: {
   id: string;
   common: Common;

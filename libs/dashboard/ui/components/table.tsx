@@ -73,7 +73,7 @@ export function List<T>(props: {
   columns: readonly Column<T>[];
   id: (row: T) => string;
   to?: (row: T) => string;
-  /** What stands there without rows. */
+  /** Shown where the list has no rows. */
   empty: ComponentChildren;
 }): JSX.Element {
   const { data, error, loading, reload } = props.list;

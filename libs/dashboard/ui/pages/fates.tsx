@@ -6,7 +6,7 @@ import { useAction } from '../app/use-data.js';
 import { StatusBadge, words } from '../components/badge.js';
 import { Button, ErrorNotice } from '../components/basics.js';
 
-/** What the simulated network reports next of a message. */
+/** Buttons that choose the simulated network's next report of a message. */
 export function Fates(props: {
   channel: string;
   message: { readonly id: string; readonly status: string | null };

@@ -160,7 +160,7 @@ function PhoneBubble(props: {
   );
 }
 
-/** What a call speaks is in quotation marks. */
+/** The text of a call is in quotation marks. */
 const quoted = ({ kind, text }: PhoneMessage): string =>
   kind === 'call' ? `“${text ?? ''}”` : (text ?? '');
 

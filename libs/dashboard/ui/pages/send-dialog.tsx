@@ -258,7 +258,7 @@ function useEstimate(request: SendRequest | undefined): Estimated {
   return answer;
 }
 
-/** What the send would do, told while the person still writes it. */
+/** Shows the effect of the send while the person writes it. */
 function Estimate({ answer }: { answer: Estimated }): JSX.Element {
   return (
     <div class="estimate" role="status" aria-label="Estimate">

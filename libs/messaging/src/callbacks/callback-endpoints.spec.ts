@@ -27,7 +27,7 @@ it('an endpoint without a verification is refused by the name of the option', ()
   }
 });
 
-it('secrets verify signatures, also where insecure is set', () => {
+it('the option secrets verifies signatures, also where insecure is set', () => {
   for (const options of [{ secrets: [secret] }, { secrets: [secret], insecure: true }])
     expect(verifierOf(options).verify(callbackRequest())).toBe(false);
   expect(warn).not.toHaveBeenCalled();

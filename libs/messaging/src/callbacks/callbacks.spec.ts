@@ -241,7 +241,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(log.join()).not.toContain(NUMBER);
   });
 
-  it('one bad entry fails no other and only bad entries are 400', async () => {
+  it('one bad entry fails no other entry, and only a callback of bad entries alone is 400', async () => {
     const url = await boot({ insecure: true });
     const bad = { reference_id: NUMBER };
     expect((await send(url, JSON.stringify([bad, event, 7]))).status).toBe(204);

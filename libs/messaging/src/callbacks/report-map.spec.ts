@@ -78,7 +78,7 @@ describe('callbackParser of a report map', () => {
       expect(one({ dlr })).toMatchObject({ status: null, rawStatus: String(dlr) });
   });
 
-  it('a bad entry fails no other and its content is not shown', () => {
+  it('a bad entry fails no other entry, and its content is not shown', () => {
     const secret = '2348012345678';
     const bad = [
       null,

@@ -36,7 +36,7 @@ function byKey(consents: readonly ContactConsent[]): ReadonlyMap<string, Contact
 const RAISED = ['source', 'evidence', 'state', 'at'];
 
 /**
- * Of two entries for one scope the younger one wins; at the same instant the refusal wins. An entry
+ * The younger of two entries for one scope wins; at the same instant the refusal wins. An entry
  * in the future (the parameter is the present) means a wrong clock: then any refusal wins.
  */
 const WINS = `(new.at > messaging_consent.at OR (new.at = messaging_consent.at

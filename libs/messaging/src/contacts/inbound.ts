@@ -60,7 +60,7 @@ export class InboundRecorder {
     this.#consentOf = options.consent ?? consentWords();
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: MOST,
-      // Of a listener, or in the data of one message.
+      // Any other error is that of a listener, or of one message's data.
       isItemError: (error) => !isUnavailable(error),
     });
   }
@@ -180,7 +180,7 @@ export class InboundRecorder {
 
   async #persist(tx: Transaction, all: readonly Incoming[]): Promise<InboundReceived[]> {
     const fresh = await this.#addDigests(tx, new Set(all.map(({ digest }) => digest)));
-    // Of two messages with one id in one group, the first is taken.
+    // The first of two messages with one id in one group is taken.
     const taken = all.filter(({ digest }) => fresh.delete(digest));
     if (taken.length === 0) return [];
     const byTenant = groupedBy(taken, ({ tenant }) => tenant);

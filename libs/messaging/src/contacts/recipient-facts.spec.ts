@@ -30,7 +30,7 @@ it('concurrent questions whether the tables are empty share one query', async ()
   expect(reader.presumesEmpty()).toBe(true);
 });
 
-it('a contact written during the query ends its answer', async () => {
+it('a contact written during the query invalidates its answer', async () => {
   const { answers, reader } = slowDatabase();
   const asked = reader.read(noRecipients, 'known');
   await turn();
@@ -40,7 +40,7 @@ it('a contact written during the query ends its answer', async () => {
   expect(reader.presumesEmpty()).toBe(false);
 });
 
-it('a fresh look uses no earlier answer', async () => {
+it('a fresh read uses no cached answer', async () => {
   const { answers, reader } = slowDatabase();
   const early = reader.read(noRecipients, 'known');
   await turn();
@@ -56,7 +56,7 @@ it('a fresh look uses no earlier answer', async () => {
   expect(reader.presumesEmpty()).toBe(false);
 });
 
-it('fresh looks share a query that begins after they were asked for', async () => {
+it('concurrent fresh reads share a query that begins after all of them', async () => {
   const { answers, reader } = slowDatabase();
   const look = () => reader.read(noRecipients, 'known', { fresh: true });
   const first = [look(), look()];

@@ -34,7 +34,7 @@ it('toHaveSent() compares the given fields, numbers in any usual form, and asymm
   expect(messaging).not.toHaveSent({ subject: 'Hello' });
 });
 
-it('toHaveSentNothing() fails where a message was sent, and while one is on its way', () => {
+it('toHaveSentNothing() fails where a message was sent, and while a message is in flight', () => {
   expect(tester([])).toHaveSentNothing();
   expect(tester([message])).not.toHaveSentNothing();
   expect(() => expect(tester([], { busy: true })).toHaveSentNothing()).toThrow(
@@ -42,7 +42,7 @@ it('toHaveSentNothing() fails where a message was sent, and while one is on its 
   );
 });
 
-it('a failure shows what was sent', () => {
+it('a failed matcher shows the sent messages', () => {
   expect(() => expect(tester([message])).toHaveSent({ body: 'Hello' })).toThrow(
     /Expected: .*Hello[\s\S]*Sent:[\s\S]*481516/,
   );
@@ -51,7 +51,7 @@ it('a failure shows what was sent', () => {
   expect(() => expect(tester(many)).toHaveSentNothing()).toThrow('2 earlier ones are left out');
 });
 
-it('a failure names the step that the test left out', () => {
+it('a failed matcher names the step that the test left out', () => {
   expect(() => expect(tester([], { busy: true })).toHaveSent()).toThrow('await messaging.idle()');
   const next = new Date('2026-01-02T03:04:05.000Z');
   expect(() => expect(tester([], { next })).toHaveSent()).toThrow(

@@ -96,7 +96,7 @@ it('sent() has a message once the dispatch has handed it to a provider', async (
   expect(messaging.sent()).toEqual([]);
 });
 
-it('deliver() and fail() report a batch or one of its messages, and the app hears of it', async () => {
+it('deliver() and fail() report a batch or one of its messages, and listeners of the app are called', async () => {
   const { messaging, sms, heard } = await started();
   const one = await sms.send(hello);
   await messaging.deliver(one.id);
@@ -138,7 +138,7 @@ it('deliver() refuses a message that no provider has, and changes nothing', asyn
   expect((await sms.batch(id)).counts).toEqual({ queued: 1 });
 });
 
-it('clock.advance() sends what is scheduled, in the order of its times, and not what is later', async () => {
+it('clock.advance() sends messages that fall due, in the order of their times, and no later ones', async () => {
   const { messaging, sms } = await started();
   const start = messaging.clock.now().getTime();
   for (const hours of [3, 1, 2])
@@ -191,7 +191,7 @@ it('receive() opens the WhatsApp window for 24 hours', async () => {
   expect(messaging.sent()).toHaveLength(2);
 });
 
-it('idle() waits for what a listener sends in answer', async () => {
+it('idle() waits for the messages that a listener sends', async () => {
   const { messaging, contacts } = await started();
   await contacts.optIn(TO, { channel: 'whatsapp', source: 'form' });
   await messaging.receive({ from: TO, text: 'Are you open?' });
@@ -209,7 +209,7 @@ it('receive() takes the channel of the last message to the sender, so that STOP 
   });
 });
 
-it('a notification falls back to its next channel after its time, and where its first one fails', async () => {
+it('a notification falls back to its next channel after the wait, and where its first message fails', async () => {
   const { messaging } = await started();
   const notifications = app!.get(NotificationService);
   const notification = {

@@ -65,7 +65,7 @@ const ARRIVED = ['delivered', 'completed'];
 const RECEIVER = '2348000000001';
 
 /**
- * What tests ask and tell a module of {@link MessagingTestingModule}.
+ * Reads and drives a module of {@link MessagingTestingModule} in tests.
  * @example
  * const { id } = await sms.send({ from: 'ACME', to: '2348012345678', body: 'Hello' });
  * await messaging.deliver(id);

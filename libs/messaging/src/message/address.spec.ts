@@ -54,7 +54,7 @@ it('a text is read only as one of the kinds asked for', () => {
   expect(readAddress('NG.1', ['phone', 'platform'])).toBeUndefined();
 });
 
-it('any text is read without an error, and what is read is normalised', () => {
+it('any text is read without an error, and its address is normalised', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.emailAddress()), (text) => {
       const read = readAddress(text);
@@ -63,7 +63,7 @@ it('any text is read without an error, and what is read is normalised', () => {
   );
 });
 
-it('a masked address cannot be used', () => {
+it('a masked address is not read as an address', () => {
   const masked = ['2348012345678', 'ada@example.com', 'platform:NG.123456789', 'platform:NG.1'];
   expect(masked.map((key) => maskAddress(addressOfKey(key)))).toEqual([
     '23480******78',

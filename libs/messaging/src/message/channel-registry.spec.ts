@@ -56,7 +56,7 @@ it('a registered channel adds its statuses by rank', () => {
   expect(registry.isTerminal('handed_over')).toBe(false);
 });
 
-it('finds a channel by the type of its callback', () => {
+it('the registry finds a channel by the type of its callback', () => {
   const registry = registryOf();
   expect(registry.ofEvent('sms.delivery_report')?.name).toBe('sms');
   expect(registry.ofEvent('sms.message_received')?.name).toBe('sms');
@@ -88,7 +88,7 @@ it.each<[string, ChannelDefinition, RegExp]>([
   expect(() => new ChannelRegistry([...builtIn, definition])).toThrow(MessagingConfigError);
 });
 
-it('names the registered channels where one is missing', () => {
+it('an unknown channel is refused with the names of the registered channels', () => {
   expect(() => registryOf().get('telegram')).toThrow(
     /'telegram' is not registered; known are sms, whatsapp/,
   );

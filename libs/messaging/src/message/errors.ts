@@ -217,7 +217,7 @@ export class DatabaseShutdownTimeoutError extends MessagingError {
  * | {@link LostAnswerFailure} | may have been accepted, and a repeat could be delivered twice | `unknown` |
  * | {@link PausedUncertainFailure} | may have been accepted, and the provider accepts nothing now | the same, after a pause of the lane; the try does not count |
  *
- * Where the route has a further provider (`failover()`), a message that was certainly not accepted
+ * If the route has a further provider (`failover()`), a message that was certainly not accepted
  * leaves by that one at once; an uncertain one never does.
  *
  * "Not accepted" needs proof, because a message that goes back to the queue leaves under a new key:

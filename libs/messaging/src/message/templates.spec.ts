@@ -90,7 +90,7 @@ describe('templates', () => {
   });
 });
 
-it('an update that comes while the list is read is not undone by the older list', async () => {
+it('a template update during a list read is not undone by the older list', async () => {
   const templates = new SyncedTemplates();
   const listed = { name: 'a', language: 'en', category: null, params: 0 } as const;
   const approved = [[{ ...listed, status: 'approved' as const }]];

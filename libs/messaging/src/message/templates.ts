@@ -173,7 +173,7 @@ export class SyncedTemplates {
     for (const template of lists.flat()) {
       const { name, language } = template;
       const languages = templates.get(name) ?? new Map<string, PlatformTemplate>();
-      // Of two business accounts one may send it.
+      // A template of two business accounts is sent by the one that has it approved.
       if (languages.get(language)?.status !== 'approved') languages.set(language, template);
       templates.set(name, languages);
     }

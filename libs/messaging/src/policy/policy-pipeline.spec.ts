@@ -28,22 +28,22 @@ const defer = (until: number): PolicyDecision => ({ decision: 'defer', until: ne
 function policies(
   ...say: (PolicyDecision | ((slice: PolicySlice) => PolicyDecision | undefined))[]
 ) {
-  return say.map((verdict, index): MessagingPolicy => ({
+  return say.map((given, index): MessagingPolicy => ({
     name: `p${index}`,
     decide: async (slice) => {
-      const said = typeof verdict === 'function' ? verdict(slice) : verdict;
+      const said = typeof given === 'function' ? given(slice) : given;
       return new Map(said ? [[0, said]] : []);
     },
   }));
 }
 
-async function ruling(...say: Parameters<typeof policies>) {
+async function decisionOf(...say: Parameters<typeof policies>) {
   const pipeline = new PolicyPipeline(() => policies(...say), noFacts, systemClock, registry);
   return (await pipeline.review([addressed], 'send')).get(0);
 }
 
 it('the first denial counts', async () => {
-  expect(await ruling(defer(5), deny('a'), deny('b'), { decision: 'allow' })).toMatchObject({
+  expect(await decisionOf(defer(5), deny('a'), deny('b'), { decision: 'allow' })).toMatchObject({
     decision: 'deny',
     code: 'a',
     policy: 'p1',
@@ -51,7 +51,7 @@ it('the first denial counts', async () => {
 });
 
 it('the latest deferral counts', async () => {
-  expect(await ruling(defer(5), defer(9), defer(7))).toEqual({
+  expect(await decisionOf(defer(5), defer(9), defer(7))).toEqual({
     decision: 'defer',
     until: new Date(9),
     policy: 'p1',
@@ -64,14 +64,16 @@ it('substituted content is judged by the next policies', async () => {
     seen.push(items[0]!.message.content.kind);
     return undefined;
   };
-  expect(await ruling(look, { decision: 'substitute', content: template }, look)).toMatchObject({
-    decision: 'substitute',
-    content: template,
-  });
+  expect(await decisionOf(look, { decision: 'substitute', content: template }, look)).toMatchObject(
+    {
+      decision: 'substitute',
+      content: template,
+    },
+  );
   expect(seen).toEqual(['text', 'template']);
 });
 
-it('a substitution with another consent category is decided about by the policies before it, too', async () => {
+it('earlier policies also decide on a substitution with another consent category', async () => {
   const known = [{ suppressed: null, contact: 'c', category: 'marketing', consent: 'opted_out' }];
   const facts = {
     read: async () => new Map([[0, known]]),
@@ -103,7 +105,7 @@ it('an invalid decision names the policy', async () => {
   const stray: MessagingPolicy = { name: 'stray', decide: async () => new Map([[7, deny('x')]]) };
   const pipeline = new PolicyPipeline(() => [stray], noFacts, systemClock, registry);
   await expect(pipeline.review([addressed], 'send')).rejects.toThrow('policy stray');
-  await expect(ruling(defer(Number.NaN))).rejects.toThrow('policy p0');
+  await expect(decisionOf(defer(Number.NaN))).rejects.toThrow('policy p0');
 });
 
 describe('the scope of a policy', () => {
@@ -141,10 +143,10 @@ describe('the scope of a policy', () => {
   it('scope refused reads and judges only recipients who refused', async () => {
     const seen: string[] = [];
     const pipeline = pipelineOf(denier({ recipients: 'refused' }, seen));
-    const rulings = await pipeline.review([{ ...addressed, recipients: many }], 'send');
+    const decisions = await pipeline.review([{ ...addressed, recipients: many }], 'send');
     expect(reads).toEqual(['refused', 'refused']);
     expect(seen).toEqual([...refused]);
-    expect([...rulings.keys()].map((place) => many[place])).toEqual([...refused]);
+    expect([...decisions.keys()].map((place) => many[place])).toEqual([...refused]);
   });
 
   it('while no refusal is stored, a send asks no policy with scope refused', async () => {
@@ -160,16 +162,16 @@ describe('the scope of a policy', () => {
     const seen: string[] = [];
     const pipeline = pipelineOf(denier({}, seen));
     const parts = [many.slice(0, 2_400), many.slice(2_400, 2_450), many.slice(2_450)];
-    const rulings = await pipeline.review(
+    const decisions = await pipeline.review(
       parts.map((recipients) => ({ ...addressed, recipients })),
       'send',
     );
     expect(reads).toEqual(['known', 'known']);
     expect(seen).toEqual(many);
-    expect(rulings.size).toBe(many.length);
+    expect(decisions.size).toBe(many.length);
   });
 
-  it('the messages of a dispatch are judged together, for two may have one recipient', async () => {
+  it('the policies judge all messages of a slice together, as two of them may have one recipient', async () => {
     const slices: number[] = [];
     const counter: MessagingPolicy = {
       name: 'counter',
@@ -187,12 +189,12 @@ describe('the scope of a policy', () => {
     const pipeline = pipelineOf(denier({ channels: ['whatsapp'] }, seen));
     expect((await pipeline.review([addressed], 'send')).size).toBe(0);
     expect(reads).toEqual([]);
-    const rulings = await pipeline.review(
+    const decisions = await pipeline.review(
       [addressed, { message: whatsapp, recipients: ['2348000000001'] }, addressed],
       'dispatch',
     );
     expect(seen).toEqual(['2348000000001']);
-    expect([...rulings.keys()]).toEqual([1]);
+    expect([...decisions.keys()]).toEqual([1]);
   });
 
   it('scope unread judges all recipients without facts', async () => {

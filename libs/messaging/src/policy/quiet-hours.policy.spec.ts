@@ -27,8 +27,8 @@ const NEW_YORK = '12125550123';
 async function untilOf(recipient: string, now: number): Promise<Date | undefined> {
   const policy = new QuietHoursPolicy({ from: '21:00', to: '08:00' }, registryOf());
   const items = [{ message, recipient: addressOfKey(recipient), facts: UNKNOWN_RECIPIENT }];
-  const verdict = (await policy.decide({ stage: 'dispatch', now, items })).get(0);
-  return verdict?.decision === 'defer' ? verdict.until : undefined;
+  const decision = (await policy.decide({ stage: 'dispatch', now, items })).get(0);
+  return decision?.decision === 'defer' ? decision.until : undefined;
 }
 
 describe('quiet hours', () => {

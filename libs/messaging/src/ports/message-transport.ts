@@ -82,15 +82,15 @@ export interface PartReport extends Pick<
 /** A submission that was sent, or may have been, for a poll of its reports. */
 export interface SentSubmission extends Pick<Submission, 'channel' | 'recipients' | 'firstSentAt'> {
   readonly submissionId: string;
-  /** Of a poll. */
+  /** Sender of the message, for a poll. */
   readonly sender?: string;
   /** The provider's reference; `null` where no answer gave one. */
   readonly reference: string | null;
-  /** Where the reference is several ids with spaces between them: the reports that named one of them. */
+  /** Reports of parts, where the reference is several ids with spaces between them. */
   readonly parts?: readonly PartReport[];
   /** 1 for the first try. @default 1 */
   readonly attempt?: number;
-  /** What was sent, on channels whose messages have an effect that cannot be taken back. */
+  /** Content of the message, on channels whose messages have an effect that cannot be taken back. */
   readonly content?: MessageContent;
 }
 

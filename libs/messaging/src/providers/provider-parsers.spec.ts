@@ -16,7 +16,7 @@ const read = (parser: CallbackParser, body: unknown) => {
   return { reports, errors };
 };
 
-/** What the parser makes of each word, in an otherwise whole payload. */
+/** The status that the parser reads from each word, in an otherwise whole payload. */
 function statuses(parser: CallbackParser, payload: (word: string) => unknown, words: string) {
   return words
     .split('|')

@@ -44,14 +44,14 @@ function providersOf(router: Router, recipient: string, message = SMS, id = 'b-s
 }
 
 describe('Router', () => {
-  it('sends everything to the only provider where no routes are given', () => {
+  it('the router sends every message to the only provider where no routes are given', () => {
     const router = routerOf(undefined, new Map([['any', provider()]]));
     expect(router.only).toBe('any');
     expect(router.providerOf({ channel: 'sms' })).toBe('any');
     expect(router.providerOf({ channel: 'whatsapp' })).toBe('any');
   });
 
-  it('uses the first route that matches the channel', () => {
+  it('the router uses the first route that matches the channel', () => {
     const router = routerOf([{ channel: 'whatsapp', use: 'meta' }, { use: 'main' }], PROVIDERS);
     expect(router.only).toBeUndefined();
     expect(router.providerOf({ channel: 'whatsapp' })).toBe('meta');
@@ -95,7 +95,7 @@ describe('Router', () => {
     expect(build).toThrow(message);
   });
 
-  it('gives a recipient the first rule whose conditions all fit', () => {
+  it('the router gives a recipient the first rule whose conditions all fit', () => {
     const router = routerOf([
       { channel: 'sms', tenant: 'bank', use: 'any' },
       { channel: 'sms', to: ['+234 803', '234806'], use: 'main' },
@@ -116,7 +116,7 @@ describe('Router', () => {
     expect(providersOf(router, '2348', { ...whatsapp, content: template })).toEqual(['meta']);
   });
 
-  it('names the recipients without a route', () => {
+  it('the router names the recipients without a route', () => {
     const router = routerOf([{ channel: 'sms', to: ['234'], use: 'main' }]);
     expect(router.unrouted(SMS, ['2348012345678', '2347012345678'])).toBeUndefined();
     expect(router.unrouted(SMS, ['2348012345678', '233200000000'])).toEqual({
@@ -142,7 +142,7 @@ describe('Router', () => {
     expect(all.map((id) => providersOf(router, '2348', message, id)?.[0])).toEqual(first);
   });
 
-  it('shares by weight among nested choices', () => {
+  it('the router shares submissions by weight among nested choices', () => {
     const use = weighted([
       { use: failover('main', 'any'), weight: 1 },
       { use: 'any', weight: 3 },
@@ -157,7 +157,7 @@ describe('Router', () => {
     expect(pairs.length / 40).toBeLessThan(28);
   });
 
-  it("knows the one provider of a tenant's channel only where no rule asks for more", () => {
+  it('onlyOf() names the provider of a channel only where no rule can choose another one', () => {
     const router = routerOf([
       { channel: 'whatsapp', use: 'meta' },
       { channel: 'sms', tenant: 'bank', use: failover('main', 'any') },
@@ -206,7 +206,7 @@ describe('Router', () => {
     expect(build({ channel: 'sms', use: 'any' })).not.toThrow();
   });
 
-  it('takes a choice of a configuration file as that of the functions', () => {
+  it('a choice in a configuration file equals that of the functions', () => {
     const written: RouteUse = { failover: ['a', { weighted: { b: 1, c: 2 } }] };
     expect(routeUse('use', written)).toEqual(
       routeUse('use', failover('a', weighted({ b: 1, c: 2 }))),

@@ -70,7 +70,7 @@ export class MessageStore {
   readonly #writer: StatusWriter;
   readonly newBatches: NewBatches;
   readonly batches: BatchChanges;
-  /** What providers are asked to cancel. */
+  /** Batches whose messages providers are asked to cancel. */
   readonly cancellations: Cancellations;
   readonly operators: OperatorChanges;
   readonly reads: Reads;

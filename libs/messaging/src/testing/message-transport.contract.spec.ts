@@ -61,14 +61,14 @@ describe('messageTransportContract', () => {
       (honest) => ({
         submit: async (...args) => ({ ...(await honest.submit(...args)), reference: randomUUID() }),
       }),
-      'a repeated submission is the same',
+      'a repeated submission has the same reference',
     ],
     [
       'one reference for all',
       (honest) => ({
         submit: async (...args) => ({ ...(await honest.submit(...args)), reference: 'r' }),
       }),
-      'get each their own reference',
+      'each get their own reference',
     ],
     [
       'numbers in its errors',
@@ -103,14 +103,14 @@ describe('messageTransportContract', () => {
       'a refusal for good is permanent',
     ],
     [
-      'no ear for the signal',
+      'a signal that it ignores',
       (honest) => ({
         submit: (submission) => honest.submit(submission, new AbortController().signal),
       }),
-      'what is given up before it starts is not sent',
+      'a submission that is aborted before its start is not sent',
     ],
     [
-      'silence about the refused',
+      'no list of refused recipients',
       (honest) => ({
         submit: async (...args) => ({ reference: (await honest.submit(...args)).reference }),
       }),
@@ -126,7 +126,7 @@ describe('messageTransportContract', () => {
       }),
       'every recipient is reported to the sink',
     ],
-    ['a name with a space', () => ({ name: 'My Transport' }), 'has a name fit to store'],
+    ['a name with a space', () => ({ name: 'My Transport' }), 'has a storable name'],
   ])('the transport contract catches %s', async (_what, lie, promise) => {
     expect(await brokenPromises(lie)).toContainEqual(expect.stringContaining(promise));
   });

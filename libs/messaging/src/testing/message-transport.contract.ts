@@ -111,18 +111,15 @@ export function messageTransportContract<T extends TransportUnderTest>(
   };
 
   describe(`${name} keeps the transport contract`, () => {
-    promise(
-      'has a name fit to store and capabilities that mean something',
-      async ({ transport }) => {
-        assert.match(transport.name, /^[a-z0-9][a-z0-9._-]{0,31}$/);
-        const { maxRecipients, idempotencyWindow, connections = 1 } = transport.capabilities;
-        assert.ok(Number.isSafeInteger(maxRecipients) && maxRecipients >= 1);
-        assert.ok(Number.isSafeInteger(connections) && connections >= 1);
-        assert.ok(Number.isFinite(idempotencyWindow) && idempotencyWindow >= 0);
-        assert.equal(typeof transport.listen, setup.pushes ? 'function' : 'undefined');
-        assert.equal(typeof transport.fetchReports, setup.polls ? 'function' : 'undefined');
-      },
-    );
+    promise('the transport has a storable name and valid capabilities', async ({ transport }) => {
+      assert.match(transport.name, /^[a-z0-9][a-z0-9._-]{0,31}$/);
+      const { maxRecipients, idempotencyWindow, connections = 1 } = transport.capabilities;
+      assert.ok(Number.isSafeInteger(maxRecipients) && maxRecipients >= 1);
+      assert.ok(Number.isSafeInteger(connections) && connections >= 1);
+      assert.ok(Number.isFinite(idempotencyWindow) && idempotencyWindow >= 0);
+      assert.equal(typeof transport.listen, setup.pushes ? 'function' : 'undefined');
+      assert.equal(typeof transport.fetchReports, setup.polls ? 'function' : 'undefined');
+    });
 
     promise(
       'an accepted submission has a reference, and the provider has it once',
@@ -141,7 +138,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       assert.equal(accepted.rejected?.size ?? 0, 0);
     });
 
-    promise('submissions at the same time get each their own reference', async ({ transport }) => {
+    promise('concurrent submissions each get their own reference', async ({ transport }) => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => transport.submit(one(), signal)),
       );
@@ -149,7 +146,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
     });
 
     promise(
-      'a repeated submission is the same submission, where keys are honoured',
+      'a repeated submission has the same reference, where keys are honoured',
       async (under) => {
         const { transport } = under;
         const submission = one();
@@ -171,7 +168,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       },
     );
 
-    promise('what is given up before it starts is not sent', async (under) => {
+    promise('a submission that is aborted before its start is not sent', async (under) => {
       const failure = await failureOf(under.transport, one(), AbortSignal.abort());
       assert.ok(
         failure instanceof PausedFailure || failure instanceof RetryableFailure,

@@ -1,7 +1,7 @@
 import { Card, Empty } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 
-/** In the place of a tab that does not exist, or that the role does not see. */
+/** Shown in place of a tab that does not exist, or that the role may not see. */
 export function MissingTab(): JSX.Element {
   return (
     <Card>

@@ -96,7 +96,7 @@ export function OrdersPage({ route }: { route: Route }): JSX.Element {
   );
 }
 
-/** Records what became of an order whose operator does not tell. */
+/** Records the outcome of an order whose operator does not report it. */
 function SettleButton(props: {
   order: PlacedOrder;
   accountId: string;

@@ -1,7 +1,7 @@
 import { Copy, Notice } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 
-/** A secret that the server shows this once. */
+/** A secret that the server shows only once. */
 export function Secret(props: { label: string; value: string }): JSX.Element {
   return (
     <>

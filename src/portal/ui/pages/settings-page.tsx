@@ -11,7 +11,7 @@ export function SettingsPage({ route }: { route: Route }): JSX.Element {
   const admin = useMay('admin');
   const { session } = useSession();
   const tab = route.id ?? 'security';
-  // An operator without an account has the own password, and the entries of all accounts.
+  // An operator without an account sees the password form, and the audit log of all accounts.
   const audits = admin || session.account === null;
   const tabs = [
     ['settings/security', 'Security'] as const,

@@ -26,10 +26,13 @@ const wait = (at: number) => ({ kind: 'wait', at });
 const end = (status: string) => ({ kind: 'end', status });
 
 describe('before the deadline', () => {
-  it.each(['queued', 'sending', 'open'] as const)('a message that is %s is waited for', (state) => {
-    expect(decided({ states: [state] })).toEqual(wait(AFTER));
-    expect(decided({ states: [state], unless: 'delivered' })).toEqual(wait(AFTER));
-  });
+  it.each(['queued', 'sending', 'open'] as const)(
+    'before the deadline a message that is %s is waited for',
+    (state) => {
+      expect(decided({ states: [state] })).toEqual(wait(AFTER));
+      expect(decided({ states: [state], unless: 'delivered' })).toEqual(wait(AFTER));
+    },
+  );
 
   it('a failed message falls back at once', () => {
     expect(decided({ states: ['failed'] })).toEqual(next('failed'));
@@ -80,14 +83,14 @@ describe('without a step to come', () => {
     expect(decided({ states: ['failed', 'failed'], left: 0 })).toEqual(end('failed'));
   });
 
-  it('a message without a report keeps it open until it is given up', () => {
+  it('a message without a report keeps the notification open until the report is given up', () => {
     expect(decided({ states: ['open', 'failed'], left: 0 })).toEqual(wait(GIVE_UP));
     expect(decided({ states: ['open', 'failed'], left: 0, now: GIVE_UP })).toEqual(
       end('undecided'),
     );
   });
 
-  it('no step begins after its validity', () => {
+  it('no step begins after the validity of the notification', () => {
     expect(decided({ states: ['failed'], until: 10, now: 9 })).toEqual(next('failed'));
     expect(decided({ states: ['failed'], until: 10, now: 10 })).toEqual(end('failed'));
     expect(decided({ states: ['queued'], until: 10, now: AFTER })).toMatchObject({ kind: 'wait' });
@@ -95,7 +98,7 @@ describe('without a step to come', () => {
 });
 
 describe('after the end', () => {
-  it('a late arrival raises every other end', () => {
+  it('a late delivery raises an ended notification to delivered', () => {
     for (const status of ['failed', 'undecided', 'cancelled'] as const)
       expect(decided({ states: ['reached', 'failed'], status, left: 0 })).toEqual(end('delivered'));
   });
@@ -106,7 +109,7 @@ describe('after the end', () => {
     );
   });
 
-  it('no other report changes the end', () => {
+  it('a report that is no late delivery changes no ended notification', () => {
     for (const status of ['delivered', 'failed', 'cancelled'] as const)
       expect(decided({ states: ['failed', 'open'], status })).toEqual({ kind: 'rest' });
     expect(decided({ states: ['reached'], status: 'delivered' })).toEqual({ kind: 'rest' });

@@ -46,8 +46,8 @@ export interface NotificationFallback {
    */
   readonly after?: Duration;
   /**
-   * What keeps the next channel from taking over once `after` is over. `'sent'`: that the message
-   * was sent, or may have been. The recipient then never gets both, and gets nothing where the
+   * The status that keeps the next channel from taking over once `after` is over. `'sent'`: the message
+   * was sent, or may have been; the recipient then never gets both, and gets nothing where the
    * provider stays silent. `'delivered'`: only a report that it arrived. Silence then falls back, and
    * a message whose report is late or missing arrives **twice**, once on each channel.
    * @default 'sent'

@@ -88,7 +88,7 @@ it.each([
   expect(errorsOf((errors) => readButtons(buttons, errors))).toEqual(paths);
 });
 
-it('names of params are one for each of them', () => {
+it('paramNames must have one name for each param', () => {
   const namesOf = (given: unknown) => {
     const errors: FieldError[] = [];
     const names = readParamNames(given, ['Ada', '12'], errors);

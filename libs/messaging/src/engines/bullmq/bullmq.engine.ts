@@ -18,7 +18,7 @@ const FAILING_FOR = 15_000;
  * job drains the lane under its lease, and a wake during the drain adds one job after it. Wakes for
  * later wait in this process; after a crash the wake job of another process finds the lane.
  *
- * Where the broker does not take a wake by its deadline, a process that dispatches runs the lane
+ * If the broker does not take a wake by its deadline, a process that dispatches runs the lane
  * itself. From other processes, the wake job of another process finds the lane.
  */
 export class BullMqEngine implements DispatchEngine {

@@ -60,7 +60,7 @@ describe('africasTalking', () => {
     });
   });
 
-  it('recipients that are all refused for good, for several reasons, are refused one by one', async () => {
+  it('recipients that are all refused for good, for several reasons, each have their own reason', async () => {
     const { rejected } = await submit(INVALID, BLOCKED);
     expect([...(rejected?.values() ?? [])]).toEqual(['InvalidPhoneNumber', 'UserInBlacklist']);
   });
@@ -76,7 +76,7 @@ describe('africasTalking', () => {
     await expect(failed).rejects.toMatchObject({ code });
   });
 
-  it('where nothing was accepted, a reason that passes decides for all', async () => {
+  it('where no recipient was accepted, a temporary refusal decides for all', async () => {
     await expect(submit(INVALID, '2348012349903')).rejects.toBeInstanceOf(PausedFailure);
     await expect(submit('2348012349906', '2348012349903')).rejects.toBeInstanceOf(UncertainFailure);
   });

@@ -145,7 +145,7 @@ describe('interfaceParser', () => {
     expect(parse(post(foreign))).toEqual({ reports: [], errors: [] });
   });
 
-  it('a bad entry fails no other and is not shown', () => {
+  it('a bad entry fails no other entry, and its values are not shown', () => {
     const secret = '2348099999999';
     const bad = [
       null,

@@ -177,7 +177,7 @@ describe('fetchReports', () => {
     await expect(transport.fetchReports(query, signal)).rejects.toBeInstanceOf(PermanentFailure);
   });
 
-  it('a refused credential and a broken answer are told, not swallowed', async () => {
+  it('a refused credential and a broken answer fail the poll', async () => {
     const query = [named('a', 'r')];
     service.answer(
       (_request, response) => void response.writeHead(401).end('{"error":{"code":"unauthorized"}}'),

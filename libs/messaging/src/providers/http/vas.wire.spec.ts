@@ -79,7 +79,7 @@ it('an order whose answer was lost is uncertain, and is found by its key', async
   expect(service.acceptedOrders.size).toBe(1);
 });
 
-it('an answer about another order, or one that a proxy gives, proves nothing', async () => {
+it('an answer about another order, or of a proxy, is uncertain', async () => {
   service.answer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end('{"id":"1","client_reference":"dundun-2","status":"processing"}');

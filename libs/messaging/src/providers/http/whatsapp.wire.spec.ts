@@ -56,7 +56,7 @@ describe('WhatsApp over the interface', () => {
     ['a header', { ...template.content, header: { type: 'text', text: 'Ade' } }],
     ['a button', { ...template.content, buttons: [{ type: 'copy_code', index: 0, code: 'A' }] }],
     ['media', { kind: 'media', type: 'image', link: 'https://cdn.example.com/a.png' }],
-  ])('%s, which the interface does not have, is refused without a request', async (_, content) => {
+  ])('%s is refused without a request, as the interface does not have it', async (_, content) => {
     const submission = { ...template, content } as Submission;
     await expect(transport().submit(submission, signal)).rejects.toBeInstanceOf(PermanentFailure);
     expect(service.requests).toEqual([]);
@@ -127,7 +127,7 @@ describe('WhatsApp over the interface', () => {
     },
   );
 
-  it('a refused key says which credential to look at, and never shows it', async () => {
+  it('the error of a refused key names the credential, and never shows it', async () => {
     const failure = await transport({ apiKey: 'svk_other' })
       .submit(text, signal)
       .catch((error: unknown) => error as Error);
@@ -136,7 +136,7 @@ describe('WhatsApp over the interface', () => {
     expect(String((failure as Error).message)).not.toContain('svk_other');
   });
 
-  it('without a key it says that it cannot send WhatsApp, and what is stored already waits', async () => {
+  it('without a key the transport names WhatsApp as not configured, and stored messages wait', async () => {
     const { apiToken, url: baseUrl } = service;
     const keyless = http({ baseUrl, apiToken })(transportContext());
     made.push(keyless as HttpTransport);
@@ -146,7 +146,7 @@ describe('WhatsApp over the interface', () => {
     expect(service.requests).toEqual([]);
   });
 
-  it('a poll asks after each message by its id; one the service does not know fails no other', async () => {
+  it('a poll asks for each message by its id, and a message that the service does not know fails no other', async () => {
     const { reference } = await transport().submit(template, signal);
     const sent = (submissionId: string, known: string | null): SentSubmission => ({
       submissionId,
@@ -170,7 +170,7 @@ describe('WhatsApp over the interface', () => {
     ]);
   });
 
-  it('a poll that is cut short keeps what it learned, and holds up no SMS', async () => {
+  it('a poll that is cut short keeps its reports, and delays no SMS', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     const asked: SentSubmission[] = [];
     for (let n = 0; n < 20; n++) {

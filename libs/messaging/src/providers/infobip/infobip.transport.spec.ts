@@ -71,7 +71,7 @@ describe('infobip', () => {
     });
   });
 
-  it('a request that arrives twice is accepted once', async () => {
+  it('a repeated request with the same message ids is accepted once', async () => {
     const before = under.server.taken.length;
     await expect(submit(ADA, OBI)).resolves.toMatchObject({ reference: ID });
     expect(under.server.taken).toHaveLength(before);
@@ -134,7 +134,7 @@ describe('infobip', () => {
     await expect(failed).rejects.toMatchObject({ code });
   });
 
-  it('the logs of more recipients than one question names are read', async () => {
+  it('a poll of more recipients than one request names reads several logs', async () => {
     const recipients = Array.from({ length: 70 }, (_, n) => String(2348012341000 + n));
     const submission = smsTo(recipients, { id: `${BATCH}-s3` });
     await under.transport.submit(submission, signal);

@@ -18,7 +18,7 @@ interface Said {
   readonly time?: string;
 }
 
-/** What arrives once Kannel has filled in its codes, as urltrans_fill_escape_codes() does. */
+/** The request after Kannel has filled in its codes, as urltrans_fill_escape_codes() does. */
 function called(
   { status = '1', answer = '', id = '', time = '1795182172' }: Said = {},
   link = linkBy(SECRET),

@@ -65,7 +65,7 @@ const KANNEL = {
   username: headerText,
   /** Password of that user. Sent in a header, never in an address. */
   password: headerText,
-  /** Where Kannel reports deliveries. Without it, messages stay `sent`. */
+  /** Address at which Kannel reports deliveries. Without it, messages stay `sent`. */
   callback: optional(
     group({
       /** Address of this app's callbacks, as Kannel reaches it. */

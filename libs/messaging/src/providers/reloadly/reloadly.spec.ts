@@ -76,7 +76,7 @@ describe('orders at Reloadly', () => {
     ]);
   });
 
-  it('an identifier that was used before means that the order arrived', async () => {
+  it('a used identifier means that Reloadly has the order', async () => {
     await transport.submit(order(), signal);
     expect(await transport.submit(order(), signal)).toEqual({ reference: 'dundun-1' });
     expect(double.topups.size).toBe(1);
@@ -132,7 +132,7 @@ describe('orders at Reloadly', () => {
   });
 
   it.each([400, 404, 500, 502, 503])(
-    'a %i that is not Reloadly’s proves nothing',
+    'a %i without the error form of Reloadly is uncertain',
     async (status) => {
       double.refuse = () => ({ status, body: '<html>proxy</html>' });
       expect(await failure()).toBeInstanceOf(UncertainFailure);

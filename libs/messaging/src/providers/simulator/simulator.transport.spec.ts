@@ -207,7 +207,7 @@ describe('a recipient ending in', () => {
 });
 
 describe('a submission that mixes them', () => {
-  it('one lost answer loses the whole submission and a poll finds all but …9909', async () => {
+  it('a lost answer for one recipient loses the answer of the whole submission, and a poll finds all but …9909', async () => {
     const made = transport();
     const { reports, sink } = collector(1);
     made.listen(sink);

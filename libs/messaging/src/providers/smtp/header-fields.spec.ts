@@ -4,7 +4,7 @@ import { addressParser } from 'postal-mime';
 import { PermanentFailure } from '../../message/errors.js';
 import { addressList, customField, encoded, headerField, wireAddress } from './header-fields.js';
 
-/** What attacks are made of. */
+/** Characters and words of header injections. */
 const PIECES =
   '\r,\n,\r\n,\0,\t, ,\u2028,\u0085,\u00a0,<,>,@,;,:,",\\,(,),[,],.,..,%,!,=?utf-8?Q?=0D=0A?=,Bcc: eve@evil.com,a,b,ada,example.com,evil.com,münchen.de,用户,xn--,-,_,+,\''
     .split(',')

@@ -163,7 +163,7 @@ function submissionIn(addresses: readonly string[], verp: Verp | undefined): str
   return undefined;
 }
 
-/** Where a complaint has the return address of the message that it is about. */
+/** The return addresses in a complaint, of the message that it is about. */
 function returnedAddresses(feedback: string, email: Email): string[] {
   const returned = partOf(email, 'message/rfc822') ?? partOf(email, 'text/rfc822-headers') ?? '';
   const fields = [

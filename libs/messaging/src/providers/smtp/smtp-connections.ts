@@ -13,7 +13,7 @@ export interface SmtpEnvelope {
   };
 }
 
-/** Where a transaction failed. Before `sent`, the server does not have the whole message. */
+/** The stage at which a transaction failed. Before `sent`, the server does not have the whole message. */
 export type SmtpStage = 'connect' | 'auth' | 'session' | 'data' | 'sent';
 
 /** A failed transaction. The message of the error contains no address. */

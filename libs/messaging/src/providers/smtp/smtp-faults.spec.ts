@@ -35,7 +35,7 @@ interface Row extends Partial<Readonly<Record<Fault, Kind>>> {
   readonly other: Kind;
 }
 
-/** What each fault at each verb means for the message (docs/email.md). */
+/** The outcome of the message after each fault at each verb (docs/email.md). */
 const TABLE: Readonly<Record<SmtpVerb, Row>> = {
   GREETING: { other: 'paused' },
   EHLO: { other: 'paused' },

@@ -244,7 +244,7 @@ describe('an SMTP relay', () => {
     expect(message).toMatch(/Content-Type: text\/plain[^]*\r\n\r\nBEGINNING\r\n[^]*\r\nword\r\n/);
   });
 
-  it('recipients that see each other get one message, each by an envelope of its own', async () => {
+  it('visible recipients get the same message, each in an envelope of its own', async () => {
     const { server, transport } = await started();
     const to = [{ email: 'ada@example.org' }, { email: 'bob@example.org' }];
     for (const [n, { email }] of [...to, { email: 'hidden@example.org' }].entries()) {
@@ -295,7 +295,7 @@ describe('an SMTP relay', () => {
     expect(server.accepted.map(({ to }) => to)).toEqual([['用户@example.org']]);
   });
 
-  it('refused credentials pause, and their text is in no error', async () => {
+  it('refused credentials pause the provider, and their text is in no error', async () => {
     const server = await MailServer.start({
       disabledCommands: [],
       authOptional: false,
@@ -314,7 +314,7 @@ describe('an SMTP relay', () => {
     expect(server.accepted).toHaveLength(1);
   });
 
-  it('a server that is not there pauses', async () => {
+  it('an unreachable server pauses the provider', async () => {
     const { server, transport } = await started();
     await server.close();
     expect(await failureOf(transport)).toMatchObject({ code: 'unreachable' });
@@ -351,7 +351,7 @@ describe('TLS to an SMTP relay', () => {
   });
 
   it.each(['expired', 'other', 'unknown authority'])(
-    'a certificate that is not valid (%s) pauses, and nothing is sent',
+    'an invalid certificate (%s) pauses the provider, and nothing is sent',
     async (name) => {
       const own = await serverWith(name === 'unknown authority' ? 'good' : name);
       const ca = name === 'unknown authority' ? undefined : made.ca;

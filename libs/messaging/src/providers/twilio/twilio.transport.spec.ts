@@ -117,7 +117,7 @@ describe('twilio', () => {
     await expect(failed).rejects.not.toThrow(TO);
   });
 
-  it('a 401 of another server holds the lane, and proves no refusal', async () => {
+  it('a 401 of another server pauses the lane, and is no proof of a refusal', async () => {
     under.server.refuse({ status: 401, body: '<html>' });
     await expect(under.transport.submit(smsTo([TO]), signal)).rejects.toBeInstanceOf(
       PausedUncertainFailure,
@@ -143,7 +143,7 @@ describe('twilio', () => {
     ]);
   });
 
-  it('of several polls one that fails hides no other, and a refused credential ends them', async () => {
+  it('one failed poll of several hides no report of the others, and a refused credential ends them all', async () => {
     await under.transport.submit(smsTo([TO]), signal);
     const { sid } = under.server.taken.at(-1)!;
     const query = (reference: string) => {

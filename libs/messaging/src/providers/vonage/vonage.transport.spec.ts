@@ -115,7 +115,7 @@ describe('vonage', () => {
     await expect(failed).rejects.toMatchObject({ code });
   });
 
-  it('an error of another service, in the same form, proves no refusal', async () => {
+  it('an error of another service, in the same form, is no proof of a refusal', async () => {
     const type = 'https://proxy.example.com/errors#1120';
     under.server.refuse({ status: 422, body: { type, title: 'x' } });
     await expect(under.transport.submit(smsTo([TO]), signal)).rejects.toBeInstanceOf(

@@ -73,48 +73,48 @@ const template = (name: string): MessageContent => ({
 it.each([
   ['PAUSED', '132015'],
   ['DISABLED', '132016'],
-])('a template that is %s is asked for once a minute, and others leave', async (status, code) => {
-  const components = [{ type: 'BODY', text: 'Hi' }];
-  const known = { language: 'en', category: 'MARKETING', components };
-  server.templates.push({ ...known, name: 'sale', status });
-  server.templates.push({ ...known, name: 'news', status: 'APPROVED' });
-  for (const _ of [1, 2]) {
-    const refused = await send('2348012345678', template('sale'));
-    expect(refused).toBeInstanceOf(PermanentFailure);
-    expect(refused).toMatchObject({ code });
-  }
-  expect(server.requests).toHaveLength(1);
-  expect(await send('2348012345678', template('news'))).toBe('accepted');
-  server.templates[0]!.status = 'APPROVED';
-  monotonic += 60_000;
-  expect(await send('2348012345678', template('sale'))).toBe('accepted');
-});
+])(
+  'a template that is %s is tried once a minute, and other templates leave',
+  async (status, code) => {
+    const components = [{ type: 'BODY', text: 'Hi' }];
+    const known = { language: 'en', category: 'MARKETING', components };
+    server.templates.push({ ...known, name: 'sale', status });
+    server.templates.push({ ...known, name: 'news', status: 'APPROVED' });
+    for (const _ of [1, 2]) {
+      const refused = await send('2348012345678', template('sale'));
+      expect(refused).toBeInstanceOf(PermanentFailure);
+      expect(refused).toMatchObject({ code });
+    }
+    expect(server.requests).toHaveLength(1);
+    expect(await send('2348012345678', template('news'))).toBe('accepted');
+    server.templates[0]!.status = 'APPROVED';
+    monotonic += 60_000;
+    expect(await send('2348012345678', template('sale'))).toBe('accepted');
+  },
+);
 
 it.each([
   [131042, 'payment_required', 60_000],
   [130429, 'throttled', 5_000],
-])(
-  'of several numbers one that cannot send (%i) waits, and the others go on',
-  async (code, reason, wait) => {
-    await transport.onApplicationShutdown();
-    const ours = {
-      '2348000000001': server.phoneNumberId,
-      '2348000000002': server.otherPhoneNumberId,
-    };
-    transport = cloud({ phoneNumberId: undefined, phoneNumberIds: ours });
-    refuseOnce(code);
-    const from = (number: string) => send('2348012345678', undefined, number);
-    const refused = await from('2348000000001');
-    expect(refused).toBeInstanceOf(DeferredFailure);
-    expect(refused).toMatchObject({ code: reason, retryAfter: wait });
-    monotonic += 1_000;
-    expect(await from('2348000000001')).toMatchObject({ code: reason, retryAfter: wait - 1_000 });
-    expect(server.requests).toHaveLength(1);
-    expect(await from('2348000000002')).toBe('accepted');
-    monotonic += wait;
-    expect(await from('2348000000001')).toBe('accepted');
-  },
-);
+])('a number that cannot send (%i) pauses, and other numbers go on', async (code, reason, wait) => {
+  await transport.onApplicationShutdown();
+  const ours = {
+    '2348000000001': server.phoneNumberId,
+    '2348000000002': server.otherPhoneNumberId,
+  };
+  transport = cloud({ phoneNumberId: undefined, phoneNumberIds: ours });
+  refuseOnce(code);
+  const from = (number: string) => send('2348012345678', undefined, number);
+  const refused = await from('2348000000001');
+  expect(refused).toBeInstanceOf(DeferredFailure);
+  expect(refused).toMatchObject({ code: reason, retryAfter: wait });
+  monotonic += 1_000;
+  expect(await from('2348000000001')).toMatchObject({ code: reason, retryAfter: wait - 1_000 });
+  expect(server.requests).toHaveLength(1);
+  expect(await from('2348000000002')).toBe('accepted');
+  monotonic += wait;
+  expect(await from('2348000000001')).toBe('accepted');
+});
 
 it('a refused token pauses the provider, also with several numbers', async () => {
   await transport.onApplicationShutdown();
@@ -140,6 +140,6 @@ it('a message whose number cannot be looked up is tried again', async () => {
   expect(server.requests).toEqual([]);
 });
 
-it('neither an id nor a way to find one fails the boot by name', () => {
+it('a configuration without a number id, and without a function for it, fails the boot by name', () => {
   expect(() => cloud({ phoneNumberId: undefined })).toThrow(/^phoneNumberId: is missing/);
 });

@@ -120,7 +120,7 @@ export function whatsappCloud(options: WhatsAppCloudOptions): TransportFactory {
 }
 
 export class WhatsAppCloudTransport extends HttpProvider {
-  /** Where the option `wabaId` names the business account. */
+  /** Present where the option `wabaId` names the business account. */
   readonly fetchTemplates?: (signal: AbortSignal) => Promise<readonly PlatformTemplate[]>;
   /** Numbers that cannot send now, with the reason, where there are several. */
   readonly #numbers: Pauses;

@@ -64,7 +64,7 @@ export class GroupCommit<T, R> {
     this.#running = undefined;
   }
 
-  /** Where each turn of the event loop brings more items, a short delay spares a commit. */
+  /** Waits a moment while each turn of the event loop brings more items, which spares a commit. */
   async #gather(): Promise<void> {
     const { gather } = this.options;
     if (!gather) return;

@@ -41,7 +41,7 @@ it('after the deadline the first overdue answer fails all waiting statements', a
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('a stalled process gives the database its last second again, once', async () => {
+it('after a stall of the process the database gets its last second again, once', async () => {
   deadline.set(0);
   const told = jest.fn();
   void deadline.wait(never).catch(told);
@@ -72,7 +72,7 @@ it('answers in time do not trigger the deadline', async () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('statements that wait after the close keep their time', async () => {
+it('a statement that waits after the close still ends at its deadline', async () => {
   deadline.set(0);
   const told = jest.fn();
   void deadline.wait(never).catch(told);

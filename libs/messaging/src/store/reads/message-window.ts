@@ -13,7 +13,7 @@ export interface Head {
   readonly recipients: number;
   readonly createdAt: Big;
   readonly sendAt: Big | null;
-  /** Where a tag is looked for in the window. */
+  /** Start of the part of the window in which a tag is searched. */
   readonly tagged?: Big;
 }
 

@@ -81,7 +81,7 @@ function statementsFor(dialect: Dialect) {
   const ids = dialect.rows({ v_id: 'uuid' });
   return {
     ids,
-    // Where two processes close the last two submissions at once, the second one waits here.
+    // The second of two processes that settle the last two submissions at once waits here.
     lockDraining: `SELECT b.id FROM ${ids.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id
       WHERE ${dialect.residual(isDraining('b'))}
       ORDER BY b.id ${dialect.forUpdate('b')}`,

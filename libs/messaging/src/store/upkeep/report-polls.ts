@@ -94,7 +94,7 @@ export class ReportPolls {
       return batches;
     });
     const found = new Submissions();
-    // Not in the transaction, which SQLite runs in one turn of the event loop.
+    // Read outside of the transaction, which SQLite runs in one turn of the event loop.
     for (const slice of slicesOf(claimed.flatMap((one) => spansOf(one.id, one.recipients)))) {
       const bound = spans.bind([...slice.entries()]);
       found.add(await this.database.all<UnreportedRow>(unreported, bound));

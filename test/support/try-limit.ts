@@ -5,12 +5,12 @@ const MOST = 60;
 const TRY = 150;
 
 /** Limit of repeated tries. */
-export class Patience {
+export class TryLimit {
   #left: number;
   #moment = FIRST;
   #since = performance.now();
 
-  /** @param limit milliseconds, where tries take none to speak of */
+  /** @param limit milliseconds, without the time of the tries */
   constructor(limit: number) {
     this.#left = limit;
   }
