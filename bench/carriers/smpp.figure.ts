@@ -10,6 +10,7 @@ import { inFlight } from '../harness/in.flight.js';
 import type { ResultBook } from '../harness/result.book.js';
 import { alternate, type Count, ratio, type Side } from '../harness/rounds.js';
 import { Worker } from '../harness/worker.client.js';
+import { sendsmsLoad } from '../kannel/kannel.relay.js';
 
 export interface SmppExtent {
   /** Messages of one run of one side. */
@@ -93,18 +94,7 @@ class Started {
   async kannel(smsc: Worker, port: number, messages: number): Promise<readonly [Side, Side]> {
     const kannel = await Kannel.start({ log: false, smscPort: port });
     this.#ends.push(() => kannel.stop());
-    const { origin, pathname } = new URL(kannel.url);
-    const load = new HttpLoad(origin, CONNECTIONS, {
-      path: pathname,
-      headers: {
-        'content-type': 'text/plain; charset=UTF-8',
-        'x-kannel-username': kannel.username,
-        'x-kannel-password': kannel.password,
-        'x-kannel-from': 'ACME',
-        'x-kannel-to': '2348012345678',
-        'x-kannel-coding': '0',
-      },
-    });
+    const load = sendsmsLoad(kannel, CONNECTIONS);
     this.#ends.push(() => load.close());
     const post = () => load.post('Your code is 123456');
     const pid = kannel.pid('bearerbox');

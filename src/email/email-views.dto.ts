@@ -9,8 +9,19 @@ import type {
   StatusCounts,
 } from '@dundun/messaging';
 import { ApiExtraModels, ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
-import { Choice, Field, type Plain, Text, Timestamp, Uuid, WholeNumber } from '../http/fields.js';
+import {
+  Bounce,
+  Choice,
+  CountsByStatus,
+  Field,
+  type Plain,
+  Text,
+  Timestamp,
+  Uuid,
+  WholeNumber,
+} from '../http/fields.js';
 import { PageOf } from '../http/page.dto.js';
+import { SendAnswer } from '../http/send-answer.dto.js';
 import { EMAIL_ADDRESS, EMAIL_STATUSES, EmailMailbox } from './email.dto.js';
 
 const BATCH_STATUSES: readonly BatchStatus[] = [
@@ -31,15 +42,6 @@ const METADATA = {
   examples: [{ order: '1001' }],
 } as const;
 
-const BOUNCE = {
-  type: 'object',
-  nullable: true,
-  additionalProperties: { type: ['string', 'number', 'null'] },
-  description:
-    'Of a bounce: `category` (`recipient`, `mailbox_full`, `block`, `content`, `other`), `smtp_code`, `enhanced_code`, `diagnostic`, `remote_mta`.',
-  examples: [null],
-} as const;
-
 function MessageId(options: { readonly nullable?: boolean } = {}): PropertyDecorator {
   return Text({ examples: [MESSAGE_ID], ...options });
 }
@@ -57,13 +59,7 @@ class AcceptedBatch {
   @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
 }
 
-export class SendEmailAnswer {
-  @Field({ type: 'integer', const: 200 }) readonly status_code!: 200;
-  @Text({ examples: ['Your request is being processed'] }) readonly message!: string;
-  @Uuid() readonly reference_id!: string;
-  @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
-  @Timestamp() readonly created_at!: string;
-
+export class SendEmailAnswer extends SendAnswer {
   @Field({ type: [AcceptedEmail], optional: true, description: 'Up to 50 recipients.' })
   readonly messages?: readonly AcceptedEmail[];
 }
@@ -165,7 +161,7 @@ export class EmailMessage extends RetainedEmail {
   @Field(EMAIL_ADDRESS) readonly to!: string;
   @Choice(EMAIL_STATUSES, { examples: ['delivered'] }) readonly status!: string;
   @Text({ nullable: true }) readonly error_code!: string | null;
-  @Field(BOUNCE) readonly bounce!: ReportView['details'];
+  @Bounce() readonly bounce!: ReportView['details'];
   @Timestamp({ nullable: true, description: 'Start of its current submission.' })
   readonly sent_at!: string | null;
 }
@@ -174,13 +170,7 @@ export class EmailBatch extends RetainedEmail {
   @Choice(BATCH_STATUSES, { examples: ['completed'] }) readonly status!: BatchStatus;
   @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
 
-  @Field({
-    type: 'object',
-    description: 'Messages by status, zeros left out.',
-    propertyNames: { enum: [...EMAIL_STATUSES] },
-    additionalProperties: { type: 'integer', minimum: 1 },
-    examples: [{ delivered: 1 }],
-  })
+  @CountsByStatus('Messages', EMAIL_STATUSES, { delivered: 1 })
   readonly counts!: StatusCounts;
 }
 
@@ -269,7 +259,7 @@ export class EmailEvent {
   readonly event!: string | null;
 
   @Text({ nullable: true }) readonly error_code!: string | null;
-  @Field(BOUNCE) readonly bounce!: ReportView['details'];
+  @Bounce() readonly bounce!: ReportView['details'];
   @Timestamp({ description: 'Time of the report.' }) readonly smsc_timestamp!: string;
 
   @WholeNumber({

@@ -62,6 +62,33 @@ export function Field(
   );
 }
 
+/** Details of a bounce; `null` for any other status. */
+export function Bounce(): PropertyDecorator {
+  return Field({
+    type: 'object',
+    nullable: true,
+    additionalProperties: { type: ['string', 'number', 'null'] },
+    description:
+      'Of a bounce: `category` (`recipient`, `mailbox_full`, `block`, `content`, `other`), `smtp_code`, `enhanced_code`, `diagnostic`, `remote_mta`.',
+    examples: [null],
+  });
+}
+
+/** Counts of a batch by status. @param of what is counted, such as `Calls` */
+export function CountsByStatus(
+  of: string,
+  statuses: readonly string[],
+  example: Readonly<Record<string, number>>,
+): PropertyDecorator {
+  return Field({
+    type: 'object',
+    description: `${of} by status, zeros left out.`,
+    propertyNames: { enum: [...statuses] },
+    additionalProperties: { type: 'integer', minimum: 1 },
+    examples: [example],
+  });
+}
+
 /** In the document: at least one of these fields must be there. */
 export function RequiresOneOf(...names: readonly string[]): ClassDecorator {
   const anyOf = names.map((name) => ({ required: [name] }));

@@ -12,6 +12,7 @@ import { Transform } from 'class-transformer';
 import { SENDER_ID, SENDER_ID_RULE } from '../accounts/senders.js';
 import {
   Choice,
+  CountsByStatus,
   Field,
   type FieldOptions,
   GROUP_ID,
@@ -33,6 +34,7 @@ import {
 import { Metadata, MetadataOfSend, Tags, TagsOfSend } from '../http/label-fields.js';
 import { PageOf, PageQueryOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
+import { SendAnswer } from '../http/send-answer.dto.js';
 
 const BATCH_STATUSES: readonly BatchStatus[] = [
   'scheduled',
@@ -103,14 +105,7 @@ export class SendSms {
   @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** Response to a send (interface section 2.2). */
-export class SendSmsAnswer {
-  @Field({ type: 'integer', const: 200 }) readonly status_code!: 200;
-  @Text({ examples: ['Your request is being processed'] }) readonly message!: string;
-  @Uuid() readonly reference_id!: string;
-  @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
-  @Timestamp() readonly created_at!: string;
-}
+export class SendSmsAnswer extends SendAnswer {}
 
 @BodyExamples({ later: { send_at: '2030-01-31T09:00:00+01:00' } })
 export class RescheduleSms {
@@ -138,13 +133,7 @@ export class SmsBatchSummary {
   @Price() readonly cost!: number | null;
   @Text({ nullable: true }) readonly currency!: string | null;
 
-  @Field({
-    type: 'object',
-    description: 'Messages by status, zeros left out.',
-    propertyNames: { enum: MESSAGE_STATUSES },
-    additionalProperties: { type: 'integer', minimum: 1 },
-    examples: [{ delivered: 1 }],
-  })
+  @CountsByStatus('Messages', MESSAGE_STATUSES, { delivered: 1 })
   readonly counts!: StatusCounts;
 
   @Tags() readonly tags!: readonly string[];

@@ -15,6 +15,7 @@ import {
 } from '@nestjs/swagger';
 import {
   Choice,
+  CountsByStatus,
   Field,
   GROUP_ID,
   List,
@@ -34,6 +35,7 @@ import {
 import { PageOf, PageQueryOf } from '../http/page.dto.js';
 import { MetadataOfSend, TagsOfSend } from '../http/label-fields.js';
 import { BodyExamples } from '../http/request.decorators.js';
+import { SendAnswer } from '../http/send-answer.dto.js';
 import { CallFactsFields, callFactsOf } from '../http/call-facts.js';
 
 const CALL_STATUSES = [
@@ -208,13 +210,7 @@ export class SendCall extends CallSpeechFields {
   @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
 }
 
-export class SendCallAnswer {
-  @Field({ type: 'integer', const: 200 }) readonly status_code!: 200;
-  @Text({ examples: ['Your request is being processed'] }) readonly message!: string;
-  @Uuid() readonly reference_id!: string;
-  @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
-  @Timestamp() readonly created_at!: string;
-}
+export class SendCallAnswer extends SendAnswer {}
 
 @RequiresOneOf('text', 'audio_url', 'code')
 @BodyExamples({ 'a code': { code: '4821', repeat: 2 } })
@@ -321,13 +317,7 @@ export class CallBatch extends RetainedCall {
   @Timestamp({ nullable: true, examples: [null] }) readonly send_at!: string | null;
   @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
 
-  @Field({
-    type: 'object',
-    description: 'Calls by status, zeros left out.',
-    propertyNames: { enum: [...CALL_STATUSES] },
-    additionalProperties: { type: 'integer', minimum: 1 },
-    examples: [{ completed: 2 }],
-  })
+  @CountsByStatus('Calls', CALL_STATUSES, { completed: 2 })
   readonly counts!: StatusCounts;
 }
 

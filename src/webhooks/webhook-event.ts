@@ -7,7 +7,7 @@ import {
 } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
-import { Field, Text, Timestamp, WholeNumber } from '../http/fields.js';
+import { Bounce, Field, Text, Timestamp, WholeNumber } from '../http/fields.js';
 import { Metadata, Tags } from '../http/label-fields.js';
 import { CallFactsFields } from '../http/call-facts.js';
 
@@ -61,14 +61,7 @@ class LabelledEventData extends StatusEventData {
 
   @Metadata() declare readonly metadata: Readonly<Record<string, string>>;
 
-  @Field({
-    type: 'object',
-    nullable: true,
-    additionalProperties: { type: ['string', 'number', 'null'] },
-    description:
-      'Of a bounce: `category` (`recipient`, `mailbox_full`, `block`, `content`, `other`), `smtp_code`, `enhanced_code`, `diagnostic`, `remote_mta`.',
-    examples: [null],
-  })
+  @Bounce()
   readonly bounce!: MessageStatusChanged['details'] | null;
 }
 

@@ -11,7 +11,8 @@ import {
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { PASSWORD_LENGTH, type Session, type SetupInfo } from '../portal-api.js';
+import type { Session, SetupInfo } from '../portal-api.js';
+import { NewPasswordField } from './pages/new-password-field.js';
 import { Alone } from './sign-in-page.js';
 
 const TITLES: Readonly<Record<SetupInfo['kind'], string>> = {
@@ -96,16 +97,7 @@ export function SetUpPage({ done }: { done: (session: Session) => void }): JSX.E
           readOnly={info.email !== null}
           error={setUp.error?.fields['email']}
         />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autocomplete="new-password"
-          minLength={PASSWORD_LENGTH.min}
-          required
-          hint={`At least ${PASSWORD_LENGTH.min} characters`}
-          error={setUp.error?.fields['password']}
-        />
+        <NewPasswordField label="Password" error={setUp.error?.fields['password']} />
         <ErrorNotice error={setUp.error} />
         <Button type="submit" kind="primary" busy={setUp.busy}>
           {info.kind === 'reset' ? 'Set the password' : 'Set up and sign in'}

@@ -26,6 +26,7 @@ import {
   Skeleton,
   Time,
 } from '../components/basics.js';
+import { ChannelFilter } from '../components/channel-filter.js';
 import { Progress } from '../components/chart.js';
 import { CurlButton, CurlDetails } from '../components/curl.js';
 import { FormDialog } from '../components/dialog.js';
@@ -40,7 +41,6 @@ export function BatchesPage({ route }: { route: Route }): JSX.Element {
 }
 
 function BatchList({ route }: { route: Route }): JSX.Element {
-  const { channels } = useContextData();
   const get = (name: string): string => route.query.get(name) ?? '';
   const query = queryOf({
     channel: get('channel'),
@@ -54,13 +54,7 @@ function BatchList({ route }: { route: Route }): JSX.Element {
         <SendButton />
       </PageHeader>
       <div class="filters">
-        <Filter
-          label="Channel"
-          value={get('channel')}
-          all="All channels"
-          options={channels.map(({ name, title }) => [name, title])}
-          onChange={(channel) => setQuery({ channel })}
-        />
+        <ChannelFilter channel={get('channel')} />
         <Filter
           label="Status"
           value={get('status')}

@@ -10,6 +10,7 @@ import { CurlButton } from '../components/curl.js';
 import { Filter } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { SearchBox } from '../components/search-box.js';
+import { ChannelFilter } from '../components/channel-filter.js';
 import { List } from '../components/table.js';
 import { MessagePage } from './message-page.js';
 import { SendButton } from './send-dialog.js';
@@ -71,13 +72,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
       </PageHeader>
       <div class="filters" role="search" aria-label="Messages">
         <SearchBox placeholder="Number, address, message id or reference" />
-        <Filter
-          label="Channel"
-          value={get('channel')}
-          all="All channels"
-          options={channels.map(({ name, title }) => [name, title])}
-          onChange={(channel) => setQuery({ channel })}
-        />
+        <ChannelFilter channel={get('channel')} />
         <Filter
           label="Status"
           value={get('status')}

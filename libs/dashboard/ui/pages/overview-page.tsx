@@ -31,6 +31,7 @@ import {
   PageHeader,
   Skeleton,
 } from '../components/basics.js';
+import { ChannelFilter } from '../components/channel-filter.js';
 import { Chart } from '../components/chart.js';
 import { Filter } from '../components/field.js';
 import { SendButton } from './send-dialog.js';
@@ -47,7 +48,7 @@ type Period = keyof typeof PERIODS;
 const isPeriod = (value: string): value is Period => value in PERIODS;
 
 export function OverviewPage({ route }: { route: Route }): JSX.Element {
-  const { channels, operate } = useContextData();
+  const { operate } = useContextData();
   const chosen = route.query.get('period') ?? '';
   const period = isPeriod(chosen) ? chosen : '24h';
   const channel = route.query.get('channel') ?? '';
@@ -83,13 +84,7 @@ export function OverviewPage({ route }: { route: Route }): JSX.Element {
           ]}
           onChange={(value) => setQuery({ period: value })}
         />
-        <Filter
-          label="Channel"
-          value={channel}
-          all="All channels"
-          options={channels.map(({ name, title }) => [name, title])}
-          onChange={(value) => setQuery({ channel: value })}
-        />
+        <ChannelFilter channel={channel} />
         <SendButton />
       </PageHeader>
       {operate && <RestingLanes />}

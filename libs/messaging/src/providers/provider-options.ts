@@ -6,6 +6,10 @@ export const providerName = textLike(
   '1 to 32 lower-case letters, digits, dots, dashes or underscores',
 );
 
+/** A key or token of an account; the error omits its value. @param what such as `the API key of the app` */
+export const secretKey = (what: string): OptionReader<string> =>
+  textLike(/^[\x21-\x7e]{16,}$/, `${what}, without white space`);
+
 /** Address of a service; the error omits the value, which may contain a password. */
 export const httpAddress: OptionReader<URL, string> = (option, value) => {
   const reject = (cause: string): never => {

@@ -19,7 +19,8 @@ import {
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { PASSWORD_LENGTH, type RotatedToken, type Security } from '../../portal-api.js';
+import type { RotatedToken, Security } from '../../portal-api.js';
+import { NewPasswordField } from './new-password-field.js';
 import { Secret } from './secret.js';
 
 export function SecurityTab({ admin }: { admin: boolean }): JSX.Element {
@@ -59,16 +60,7 @@ function Password(): JSX.Element {
           required
           error={change.error?.fields['current']}
         />
-        <Field
-          label="New password"
-          name="password"
-          type="password"
-          autocomplete="new-password"
-          minLength={PASSWORD_LENGTH.min}
-          required
-          hint={`At least ${PASSWORD_LENGTH.min} characters`}
-          error={change.error?.fields['password']}
-        />
+        <NewPasswordField label="New password" error={change.error?.fields['password']} />
         <ErrorNotice error={change.error} />
         <Button type="submit" busy={change.busy}>
           Change password

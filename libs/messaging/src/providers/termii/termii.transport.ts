@@ -6,7 +6,7 @@ import type {
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { group, oneOf, type OptionsOf, textLike, withDefault } from '../../ports/option-schema.js';
+import { group, oneOf, type OptionsOf, withDefault } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
   HttpRequestProvider,
@@ -16,7 +16,7 @@ import {
   textOf,
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
-import { serviceAddress } from '../provider-options.js';
+import { secretKey, serviceAddress } from '../provider-options.js';
 
 const NAME = 'Termii';
 
@@ -24,7 +24,7 @@ const TERMII = {
   ...serviceOptions({ name: 'termii', baseUrl: 'https://api.ng.termii.com' }),
   /** Address of the account, as the dashboard shows it. */
   baseUrl: serviceAddress,
-  apiKey: textLike(/^[\x21-\x7e]{16,}$/, 'the API key of the account, without white space'),
+  apiKey: secretKey('the API key of the account'),
   /**
    * `dnd` also reaches numbers of Nigeria's do-not-disturb list, and has to be active on the account.
    * @default 'generic'

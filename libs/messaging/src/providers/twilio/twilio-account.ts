@@ -1,6 +1,7 @@
 import type { SubmitFailure } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
 import { textLike } from '../../ports/option-schema.js';
+import { secretKey } from '../provider-options.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import { serviceOptions } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
@@ -12,7 +13,7 @@ export const TWILIO_ACCOUNT = {
     /^AC[0-9A-Za-z]{32}$/,
     'AC and 32 letters and digits, as the console shows it',
   ),
-  authToken: textLike(/^[\x21-\x7e]{16,}$/, 'the auth token of the account, without white space'),
+  authToken: secretKey('the auth token of the account'),
   ...serviceOptions({ name: 'twilio', baseUrl: 'https://api.twilio.com' }),
 };
 
