@@ -314,17 +314,19 @@ export {
   type TransportFactory,
   type TransportSource,
 } from './ports/message-transport.js';
+export type { CallbackOptions } from './ports/callback-options.js';
 export type {
-  CallbackOptions,
   ConsentReader,
-  DispatchOptions,
-  FrequencyCapOptions,
   InboundOptions,
   MessagingOptions,
-  PolicyOptions,
-  QuietHoursOptions,
   VerificationOptions,
 } from './ports/messaging-options.js';
+export type { DispatchOptions } from './ports/dispatch-options.js';
+export type {
+  FrequencyCapOptions,
+  PolicyOptions,
+  QuietHoursOptions,
+} from './ports/policy-options.js';
 export {
   MESSAGING_POLICY,
   type MessagingPolicy,

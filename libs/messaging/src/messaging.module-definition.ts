@@ -9,12 +9,8 @@ import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
 import { ChannelRegistry } from './message/channel-registry.js';
 import { interfaceCallbacks } from './providers/http/interface-callbacks.js';
-import {
-  extrasOf,
-  MESSAGING_EXTRAS,
-  MESSAGING_OPTIONS,
-  type MessagingOptions,
-} from './ports/messaging-options.js';
+import { extrasOf, MESSAGING_EXTRAS } from './ports/messaging-extras.js';
+import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
 import type { Token } from './ports/token.js';
 
 export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE') as Token<DataSource>;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { MessagingConfigError } from '../message/errors.js';
-import type { CallbackEndpointOptions } from '../ports/messaging-options.js';
+import type { CallbackEndpointOptions } from '../ports/callback-options.js';
 import { callbackVerifier } from './callback-endpoints.js';
 import { callbackRequest } from '../../../../test/support/callback-request.js';
 import { standardWebhooks } from '../providers/http/interface-callbacks.js';

@@ -2,12 +2,8 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { MessagingConfigError } from '../message/errors.js';
 import type { CallbackParser, CallbackVerifier } from '../ports/callback-parser.js';
 import { MESSAGE_TRANSPORTS, type Transports } from '../ports/message-transport.js';
-import {
-  type CallbackEndpointOptions,
-  type CallbackOptions,
-  MESSAGING_SETTINGS,
-  type MessagingSettings,
-} from '../ports/messaging-options.js';
+import type { CallbackEndpointOptions, CallbackOptions } from '../ports/callback-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-options.js';
 
 /** One path for callbacks, and the provider that their messages belong to. */
 export interface CallbackEndpoint {

@@ -2,7 +2,8 @@ import { expect, it } from '@jest/globals';
 import type { RecentSends } from '../store/reads/recent-sends.js';
 import { registryOf } from '../channels/built-in-channels.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
-import { type PolicyOptions, settingsOf } from '../ports/messaging-options.js';
+import type { PolicyOptions } from '../ports/policy-options.js';
+import { settingsOf } from '../ports/messaging-options.js';
 import { policiesInOrder } from './policies-in-order.js';
 
 const channels = registryOf();

@@ -10,7 +10,7 @@ import type {
   PolicyScope,
   PolicySlice,
 } from '../ports/messaging-policy.js';
-import type { QuietHoursOptions } from '../ports/messaging-options.js';
+import type { QuietHoursOptions } from '../ports/policy-options.js';
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const MINUTE = 60_000;

@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../message/errors.js';
-import {
-  extrasOf,
-  type MessagingExtras,
-  type MessagingOptions,
-  settingsOf,
-} from './messaging-options.js';
+import { extrasOf, type MessagingExtras } from './messaging-extras.js';
+import { type MessagingOptions, settingsOf } from './messaging-options.js';
 
 describe('settingsOf', () => {
   it('fills in the defaults, with durations in milliseconds', () => {

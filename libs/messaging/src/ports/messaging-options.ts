@@ -1,16 +1,14 @@
-import type { Provider } from '@nestjs/common';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { InboundMessage, InboundReceived } from '../message/events.js';
-import type { Channel, MessageContent } from '../message/message.js';
 import { SyncedTemplates, type Template } from '../message/templates.js';
-import type { CallbackParser, CallbackVerifier } from './callback-parser.js';
-import type { EngineFactory } from './dispatch-engine.js';
 import type { TransportFactory, TransportSource } from './message-transport.js';
-import type { PolicyItem } from './messaging-policy.js';
 import { providerPrices } from './provider-prices.js';
 import {
   callback,
+  DURATION,
+  MOMENT,
+  rateLimit,
   type Duration,
   duration,
   flag,
@@ -21,9 +19,6 @@ import {
   optional,
   type OptionReader,
   type OptionsOf,
-  type RateLimit,
-  rateOf,
-  readRate,
   record,
   type SettingsOf,
   text,
@@ -31,22 +26,13 @@ import {
   wholeNumber,
   withDefault,
 } from './option-schema.js';
+import { CALLBACKS } from './callback-options.js';
+import { DISPATCH } from './dispatch-options.js';
+import { readExtras } from './messaging-extras.js';
+import { POLICY } from './policy-options.js';
 import { billingIncrement, type PriceList, type RateCard } from './rate-card.js';
 import { readRoute } from './route-options.js';
 import type { Token } from './token.js';
-
-const DURATION = duration();
-const MOMENT = duration(1);
-
-type RateOfLane = (lane: string) => RateLimit | undefined;
-
-const rateLimit: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (name, value) =>
-  rateOf(name, value as RateLimit | string);
-
-const rateLimitOrFunction: OptionReader<RateLimit | RateOfLane, RateLimit | RateOfLane | string> = (
-  name,
-  value,
-) => (typeof value === 'function' ? (value as RateOfLane) : rateLimit(name, value));
 
 /** A bare number is more often meant as days; as milliseconds it would erase data at once. */
 const keptFor: OptionReader<number | undefined, Duration | false> = (name, value) => {
@@ -77,129 +63,6 @@ const secretKey: OptionReader<Buffer, string> = (name, value) => {
     `${name}: must be at least 32 bytes in base64; make one with: openssl rand -base64 32`,
   );
 };
-
-const DISPATCH = {
-  /** Dispatch and run jobs in this process; with false, it only accepts messages. @default true */
-  enabled: withDefault(flag, true),
-  /**
-   * `bullMq({ connection })` from `@dundun/messaging/bullmq`, or an engine of your own.
-   * @default lanes of its own in each process, found through the database
-   */
-  engine: optional(callback<EngineFactory>()),
-  /**
-   * Limit of each lane, or a function of the lane, called several times a second, so that a changed
-   * limit takes effect at once. A limit over all lanes is set at the provider. @default none
-   */
-  rateLimit: optional(rateLimitOrFunction),
-  /** The unit of order and rate. @default `{tenant}:{channel}` */
-  lane: optional(
-    callback<(of: { readonly tenant: string; readonly channel: Channel }) => string>(),
-  ),
-  /** How long a lane stays with a process that does not renew it; 1 s or more. @default '30s' */
-  lease: withDefault(duration(1_000), '30s'),
-  /** Most requests in flight per lane. @default 32 */
-  concurrency: withDefault(wholeNumber, 32),
-  /**
-   * Tries of a message that fails while others pass; then it is `failed`, or `unknown` where the
-   * provider may have it. In an outage tries do not count: as long as nothing shows that the provider
-   * works (it accepts another message of the lane, or has accepted one in the last ten seconds and
-   * nothing else fails, or answers a question after an uncertain one), the message is tried on, until
-   * `retryFor`, `validFor` or the end of the provider's idempotency window. A try counts at its own
-   * failure where that is shown by then, else at the next one. So `1` means one request where the
-   * provider has accepted another message in the ten seconds before, and two where it accepts another
-   * one only after the first failure. @default 8
-   */
-  maxAttempts: withDefault(wholeNumber, 8),
-  /**
-   * How long after its due time a message is tried without counting failures while no other message
-   * proves that the provider answers. `validFor` may end it earlier. @default '24h'
-   */
-  retryFor: withDefault(DURATION, '24h'),
-  /** First wait after a refusal; it doubles with jitter, up to ten minutes. @default '1s' */
-  backoff: withDefault(MOMENT, '1s'),
-  /** Time limit of one request. @default '30s' */
-  timeout: withDefault(MOMENT, '30s'),
-  /**
-   * Longest wait of a stop for requests in flight. At most 2 s later, the library has stopped, or
-   * an error names the part that has not; a hung database is abandoned
-   * (`DatabaseShutdownTimeoutError`). @default '10s'
-   */
-  shutdownTimeout: withDefault(DURATION, '10s'),
-};
-
-/** Options of the dispatch. */
-export type DispatchOptions = OptionsOf<typeof DISPATCH>;
-
-const ENDPOINT = {
-  /** Signing secrets (`whsec_…`, Standard Webhooks); two during a rotation. */
-  secrets: optional(list(text)),
-  /**
-   * Or `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`,
-   * `vonageSignature()`, `plivoSignature()`, `allOf()`, `anyOf()`, or a verifier of your own.
-   */
-  verifier: optional(object<CallbackVerifier>()),
-  /** Accept unsigned callbacks. Do not use it in production. @default false */
-  insecure: optional(flag),
-  /** Parser of delivery reports and inbound messages. @default the interface's own form */
-  parser: optional(object<CallbackParser>()),
-  /** Provider of the reports. @default the one with the endpoint's name, else the only one */
-  provider: optional(text),
-};
-
-/** One of `secrets`, `verifier` and `insecure` is required. */
-export type CallbackEndpointOptions = OptionsOf<typeof ENDPOINT>;
-
-const CALLBACKS = {
-  ...ENDPOINT,
-  /**
-   * Endpoints by name: `twilio` is at `{path}/twilio`, and at `{path}/twilio/{secret}` for
-   * `sharedSecret()`. With only `providers`, the callback path itself has no endpoint.
-   */
-  providers: optional(record(group(ENDPOINT))),
-};
-
-/** The endpoint at the callback path itself, and the endpoints below it. */
-export type CallbackOptions = OptionsOf<typeof CALLBACKS>;
-
-const QUIET_HOURS = {
-  /** First quiet minute, such as `'21:00'`. */
-  from: text,
-  /** First minute after the quiet hours, such as `'08:00'`. */
-  to: text,
-  /**
-   * IANA time zones that a number may be in: quiet in one is quiet. Other addresses have no quiet
-   * hours. @default all zones of the number's country
-   */
-  timeZones: optional(callback<(phone: string) => readonly string[]>()),
-};
-
-/** Hours in which messages wait, in the recipient's local time. */
-export type QuietHoursOptions = OptionsOf<typeof QUIET_HOURS>;
-
-const POLICY = {
-  /** Names of policies that do not run. @default none */
-  remove: withDefault(list(text), []),
-  /** Policies to ask first, in this order; the others follow in their usual order. */
-  order: withDefault(list(text), []),
-  /** @default off */
-  quietHours: optional(group(QUIET_HOURS)),
-  serviceWindow: group({
-    /** Time before the end of the 24-hour window at which it counts as closed. @default '1m' */
-    margin: withDefault(DURATION, '1m'),
-    /** Content that replaces the message outside the window; `undefined`: the message is denied. */
-    substitute: optional(callback<(item: PolicyItem) => MessageContent | undefined>()),
-  }),
-  /**
-   * By channel (`sms`) or price category (`marketing`): at most `max` messages of it to a recipient
-   * in any window of `per`. Its index, of `FREQUENCY_CAP_MIGRATIONS` (automatic with `migrate`),
-   * slows every message down. @default off
-   */
-  frequencyCap: optional(record(readRate)),
-};
-
-/** The policies that run, their order, and the settings of the built-in ones. */
-export type PolicyOptions = OptionsOf<typeof POLICY>;
-export type FrequencyCapOptions = NonNullable<PolicyOptions['frequencyCap']>;
 
 /**
  * Reads consent from a text; `undefined`: it has no consent word. Called before the transaction
@@ -438,56 +301,6 @@ export const MESSAGING_OPTIONS = Symbol('MESSAGING_OPTIONS') as Token<MessagingO
 
 const readOptions = group(OPTIONS);
 
-const path: OptionReader<string | false> = (name, value) => {
-  if (value === false || (typeof value === 'string' && value !== '')) return value;
-  throw new MessagingConfigError(`${name}: must be a path, or false for none`);
-};
-
-const EXTRAS = {
-  /** @default false */
-  isGlobal: withDefault(flag, false),
-  /** Name of the TypeORM data source. @default 'default', the one without a name */
-  dataSource: withDefault(text, 'default'),
-  /**
-   * Path of delivery reports and inbound messages; `false`: none. Without the option `callbacks` every
-   * request there is 404 where all transports receive their reports by themselves (`listen`), such as
-   * the simulator and SMPP, and the app does not boot where one does not.
-   * @default 'messaging/delivery-reports'
-   */
-  callbackPath: withDefault(path, 'messaging/delivery-reports'),
-  /**
-   * Decorators of the controller at `callbackPath`, such as one that makes it public for a global
-   * guard: callbacks are verified by their signature. @default none
-   * @example
-   * callbackDecorators: [SetMetadata('isPublic', true)]
-   */
-  callbackDecorators: withDefault(
-    list<ClassDecorator, ClassDecorator>((name, value) => {
-      if (typeof value === 'function') return value as ClassDecorator;
-      throw new MessagingConfigError(
-        `${name}: must be a class decorator, such as SetMetadata('isPublic', true)`,
-      );
-    }),
-    [],
-  ),
-  /**
-   * Replacements of parts under their exported tokens: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
-   * `MESSAGE_TRANSPORTS`, `MESSAGING_METRICS`,
-   * `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
-   * @example
-   * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
-   */
-  overrides: withDefault(
-    list<Provider, Provider>((_, value) => value as Provider),
-    [],
-  ),
-};
-
-/** Options that decide what is registered; `forRootAsync()` takes them beside `useFactory`. */
-export type MessagingExtras = OptionsOf<typeof EXTRAS>;
-
-const readExtras = group(EXTRAS);
-
 /** The checked options with their defaults; durations in milliseconds. */
 export type MessagingSettings = SettingsOf<typeof OPTIONS>;
 
@@ -522,16 +335,4 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
           `store.retention.${field}: is shorter than policy.frequencyCap.${category}.per; erased messages cannot be counted`,
         );
   return settings;
-}
-
-/** The extras with their defaults. Nest takes exactly these names out of the options. */
-export const MESSAGING_EXTRAS: MessagingExtras = readExtras('', {});
-
-/**
- * Nest passes the extras together with the options.
- * @throws MessagingConfigError naming a wrong extra
- */
-export function extrasOf(extras: MessagingExtras) {
-  const { isGlobal, dataSource, callbackPath, callbackDecorators, overrides } = extras;
-  return readExtras('', { isGlobal, dataSource, callbackPath, callbackDecorators, overrides });
 }

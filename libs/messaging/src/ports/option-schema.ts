@@ -190,3 +190,11 @@ function suggestion(given: string, readers: Readers, name: string): string {
     ? `; did you mean ${alike.map((path) => pathOf(name, path)).join(' or ')}?`
     : `; there are ${Object.keys(readers).join(', ')}`;
 }
+
+export const DURATION = duration();
+export const MOMENT = duration(1);
+
+export const rateLimit: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (
+  name,
+  value,
+) => rateOf(name, value as RateLimit | string);

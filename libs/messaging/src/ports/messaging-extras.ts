@@ -1,0 +1,73 @@
+import type { Provider } from '@nestjs/common';
+import { MessagingConfigError } from '../message/errors.js';
+import {
+  flag,
+  group,
+  list,
+  type OptionReader,
+  type OptionsOf,
+  text,
+  withDefault,
+} from './option-schema.js';
+
+const path: OptionReader<string | false> = (name, value) => {
+  if (value === false || (typeof value === 'string' && value !== '')) return value;
+  throw new MessagingConfigError(`${name}: must be a path, or false for none`);
+};
+
+const EXTRAS = {
+  /** @default false */
+  isGlobal: withDefault(flag, false),
+  /** Name of the TypeORM data source. @default 'default', the one without a name */
+  dataSource: withDefault(text, 'default'),
+  /**
+   * Path of delivery reports and inbound messages; `false`: none. Without the option `callbacks` every
+   * request there is 404 where all transports receive their reports by themselves (`listen`), such as
+   * the simulator and SMPP, and the app does not boot where one does not.
+   * @default 'messaging/delivery-reports'
+   */
+  callbackPath: withDefault(path, 'messaging/delivery-reports'),
+  /**
+   * Decorators of the controller at `callbackPath`, such as one that makes it public for a global
+   * guard: callbacks are verified by their signature. @default none
+   * @example
+   * callbackDecorators: [SetMetadata('isPublic', true)]
+   */
+  callbackDecorators: withDefault(
+    list<ClassDecorator, ClassDecorator>((name, value) => {
+      if (typeof value === 'function') return value as ClassDecorator;
+      throw new MessagingConfigError(
+        `${name}: must be a class decorator, such as SetMetadata('isPublic', true)`,
+      );
+    }),
+    [],
+  ),
+  /**
+   * Replacements of parts under their exported tokens: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
+   * `MESSAGE_TRANSPORTS`, `MESSAGING_METRICS`,
+   * `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
+   * @example
+   * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
+   */
+  overrides: withDefault(
+    list<Provider, Provider>((_, value) => value as Provider),
+    [],
+  ),
+};
+
+/** Options that decide what is registered; `forRootAsync()` takes them beside `useFactory`. */
+export type MessagingExtras = OptionsOf<typeof EXTRAS>;
+
+export const readExtras = group(EXTRAS);
+
+/** The extras with their defaults. Nest takes exactly these names out of the options. */
+export const MESSAGING_EXTRAS: MessagingExtras = readExtras('', {});
+
+/**
+ * Nest passes the extras together with the options.
+ * @throws MessagingConfigError naming a wrong extra
+ */
+export function extrasOf(extras: MessagingExtras) {
+  const { isGlobal, dataSource, callbackPath, callbackDecorators, overrides } = extras;
+  return readExtras('', { isGlobal, dataSource, callbackPath, callbackDecorators, overrides });
+}
