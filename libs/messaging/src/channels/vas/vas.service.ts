@@ -1,15 +1,11 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { addressOf, ADDRESS_RULES } from '../../message/address.js';
 import { type FieldError, validated } from '../../message/errors.js';
 import type { VasOrderOpen } from '../../message/events.js';
 import { amountOf, unitsOf } from '../../message/money.js';
 import type { VasProduct } from '../../message/vas.js';
 import type { ListOptions, Page, TenantOption } from '../../message/views.js';
-import {
-  MESSAGE_TRANSPORTS,
-  type MessageTransport,
-  type Transports,
-} from '../../ports/message-transport.js';
+import { MESSAGE_TRANSPORTS, type Transports } from '../../ports/message-transport.js';
 import { Router } from '../../routing/router.js';
 import type { Sql } from '../../store/database/sql.js';
 import { LAST_ID } from '../../store/reads/newest-batches.js';
@@ -38,10 +34,7 @@ import {
 } from './vas-acceptance.js';
 import { VasLedger } from './vas-ledger.js';
 import { VasOrders } from './vas-orders.js';
-
-/** Milliseconds for which the products of the operator are not asked again. */
-const PRODUCTS_LAST = 600_000;
-const PRODUCTS_TIMEOUT = 20_000;
+import { type OrderedProduct, VasProducts } from './vas-products.js';
 
 const TELL_AT_ONCE = 500;
 
@@ -72,21 +65,21 @@ interface CheckedOrder extends VasOrder {
  */
 @Injectable()
 export class VasService {
-  readonly #logger = new Logger(VasService.name);
   readonly #orders: VasOrders;
   readonly #ledger: VasLedger;
   readonly #acceptance: VasAcceptance;
-  #products: { readonly at: number; readonly all: readonly VasProduct[] } | undefined;
+  readonly #products: VasProducts;
 
   /** @internal */
   constructor(
     @Inject(ChannelContext) private readonly context: ChannelContext,
-    @Inject(Router) private readonly router: Router,
-    @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
+    @Inject(Router) router: Router,
+    @Inject(MESSAGE_TRANSPORTS) transports: Transports,
   ) {
     const { store, enqueuer, clock } = context;
     this.#orders = new VasOrders(store.database, context.channels);
     this.#ledger = new VasLedger(store.database, context.channels);
+    this.#products = new VasProducts(router, transports, clock);
     this.#acceptance = new VasAcceptance(this.#ledger, enqueuer, () => clock.now());
   }
 
@@ -96,18 +89,7 @@ export class VasService {
    * @throws VasOrderError `unavailable` where the operator does not answer
    */
   async products(): Promise<readonly VasProduct[]> {
-    const now = this.context.clock.monotonic();
-    if (this.#products && now - this.#products.at < PRODUCTS_LAST) return this.#products.all;
-    const provider = this.router.providerOf({ channel: 'vas' });
-    const transport = this.transports.get(provider) as MessageTransport;
-    try {
-      const all = (await transport.products?.(AbortSignal.timeout(PRODUCTS_TIMEOUT))) ?? [];
-      this.#products = { at: now, all };
-    } catch (error) {
-      this.#logger.warn(`${provider}: products not read: ${(error as Error).name}`);
-      if (!this.#products) throw new VasOrderError('unavailable', undefined, { cause: error });
-    }
-    return this.#products.all;
+    return this.#products.all();
   }
 
   /** Lets the tenant order, within these caps; replaces its allowance. */
@@ -154,7 +136,7 @@ export class VasService {
     this.context.store.database.refuseWithin();
     const checked = this.#checked(order, tenant);
     const fingerprints = this.#fingerprintsOf(checked);
-    const wanted = await this.#productFor(checked).catch((error: unknown) => error as Error);
+    const wanted = await this.#products.of(checked).catch((error: unknown) => error as Error);
     if (wanted instanceof Error) {
       // An order stands whatever became of its product.
       const first = await this.#ledger.find(tenant, checked.clientReference);
@@ -306,7 +288,7 @@ export class VasService {
 
   #asked(
     order: CheckedOrder,
-    { product, amount }: { readonly product: VasProduct; readonly amount: bigint },
+    { product, amount }: OrderedProduct,
     fingerprints: readonly string[],
   ): Omit<AskedOrder, 'denial'> {
     const { store, enqueuer, channels } = this.context;
@@ -380,38 +362,6 @@ export class VasService {
   #fingerprintsOf({ to, product, amount, currency, network }: CheckedOrder): string[] {
     const asked = [to, product, amount ?? null, currency ?? null, network ?? null];
     return this.context.store.digests.fingerprints(asked);
-  }
-
-  async #productFor({
-    product: id,
-    amount,
-    currency,
-    network,
-  }: CheckedOrder): Promise<{ readonly product: VasProduct; readonly amount: bigint }> {
-    const product = (await this.products()).find((one) => one.id === id);
-    return validated((errors) => {
-      const refuse = (path: string, message: string) => errors.push({ path, message });
-      if (!product) {
-        refuse('product', 'is no product of the operator; see the list of products');
-        return { product: product as unknown as VasProduct, amount: 0n };
-      }
-      if (currency !== undefined && currency !== product.currency)
-        refuse('currency', `must be ${product.currency}, the currency of the product`);
-      if (network !== undefined && network !== product.network)
-        refuse('network', `must be ${product.network}, the network of the product`);
-      if (product.amount !== null) {
-        const isOther = unitsOf(amount) !== unitsOf(product.amount);
-        if (amount !== undefined && (product.type === 'data' || isOther))
-          refuse('amount', 'must be left out: the product has an amount');
-        return { product, amount: unitsOf(product.amount) ?? 0n };
-      }
-      const units = unitsOf(amount) ?? 0n;
-      const { min, max } = product;
-      if (amount === undefined) refuse('amount', 'is missing: the product has none of its own');
-      else if (units < (unitsOf(min) ?? 0n) || (max !== null && units > (unitsOf(max) ?? 0n)))
-        refuse('amount', `must be ${min ?? '0'} to ${max ?? 'any amount'} ${product.currency}`);
-      return { product, amount: units };
-    });
   }
 }
 
