@@ -7,7 +7,7 @@ export const providerName = textLike(
 );
 
 /** A key or token of an account; the error omits its value. @param what such as `the API key of the app` */
-export const secretKey = (what: string): OptionReader<string> =>
+export const credential = (what: string): OptionReader<string> =>
   textLike(/^[\x21-\x7e]{16,}$/, `${what}, without white space`);
 
 /** Address of a service; the error omits the value, which may contain a password. */

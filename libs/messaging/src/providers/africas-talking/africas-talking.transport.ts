@@ -22,14 +22,14 @@ import {
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
-import { secretKey } from '../provider-options.js';
+import { credential } from '../provider-options.js';
 
 const NAME = "Africa's Talking";
 
 const AFRICAS_TALKING = {
   /** Name of the app, which is `sandbox` in the sandbox. */
   username: textLike(/^[\x21-\x7e]{1,255}$/, 'the name of the app, without white space'),
-  apiKey: secretKey('the API key of the app'),
+  apiKey: credential('the API key of the app'),
   /** Most recipients of one request. @default 100 */
   maxRecipients: withDefault(wholeNumber, 100),
   /** The sandbox is `https://api.sandbox.africastalking.com`. */

@@ -23,7 +23,7 @@ import {
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
-import { secretKey } from '../provider-options.js';
+import { credential } from '../provider-options.js';
 import { clientMessageId } from './clickatell.js';
 
 const NAME = 'Clickatell';
@@ -38,7 +38,7 @@ const recipientsOfRequest: OptionReader<number> = (option, value) => {
 
 const CLICKATELL = {
   /** API key of the integration. */
-  apiKey: secretKey('the API key of the integration'),
+  apiKey: credential('the API key of the integration'),
   /** Most recipients of one request; Clickatell takes 200. @default 100 */
   maxRecipients: withDefault(recipientsOfRequest, 100),
   ...serviceOptions({ name: 'clickatell', baseUrl: 'https://platform.clickatell.com' }),

@@ -21,7 +21,7 @@ import {
   textOf,
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
-import { httpAddress, secretKey } from '../provider-options.js';
+import { httpAddress, credential } from '../provider-options.js';
 import { PLIVO_STATUSES } from './plivo.js';
 
 const NAME = 'Plivo';
@@ -29,7 +29,7 @@ const NAME = 'Plivo';
 const PLIVO = {
   /** Auth ID of the account, from the console. */
   authId: textLike(/^[A-Z0-9]{20}$/, 'the Auth ID: 20 capital letters and digits'),
-  authToken: secretKey('the auth token of the account'),
+  authToken: credential('the auth token of the account'),
   /** Address of this app's callbacks, as Plivo reaches it. @default no reports but polled ones */
   callbackUrl: optional(httpAddress),
   ...serviceOptions({ name: 'plivo', baseUrl: 'https://api.plivo.com' }),

@@ -16,7 +16,7 @@ import {
   textOf,
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
-import { secretKey, serviceAddress } from '../provider-options.js';
+import { credential, serviceAddress } from '../provider-options.js';
 
 const NAME = 'Termii';
 
@@ -24,7 +24,7 @@ const TERMII = {
   ...serviceOptions({ name: 'termii', baseUrl: 'https://api.ng.termii.com' }),
   /** Address of the account, as the dashboard shows it. */
   baseUrl: serviceAddress,
-  apiKey: secretKey('the API key of the account'),
+  apiKey: credential('the API key of the account'),
   /**
    * `dnd` also reaches numbers of Nigeria's do-not-disturb list, and has to be active on the account.
    * @default 'generic'

@@ -1,7 +1,7 @@
 import type { SubmitFailure } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
 import { textLike } from '../../ports/option-schema.js';
-import { secretKey } from '../provider-options.js';
+import { credential } from '../provider-options.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import { serviceOptions } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
@@ -13,7 +13,7 @@ export const TWILIO_ACCOUNT = {
     /^AC[0-9A-Za-z]{32}$/,
     'AC and 32 letters and digits, as the console shows it',
   ),
-  authToken: secretKey('the auth token of the account'),
+  authToken: credential('the auth token of the account'),
   ...serviceOptions({ name: 'twilio', baseUrl: 'https://api.twilio.com' }),
 };
 
