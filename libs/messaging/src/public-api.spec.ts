@@ -91,16 +91,21 @@ function programOf(entries: readonly string[]): ts.Program {
 
 /** The declaration of an exported name and of the option tables that its type comes from. */
 function declarationsOf(symbol: ts.Symbol, checker: ts.TypeChecker): string[] {
-  const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-  const found = new Set<ts.Declaration>(target.declarations);
+  const found = new Set<ts.Declaration>(sourceOf(symbol)?.declarations);
   for (const declaration of found) if (isOptions(declaration)) addTables(declaration);
   return [...found].map((declaration) => printed(declaration));
 
   function addTables(node: ts.Node): void {
     if (ts.isIdentifier(node))
-      for (const table of checker.getSymbolAtLocation(node)?.declarations ?? [])
+      for (const table of sourceOf(checker.getSymbolAtLocation(node))?.declarations ?? [])
         if (isTable(table)) found.add(table);
     ts.forEachChild(node, addTables);
+  }
+
+  /** The symbol behind an import. */
+  function sourceOf(named: ts.Symbol | undefined): ts.Symbol | undefined {
+    const isImport = named && named.flags & ts.SymbolFlags.Alias;
+    return isImport ? checker.getAliasedSymbol(named) : named;
   }
 }
 
