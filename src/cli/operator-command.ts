@@ -22,7 +22,6 @@ export class OperatorCommand extends Command {
     return this.command(name).description(description) as OperatorCommand;
   }
 
-  /** A subcommand for one account. */
   accountCommand(name: string, description: string): OperatorCommand {
     return this.subcommand(name, description).requiredOption('--account <id>', 'the account');
   }

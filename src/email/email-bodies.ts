@@ -1,7 +1,6 @@
 const MIB = 1_048_576;
 
 interface BodyLimits {
-  /** Most bytes. */
   readonly bytes: number;
   /** Most field names. */
   readonly fields: number;

@@ -3,7 +3,6 @@ import {
   type EmailMessage as LibraryMessage,
   EmailService,
   MessageValidationError,
-  NoRouteError,
   parseMailbox,
 } from '@dundun/messaging';
 import { Controller, Delete, Get, Patch, Post, Res } from '@nestjs/common';
@@ -12,12 +11,14 @@ import { isUUID } from 'class-validator';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { PendingSends } from '../accounts/limits.js';
 import { ApiError, invalidField } from '../http/api-error.js';
+import { isNotSetUp, notSetUp } from '../http/error-mapping.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
 import { BatchId, MessageOrBatchId } from '../http/path-ids.js';
 import { IdempotencyKey, JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
+import { sendAnswerOf } from '../http/send-answer.dto.js';
 import { Metrics } from '../metrics/metrics.js';
 import {
   EmailsQuery,
@@ -81,15 +82,11 @@ export class EmailController {
         this.email.send(messageOf(request), { tenant, idempotencyKey }),
       )
       .catch(refuse);
-    const { id, recipients, createdAt, replayed } = receipt;
+    const { id, recipients, replayed } = receipt;
     if (replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('email', recipients);
     return {
-      status_code: 200,
-      message: 'Your request is being processed',
-      reference_id: id,
-      recipients_processed: recipients,
-      created_at: createdAt.toISOString(),
+      ...sendAnswerOf(receipt),
       ...(recipients <= MOST_ANSWERED && { messages: await this.#accepted(tenant, id) }),
     };
   }
@@ -295,11 +292,7 @@ const OF_ATTACHMENT = { contentType: 'content_type', contentId: 'content_id' };
 
 /** With the fields of the interface. */
 function refuse(error: unknown): never {
-  if (error instanceof NoRouteError && error.fields.length === 0)
-    throw new ApiError('unavailable', 'Email is not set up in this service', {
-      headers: { 'retry-after': '60' },
-      cause: error,
-    });
+  if (isNotSetUp(error)) throw notSetUp(error, 'Email');
   if (!(error instanceof MessageValidationError)) throw error;
   throw new MessageValidationError(inWire(error.fields), error.code);
 }

@@ -53,12 +53,7 @@ export function toApiError(error: unknown): ApiError {
   // A policy of the operator's, or a check of a channel, may have a code of its own.
   if (error instanceof PolicyError)
     return new ApiError(isApiErrorCode(error.code) ? error.code : 'opted_out', error.message);
-  // No provider carries the channel. With fields: there is no route for these recipients.
-  if (error instanceof NoRouteError && error.fields.length === 0)
-    return new ApiError('unavailable', 'This channel is not set up in this service', {
-      headers: { 'retry-after': '60' },
-      cause: error,
-    });
+  if (isNotSetUp(error)) return notSetUp(error);
   if (error instanceof MessageValidationError) {
     const code = isApiErrorCode(error.code) ? error.code : 'invalid_field';
     return new ApiError(code, error.message, { details: error.fields });
@@ -74,6 +69,16 @@ export function toApiError(error: unknown): ApiError {
       cause: error,
     });
   return new ApiError(codeOf(error), undefined, { cause: error });
+}
+
+/** Whether no provider carries the channel; an error with fields has no route for some recipients. */
+export function isNotSetUp(error: unknown): boolean {
+  return error instanceof NoRouteError && error.fields.length === 0;
+}
+
+export function notSetUp(cause: unknown, channel = 'This channel'): ApiError {
+  const message = `${channel} is not set up in this service`;
+  return new ApiError('unavailable', message, { headers: { 'retry-after': '60' }, cause });
 }
 
 /** Codes for the statuses that Nest and Fastify set without a handler. */

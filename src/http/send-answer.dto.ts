@@ -1,4 +1,5 @@
-import { Field, Text, Timestamp, Uuid, WholeNumber } from './fields.js';
+import type { Receipt } from '@dundun/messaging';
+import { Field, type Plain, Text, Timestamp, Uuid, WholeNumber } from './fields.js';
 
 /** Response to a send (interface section 2.2). */
 export class SendAnswer {
@@ -7,4 +8,14 @@ export class SendAnswer {
   @Uuid() readonly reference_id!: string;
   @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
   @Timestamp() readonly created_at!: string;
+}
+
+export function sendAnswerOf({ id, recipients, createdAt }: Receipt): Plain<SendAnswer> {
+  return {
+    status_code: 200,
+    message: 'Your request is being processed',
+    reference_id: id,
+    recipients_processed: recipients,
+    created_at: createdAt.toISOString(),
+  };
 }

@@ -90,7 +90,6 @@ export interface Actor {
   readonly accountId: string | null;
 }
 
-/** Actor of the command line. */
 export function commandLineFor(accountId: string | null): Actor {
   return { userId: null, ip: null, accountId };
 }

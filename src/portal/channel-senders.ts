@@ -32,7 +32,6 @@ export interface Approvals {
   >;
 }
 
-/** Senders of the accounts on one channel. */
 export interface ChannelSenders {
   /** @throws ApiError 422 where the account may not send from it */
   check(accountId: string, from: string): Promise<void>;

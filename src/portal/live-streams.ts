@@ -79,7 +79,6 @@ export class LiveStreams implements OnModuleDestroy {
     if (this.#streams.size === 1) this.#schedule();
   }
 
-  /** Ends the streams of a session at once. */
   endOf(sessionId: string): void {
     for (const stream of this.#streams) if (stream.sessionId === sessionId) this.#end(stream);
   }

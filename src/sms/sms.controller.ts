@@ -26,6 +26,7 @@ import {
   ValidQuery,
 } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
+import { sendAnswerOf } from '../http/send-answer.dto.js';
 import { validated } from '../http/validation.js';
 import {
   BatchesQuery,
@@ -81,7 +82,7 @@ export class SmsController {
       throw inWireFields(error, { body: field, sendAt: 'send_at' });
     }
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
-    reply.send(answerOf(receipt));
+    reply.send(sendAnswerOf(receipt));
   }
 
   @Post('sms/estimate')
@@ -236,15 +237,5 @@ function readSend(incoming: AuthenticatedRequest) {
     tenant: accountIdOf(incoming),
     idempotencyKey: idempotencyKeyOf(incoming),
     field,
-  };
-}
-
-function answerOf({ id, recipients, createdAt }: Receipt): SendSmsAnswer {
-  return {
-    status_code: 200,
-    message: 'Your request is being processed',
-    reference_id: id,
-    recipients_processed: recipients,
-    created_at: createdAt.toISOString(),
   };
 }

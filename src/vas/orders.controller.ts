@@ -1,11 +1,10 @@
-import { NoRouteError, VasOrderNotFoundError, VasService } from '@dundun/messaging';
+import { VasOrderNotFoundError, VasService } from '@dundun/messaging';
 import { Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { PendingSends } from '../accounts/limits.js';
-import { ApiError } from '../http/api-error.js';
-import { inWireFields } from '../http/error-mapping.js';
+import { inWireFields, isNotSetUp, notSetUp } from '../http/error-mapping.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { pageOf } from '../http/page.dto.js';
@@ -98,10 +97,6 @@ export class VasOrdersController {
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof NoRouteError && error.fields.length === 0)
-    throw new ApiError('unavailable', 'VAS is not set up in this service', {
-      headers: { 'retry-after': '60' },
-      cause: error,
-    });
+  if (isNotSetUp(error)) throw notSetUp(error, 'VAS');
   throw inWireFields(error, FIELDS);
 }

@@ -34,23 +34,19 @@ export class VerificationSenders {
   }
 
   readonly #first: Readonly<Record<VerificationChannel, (accountId: string) => Promise<Sent>>> = {
-    sms: async (accountId) => ({ from: await this.#senderId(accountId) }),
+    sms: async (accountId) => ({ from: found('sender ID', await this.senders.firstOf(accountId)) }),
     whatsapp: (accountId) => this.#number(accountId),
-    voice: async (accountId) => ({ from: await this.#caller(accountId) }),
-    email: async (accountId) => ({ from: await this.#mailbox(accountId) }),
+    voice: async (accountId) => ({
+      from: found('caller id', await this.callers.firstOf(accountId)),
+    }),
+    email: async (accountId) => {
+      const domain = found('verified domain', await this.domains.firstOf(accountId));
+      return { from: `${MAILBOX}@${domain}` };
+    },
   };
 
-  async #senderId(accountId: string): Promise<string> {
-    const from = await this.senders.firstOf(accountId);
-    if (from === undefined)
-      throw new ApiError('sender_not_registered', 'This account has no sender ID');
-    return from;
-  }
-
   async #number(accountId: string): Promise<Sent> {
-    const from = await this.numbers.of(accountId);
-    if (from === undefined)
-      throw new ApiError('sender_not_registered', 'This account has no WhatsApp number');
+    const from = found('WhatsApp number', await this.numbers.of(accountId));
     const [template] = await this.source.manager.find(TemplateEntity, {
       where: { accountId, category: 'authentication', status: 'approved', params_count: 1 },
       order: { name: 'ASC', language: 'ASC' },
@@ -63,18 +59,16 @@ export class VerificationSenders {
       );
     return { from, template: { name: template.name, language: template.language } };
   }
+}
 
-  async #caller(accountId: string): Promise<string> {
-    const from = await this.callers.firstOf(accountId);
-    if (from === undefined)
-      throw new ApiError('caller_not_registered', 'This account has no caller id');
-    return from;
-  }
+const MISSING = {
+  'sender ID': 'sender_not_registered',
+  'WhatsApp number': 'sender_not_registered',
+  'caller id': 'caller_not_registered',
+  'verified domain': 'domain_not_verified',
+} as const;
 
-  async #mailbox(accountId: string): Promise<string> {
-    const domain = await this.domains.firstOf(accountId);
-    if (domain === undefined)
-      throw new ApiError('domain_not_verified', 'This account has no verified domain');
-    return `${MAILBOX}@${domain}`;
-  }
+function found(what: keyof typeof MISSING, sender: string | undefined): string {
+  if (sender !== undefined) return sender;
+  throw new ApiError(MISSING[what], `This account has no ${what}`);
 }

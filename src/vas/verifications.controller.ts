@@ -1,7 +1,6 @@
 import {
   ChannelRegistry,
   isPhoneNumber,
-  NoRouteError,
   VerificationLimitError,
   VerificationNotFoundError,
   VerificationService,
@@ -105,11 +104,6 @@ function refuse(error: unknown): never {
   if (error instanceof VerificationLimitError)
     throw new ApiError('rate_limited', error.message, {
       headers: { 'retry-after': String(Math.ceil(error.retryAfter / 1_000)) },
-      cause: error,
-    });
-  if (error instanceof NoRouteError && error.fields.length === 0)
-    throw new ApiError('unavailable', 'This channel is not set up in this service', {
-      headers: { 'retry-after': '60' },
       cause: error,
     });
   throw error;

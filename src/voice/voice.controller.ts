@@ -1,17 +1,18 @@
-import { NoRouteError, VoiceService } from '@dundun/messaging';
+import { VoiceService } from '@dundun/messaging';
 import { Controller, Delete, Get, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { PendingSends } from '../accounts/limits.js';
 import { ApiError } from '../http/api-error.js';
-import { inWireFields } from '../http/error-mapping.js';
+import { inWireFields, isNotSetUp, notSetUp } from '../http/error-mapping.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { pageOf } from '../http/page.dto.js';
 import { MessageOrBatchId } from '../http/path-ids.js';
 import { IdempotencyKey, JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
+import { sendAnswerOf } from '../http/send-answer.dto.js';
 import { Metrics } from '../metrics/metrics.js';
 import { CallersService } from './callers.service.js';
 import {
@@ -83,18 +84,12 @@ export class VoiceController {
       redial: redial && { times: redial.times, after: ofSeconds(redial.after) },
       collect: collect && { maxDigits: collect.max_digits, timeout: ofSeconds(collect.timeout) },
     };
-    const { id, recipients, createdAt, replayed } = await this.pending
+    const receipt = await this.pending
       .during(to.length, () => this.voice.send(message, { tenant, idempotencyKey }))
       .catch(refuse);
-    if (replayed) reply.header('idempotent-replayed', 'true');
-    else this.metrics.accepted('voice', recipients);
-    return {
-      status_code: 200,
-      message: 'Your request is being processed',
-      reference_id: id,
-      recipients_processed: recipients,
-      created_at: createdAt.toISOString(),
-    };
+    if (receipt.replayed) reply.header('idempotent-replayed', 'true');
+    else this.metrics.accepted('voice', receipt.recipients);
+    return sendAnswerOf(receipt);
   }
 
   @Get()
@@ -214,10 +209,6 @@ const WIRE = { audioUrl: 'audio_url', sendAt: 'send_at' };
 
 /** With the fields of the interface. */
 function refuse(error: unknown): never {
-  if (error instanceof NoRouteError && error.fields.length === 0)
-    throw new ApiError('unavailable', 'Voice is not set up in this service', {
-      headers: { 'retry-after': '60' },
-      cause: error,
-    });
+  if (isNotSetUp(error)) throw notSetUp(error, 'Voice');
   throw inWireFields(error, WIRE);
 }

@@ -23,7 +23,6 @@ export function webhookOptions({
     ports: WEBHOOK_PORTS,
     /** Callbacks contain phone numbers: production requires encryption. */
     requireHttps: NODE_ENV === 'production' && !WEBHOOK_ALLOW_PRIVATE,
-    /** Most endpoints per account. */
     maxEndpoints: 10,
     /** Most requests in flight per endpoint. */
     concurrency: 16,

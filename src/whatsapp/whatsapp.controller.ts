@@ -1,6 +1,5 @@
 import {
   type MessageCategory,
-  NoRouteError,
   type SendOptions,
   type SubmittedMessage,
   type WhatsAppReceipt,
@@ -14,7 +13,7 @@ import { type Template, TemplateRegistry } from '../accounts/templates.js';
 import { WhatsAppNumbers } from '../accounts/senders.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
-import { inWireFields } from '../http/error-mapping.js';
+import { inWireFields, isNotSetUp, notSetUp } from '../http/error-mapping.js';
 import { readText } from '../http/fields.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
@@ -92,11 +91,7 @@ export class WhatsAppController implements OnModuleDestroy {
           : this.#sendTemplate(from, request, options),
       )
       .catch((error: unknown) => {
-        if (!(error instanceof NoRouteError) || error.fields.length > 0) throw error;
-        throw new ApiError('unavailable', 'WhatsApp is not set up in this service', {
-          headers: { 'retry-after': '60' },
-          cause: error,
-        });
+        throw isNotSetUp(error) ? notSetUp(error, 'WhatsApp') : error;
       });
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('whatsapp', 1);

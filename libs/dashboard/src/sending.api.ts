@@ -115,7 +115,7 @@ export class SendingApi {
     const { tenant, definition, idempotencyKey } = request;
     return this.parts.messaging.transaction(async (manager) => {
       const options = { tenant, manager, ...(idempotencyKey !== undefined && { idempotencyKey }) };
-      const receipt = await formOf(definition).send(this.parts, request, options);
+      const receipt = await (FORMS[definition.name] ?? CONTENT).send(this.parts, request, options);
       await also(receipt, manager);
       return answerOf(receipt);
     });
@@ -158,7 +158,7 @@ export class SendingApi {
   /** @throws MessageValidationError for a wrong content */
   #costOf(request: Request, to?: string): Promise<Cost> {
     const options = { tenant: request.tenant, ...(to !== undefined && { to }) };
-    return formOf(request.definition).estimate(this.parts, request, options);
+    return (FORMS[request.definition.name] ?? CONTENT).estimate(this.parts, request, options);
   }
 
   /** Codes of the policies that deny recipients now. */
@@ -223,12 +223,10 @@ export class SendingApi {
 /** How messages of a channel are given to its service. */
 interface MessageForm {
   send(parts: MessagingParts, request: Request, options: SendOptions): Promise<Receipt>;
-  estimate(
-    parts: MessagingParts,
-    request: Request,
-    of: { readonly tenant: string; readonly to?: string },
-  ): Promise<Cost>;
+  estimate(parts: MessagingParts, request: Request, options: EstimateOptions): Promise<Cost>;
 }
+
+type EstimateOptions = Pick<Request, 'tenant'> & { readonly to?: string };
 
 const CONTENT: MessageForm = {
   send: ({ messaging }, { definition, from, to, content, sendAt }, options) =>
@@ -251,10 +249,6 @@ const FORMS: Readonly<Record<string, MessageForm>> = {
       ),
   },
 };
-
-function formOf({ name }: ChannelDefinition): MessageForm {
-  return FORMS[name] ?? CONTENT;
-}
 
 /** Fields of an email in `content`, which name its sender too. */
 function emailOf(content: Content, from: string | undefined): EmailMessage {

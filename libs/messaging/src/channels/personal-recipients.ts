@@ -10,7 +10,6 @@ import { checkCount } from './send.js';
 export interface PersonalForm {
   /** The field with the list, such as `recipients`. */
   readonly field: string;
-  /** The field of an entry with its address. */
   readonly addressField: string;
   /** The address key of an entry; `undefined`: it has no valid address. */
   readonly addressOf: (entry: unknown) => string | undefined;

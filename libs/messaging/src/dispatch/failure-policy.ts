@@ -97,7 +97,6 @@ export interface Failed {
 export class FailurePolicy {
   #streak = 0;
   readonly #failing = new Set<string>();
-  /** Batches of the failing messages. */
   readonly #batches = new Map<string, { messages: number; parkedUntil: number }>();
   readonly #failingMessages = new Map<string, FailingMessage>();
   readonly #parkAfter: number;

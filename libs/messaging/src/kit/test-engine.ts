@@ -46,7 +46,6 @@ export class TestEngine implements DispatchEngine {
     return this.#later.size === 0 ? undefined : Math.min(...this.#later.values());
   }
 
-  /** Wakes the lanes that are due by now. */
   wakeDue(): void {
     for (const [lane, at] of this.#later) if (at <= this.clock.now()) this.wake(lane);
   }

@@ -1,4 +1,4 @@
-import type { ReportDetails } from './events.js';
+import type { DeliveryReport, ReportDetails } from './events.js';
 import type { BatchLabels } from './labels.js';
 import type { Channel, MessageContent } from './message.js';
 import type { BatchStatus, ChannelStatus, MessageStatus, ReportedStatus } from './status.js';
@@ -124,20 +124,10 @@ export interface ReportView {
 }
 
 /** A report that names no message of the store; it is matched once it does, or deleted after `reports.giveUpAfter`. */
-export interface UnmatchedReport {
-  /** The provider. */
+export interface UnmatchedReport extends Omit<DeliveryReport, 'submissionId' | 'details'> {
   readonly provider: string;
-  /** The provider's reference of the submission. */
-  readonly reference: string | null;
-  /** The provider's id of the message. */
-  readonly messageId: string | null;
-  /** Address key of the recipient. */
-  readonly recipient: string | null;
   /** `null`: a status without a mapping, or an event. */
   readonly status: ChannelStatus | null;
-  readonly rawStatus: string;
-  readonly errorCode: string | null;
-  readonly providerTime: Date | null;
   readonly receivedAt: Date;
 }
 

@@ -217,7 +217,6 @@ export class EmailService extends ChannelService {
   }
 }
 
-/** The message with its own content, or with that of its template. */
 async function contentIn<P>(message: EmailMessage | TemplateEmail<P>): Promise<EmailMessage> {
   return 'template' in message ? rendered<TemplateEmail<P>, P>(message) : message;
 }

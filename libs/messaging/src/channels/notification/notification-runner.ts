@@ -44,7 +44,6 @@ interface Candidate {
 /** Publishes an event after the commit. */
 type Announce = (events: EventPublisher) => void;
 
-/** A change of one notification. */
 interface Change {
   readonly before: StoredNotification;
   readonly row: StoredNotification;
@@ -314,7 +313,6 @@ const DENIED: FallbackReason = 'denied';
 /** A message that has just been accepted. */
 const QUEUED: SeenMessage = { state: 'queued', lane: '', status: 'queued', code: null };
 
-/** The steps that have begun. */
 function begunOf({ steps }: Pick<StoredNotification, 'steps'>) {
   return steps.flatMap((step) => (step.at === undefined ? [] : [{ ...step, at: step.at }]));
 }

@@ -225,7 +225,6 @@ export class VasLedger {
     return (await this.read([{ tenant, reference: '' }], [], 0)).get(tenant)?.allowance;
   }
 
-  /** The order with this reference. */
   async find(tenant: string, reference: string): Promise<KnownOrder | undefined> {
     return (await this.read([{ tenant, reference }], [], 0)).get(tenant)?.known.get(reference);
   }

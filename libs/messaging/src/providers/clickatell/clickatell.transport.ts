@@ -37,7 +37,6 @@ const recipientsOfRequest: OptionReader<number> = (option, value) => {
 };
 
 const CLICKATELL = {
-  /** API key of the integration. */
   apiKey: credential('the API key of the integration'),
   /** Most recipients of one request; Clickatell takes 200. @default 100 */
   maxRecipients: withDefault(recipientsOfRequest, 100),

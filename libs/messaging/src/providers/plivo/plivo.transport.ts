@@ -27,7 +27,6 @@ import { PLIVO_STATUSES } from './plivo.js';
 const NAME = 'Plivo';
 
 const PLIVO = {
-  /** Auth ID of the account, from the console. */
   authId: textLike(/^[A-Z0-9]{20}$/, 'the Auth ID: 20 capital letters and digits'),
   authToken: credential('the auth token of the account'),
   /** Address of this app's callbacks, as Plivo reaches it. @default no reports but polled ones */

@@ -159,7 +159,6 @@ function unsubscribeFields(
   ];
 }
 
-/** Header fields of an entity, and its body. */
 interface Entity {
   readonly root: readonly HeaderField[];
   readonly pieces: readonly Piece[];

@@ -52,7 +52,6 @@ const VONAGE = {
   apiSecret: optional(textLike(/^[\x21-\x7e]{8,}$/, 'the API secret of the account')),
   /** Id of the application, which its private key signs for. */
   applicationId: optional(textLike(/^[0-9a-f-]{36}$/i, 'the id of the application, a UUID')),
-  /** Private key of the application, as PEM. */
   privateKey: optional(privateKey),
   /** Address of this app's callbacks, as Vonage reaches it. @default the account's or application's */
   callbackUrl: optional(httpAddress),

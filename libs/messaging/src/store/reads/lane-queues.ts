@@ -35,7 +35,6 @@ export interface LaneDoubt {
   readonly since: Date;
   /** Error code of the newest of them. */
   readonly errorCode: string;
-  /** Its provider. */
   readonly provider: string;
 }
 

@@ -10,7 +10,6 @@ interface LinkRow {
   readonly at: string | number;
 }
 
-/** Which message repeats which one. */
 export interface ResendLinks {
   /** The message that this one repeats; `null`: it repeats none. */
   readonly resendOf: ResendView | null;

@@ -9,7 +9,6 @@ export interface PersonalChunk {
   readonly entries: string;
 }
 
-/** A piece of an attachment. */
 export interface AttachmentPiece {
   readonly batch: string;
   readonly digest: string;

@@ -8,7 +8,6 @@ export interface BatchScope {
   readonly channel: Channel;
 }
 
-/** Scope of a list. */
 export interface ListScope {
   readonly tenants: Tenants;
   /** @default every channel */

@@ -7,7 +7,6 @@ import { changeEntry } from '../rows/received-report.js';
 import { HELD_COLUMNS, type HeldMessage, raise } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
 
-/** Position of a message in its batch. */
 export interface MessagePosition {
   readonly batchId: string;
   readonly position: number;
