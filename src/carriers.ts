@@ -63,10 +63,16 @@ const CARRIERS: Readonly<Record<Environment['CARRIER'], (environment: Environmen
   http: httpCarrier,
   smpp: (environment) => {
     const { SMPP_URL: url = '', SMPP_BINDS: binds, SMPP_WINDOW: window } = environment;
-    const { SMPP_SYSTEM_TYPE, SMPP_LONG: long, SMPP_ID_FORMAT, SMPP_TIME_ZONE } = environment;
+    const {
+      SMPP_MAX_BINDS: max_binds,
+      SMPP_SYSTEM_TYPE,
+      SMPP_LONG: long,
+      SMPP_ID_FORMAT,
+      SMPP_TIME_ZONE,
+    } = environment;
     const naming = { system_type: SMPP_SYSTEM_TYPE, id_format: SMPP_ID_FORMAT };
     return SMPP.make(
-      { url, binds, window, long, ...naming, time_zone: SMPP_TIME_ZONE },
+      { url, binds, max_binds, window, long, ...naming, time_zone: SMPP_TIME_ZONE },
       placeOf(environment),
     );
   },

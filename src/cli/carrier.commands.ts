@@ -13,7 +13,7 @@ export function addCarrierCommands(program: OperatorCommand): void {
       return {
         carriers: providers.map((provider) => {
           const { name, channels, state, pauseReason, pauseDetail, pausedUntil } = provider;
-          const { rateLimit, rate, inFlight } = provider;
+          const { rateLimit, rate, inFlight, places } = provider;
           return {
             carrier: name,
             channels: channels ?? ['all'],
@@ -25,6 +25,7 @@ export function addCarrierCommands(program: OperatorCommand): void {
             rate: Math.round(rate * 10) / 10,
             share: all === 0 ? null : `${Math.round((100 * rate) / all)} %`,
             inFlight,
+            binds: places && `${places.taken} of ${places.most}`,
           };
         }),
       };

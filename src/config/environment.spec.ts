@@ -230,12 +230,17 @@ describe('readEnvironment', () => {
     expect(readEnvironment({ SMPP_BINDS: 'tx:2,rx:1' })).toMatchObject({
       SMPP_BINDS: { transceiver: 0, transmitter: 2, receiver: 1 },
     });
+    expect(readEnvironment({ SMPP_MAX_BINDS: '4' })).toMatchObject({ SMPP_MAX_BINDS: 4 });
+    expect(problemsOf({ SMPP_BINDS: 'tx:2,rx:1', SMPP_MAX_BINDS: '2' })).toEqual([
+      'SMPP_MAX_BINDS: must be at least 3, the binds of one process',
+    ]);
     expect(problemsOf({ CARRIER: 'smpp' })).toEqual([
       'SMPP_URL: is missing; CARRIER=smpp needs it; write smpp://system_id:password@smsc.example.com:2775',
     ]);
     const wrong = {
       SMPP_URL: 'smpp://tester:hunter2hunter2@smsc.example.com',
       SMPP_BINDS: 'rx:1',
+      SMPP_MAX_BINDS: '0',
       SMPP_WINDOW: '0',
       SMPP_SYSTEM_TYPE: 'thirteen long',
       SMPP_LONG: 'concat',

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
 import { readCarriersFile, type WrittenCarriers } from './carriers-file.js';
+import { maxBindsProblem } from './smpp-settings.js';
 import { type Variable, VARIABLES, weaknessOf } from './variables.js';
 
 /** Wrong settings; `problems` names each variable and its remedy. */
@@ -91,6 +92,9 @@ export function readEnvironment(given: Readonly<Record<string, string | undefine
     problems.push(
       'EMAIL_LISTEN: is for EMAIL_CARRIER=smtp; other carriers report bounces by themselves',
     );
+  const { SMPP_MAX_BINDS, SMPP_BINDS } = values as Partial<Environment>;
+  const tooFew = SMPP_BINDS && maxBindsProblem(SMPP_MAX_BINDS, SMPP_BINDS);
+  if (tooFew) problems.push(`SMPP_MAX_BINDS: ${tooFew}`);
   const { FREQUENCY_CAP } = values as Partial<Environment>;
   for (const name of ['RETENTION_CONTENT', 'RETENTION_MESSAGES'] as const)
     for (const [category, { per }] of Object.entries(FREQUENCY_CAP ?? {}))

@@ -47,6 +47,17 @@ export function smppBinds(written: string): SmppBindCounts {
   return binds;
 }
 
+/** @returns why the limit of all processes cannot hold; `undefined`: it can */
+export function maxBindsProblem(
+  most: number | undefined,
+  { transceiver, transmitter, receiver }: SmppBindCounts,
+): string | undefined {
+  const each = transceiver + transmitter + receiver;
+  return most !== undefined && most < each
+    ? `must be at least ${each}, the binds of one process`
+    : undefined;
+}
+
 const FORM = `must be the number of transceivers, or binds by kind, 1 to ${MOST_BINDS} with one that sends; write it as 2, trx:2 or tx:2,rx:1`;
 
 /** @throws Error whose message follows the variable's name */

@@ -154,6 +154,7 @@ export const VARIABLES = {
     remedy: 'write smpp://system_id:password@smsc.example.com:2775',
   },
   SMPP_BINDS: { default: '1', parse: smppBinds },
+  SMPP_MAX_BINDS: { parse: wholeNumber(1, 1_000) },
   SMPP_WINDOW: { default: '10', parse: wholeNumber(1, 1_000) },
   SMPP_SYSTEM_TYPE: {
     parse: text([/^[\x20-\x7e]{0,12}$/, 'must be at most 12 ASCII characters']),

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { LaneTask } from './dispatch/dispatcher.js';
 import type { LeasedLane } from './dispatch/leased-lane.js';
+import type { PlaceKeeper } from './dispatch/place-keeper.js';
 import type { MessagingJob } from './jobs/messaging.jobs.js';
 import type { DeliveryReport } from './message/events.js';
 import type { MessageTransport, SentSubmission, Transports } from './ports/message-transport.js';
@@ -30,6 +31,7 @@ export class CancellationQueue implements WorkQueue {
   constructor(
     readonly store: MessageStore,
     private readonly transports: Transports,
+    private readonly places: Pick<PlaceKeeper, 'isHeld'>,
   ) {}
 
   open(leased: LeasedLane): LaneTask {
@@ -38,6 +40,7 @@ export class CancellationQueue implements WorkQueue {
   }
 
   async due(horizon: number): Promise<readonly DueLane[]> {
+    if (!this.places.isHeld) return [];
     const due = await this.store.cancellations.firstDue();
     return due
       .filter(({ dueIn }) => dueIn <= horizon)

@@ -299,6 +299,7 @@ export {
   type TemplateListener,
 } from './ports/listeners.js';
 export {
+  type ConnectionPlaces,
   type InboundSink,
   type MediaUpload,
   MESSAGE_TRANSPORTS,

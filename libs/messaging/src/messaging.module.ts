@@ -24,6 +24,7 @@ import { Dispatcher } from './dispatch/dispatcher.js';
 import { HoldWatch } from './dispatch/hold-watch.js';
 import { messageLanes } from './dispatch/message-lane.js';
 import type { Waves } from './dispatch/in-flight.js';
+import { PlaceKeeper } from './dispatch/place-keeper.js';
 import { PrefetchBudget } from './dispatch/prefetch-size.js';
 import type { PreparedSubmission } from './dispatch/submissions.js';
 import { ProviderBreaker, ProviderWatch } from './dispatch/provider-breaker.js';
@@ -205,6 +206,12 @@ const PROVIDERS: Provider[] = [
     ({ providerPauses }, states) => new ProviderWatch(providerPauses, states),
   ),
   provide(
+    PlaceKeeper,
+    [MessageStore, MESSAGE_TRANSPORTS, MESSAGING_CLOCK, MESSAGING_SETTINGS],
+    ({ lanes }, transports, clock, { dispatch }) =>
+      new PlaceKeeper({ lanes, clock, leaseTime: dispatch.lease }, transports),
+  ),
+  provide(
     Dispatcher,
     [
       DISPATCH_ENGINE,
@@ -215,15 +222,16 @@ const PROVIDERS: Provider[] = [
       MESSAGING_CLOCK,
       MESSAGING_SETTINGS,
       HoldWatch,
+      PlaceKeeper,
     ],
-    (engine, store, policy, providers, router, clock, { dispatch }, holds) => {
+    (engine, store, policy, providers, router, clock, { dispatch }, holds, places) => {
       const { lanes, work, intents, outcomes, doubts, reports, data } = store;
       const budget = new PrefetchBudget();
       const waves: Waves<PreparedSubmission> = new Map();
       const stores = { lanes, work, intents, outcomes, doubts, reports, data };
       const { channels } = store.database;
-      const parts = { ...stores, policy, router, channels, providers, budget, waves, clock, holds };
-      const context = { ...parts, ...dispatch, leaseTime: dispatch.lease };
+      const parts = { ...stores, policy, router, channels, providers, budget, waves, clock };
+      const context = { ...parts, holds, places, ...dispatch, leaseTime: dispatch.lease };
       const dispatcher = new Dispatcher(engine, context, messageLanes(context));
       store.reports.wake = (lane) => dispatcher.wake(lane);
       return dispatcher;

@@ -17,6 +17,7 @@ import { VasService } from './channels/vas/vas.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { HoldWatch } from './dispatch/hold-watch.js';
+import { PlaceKeeper } from './dispatch/place-keeper.js';
 import { ProviderWatch } from './dispatch/provider-breaker.js';
 import {
   clockJob,
@@ -54,6 +55,9 @@ const CLEANUP_TIMEOUT = 2_000;
 /** Milliseconds between two reads of the holds, and of the pauses of providers. */
 const HOLDS_EVERY = 1_000;
 
+/** Milliseconds between two tries to take places at providers that limit connections. */
+const PLACES_EVERY = 1_000;
+
 type LifecycleHooks = OnModuleInit &
   OnApplicationBootstrap &
   OnModuleDestroy &
@@ -68,6 +72,7 @@ type LifecycleHooks = OnModuleInit &
 export class MessagingRuntime implements LifecycleHooks {
   readonly #logger = new Logger('Messaging');
   #jobs: MessagingJobs | undefined;
+  #isDispatching = false;
   #stopWarning = (): void => undefined;
 
   constructor(
@@ -76,6 +81,7 @@ export class MessagingRuntime implements LifecycleHooks {
     @Inject(WorkQueues) private readonly queues: WorkQueues,
     @Inject(HoldWatch) private readonly holds: HoldWatch,
     @Inject(ProviderWatch) private readonly providers: ProviderWatch,
+    @Inject(PlaceKeeper) private readonly places: PlaceKeeper,
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
@@ -96,7 +102,7 @@ export class MessagingRuntime implements LifecycleHooks {
 
   async onModuleInit(): Promise<void> {
     if (this.settings.dispatch.enabled && this.store.cancellations.providers.length > 0)
-      this.queues.add(new CancellationQueue(this.store, this.transports));
+      this.queues.add(new CancellationQueue(this.store, this.transports, this.places));
     await this.#eachTransport((transport) => transport.onModuleInit?.());
   }
 
@@ -119,13 +125,22 @@ export class MessagingRuntime implements LifecycleHooks {
         wakeJob(this.dispatcher, 'wake', async (horizon) => {
           const due = await store.queues.due(horizon);
           const abandoned = await store.queues.abandoned();
-          const own = abandoned.filter((lane) => !this.queues.owns(lane));
+          const own = abandoned.filter(
+            (lane) => !this.queues.owns(lane) && !this.places.owns(lane),
+          );
           const found = [...due, ...own.map((lane) => ({ lane, dueIn: 0 }))];
           return found.filter(({ lane }) => !this.holds.of(lane));
         }),
         { name: 'holds', every: HOLDS_EVERY, run: () => this.holds.refresh() },
-        { name: 'providers', every: HOLDS_EVERY, run: () => this.providers.refresh() },
-        reconcileJob(store, transports),
+        this.#placed({
+          name: 'providers',
+          every: HOLDS_EVERY,
+          run: () => this.providers.refresh(),
+        }),
+        this.#placed(reconcileJob(store, transports)),
+        ...(this.places.isNeeded
+          ? [{ name: 'places', every: PLACES_EVERY, run: () => this.#dispatch() }]
+          : []),
         inboundJob(this.inbound, shortest(this.settings.store.retention)),
         erasureJob(store),
         ...verificationJobs(this.verification),
@@ -135,7 +150,7 @@ export class MessagingRuntime implements LifecycleHooks {
       );
       await this.holds.refresh();
       await this.providers.refresh();
-      await this.dispatcher.start();
+      await this.#dispatch();
     }
     // After a failure here, a process that dispatches notices the restore before it sends anything.
     else await store.holds.noticeRestore().catch(() => undefined);
@@ -156,6 +171,7 @@ export class MessagingRuntime implements LifecycleHooks {
     const { shutdownTimeout } = this.settings.dispatch;
     this.store.database.setShutdownDeadline(shutdownTimeout);
     const until = begun + shutdownTimeout + CLEANUP_TIMEOUT;
+    this.places.stop();
     const parts = [this.dispatcher, this.queues, ...(this.#jobs ? [this.#jobs] : [])];
     await Promise.all(parts.map((part) => this.#stop(part, until)));
     if (this.#jobs)
@@ -171,11 +187,25 @@ export class MessagingRuntime implements LifecycleHooks {
     try {
       await this.#eachTransport((transport) => transport.onApplicationShutdown?.(signal));
     } finally {
+      await this.places.giveUp();
       await this.inbound.idle();
       await this.notifications.idle();
       giveBackDataSource(this.store.database.dataSource);
       await this.store.close();
     }
+  }
+
+  /** Takes lanes from the time when the process has its places at the providers that limit connections. */
+  async #dispatch(): Promise<void> {
+    await this.places.take();
+    if (this.#isDispatching || !this.places.isHeld) return;
+    this.#isDispatching = true;
+    await this.dispatcher.start();
+  }
+
+  /** A job that uses the connections of providers; one that has them does it for those that wait. */
+  #placed(job: MessagingJob): MessagingJob {
+    return { ...job, run: async (signal) => (this.places.isHeld ? job.run(signal) : undefined) };
   }
 
   /** Every process that accepts messages checks their templates. @throws MessagingConfigError */

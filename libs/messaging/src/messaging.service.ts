@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AnyChannelService, ChannelContext } from './channels/channel.service.js';
+import { PlaceKeeper } from './dispatch/place-keeper.js';
 import type { LaneHealth } from './store/reads/lane-queues.js';
 import { MessageStore } from './store/message-store.js';
 import type { ProviderPause } from './store/verbs/provider-pauses.js';
@@ -24,6 +25,7 @@ export class MessagingService {
     @Inject(ChannelContext) private readonly context: ChannelContext,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
+    @Inject(PlaceKeeper) private readonly places: PlaceKeeper,
   ) {}
 
   /**
@@ -66,9 +68,10 @@ export class MessagingService {
 
   /** The configured providers with what they do now. */
   async providers(): Promise<ProviderHealth[]> {
-    const [load, list] = await Promise.all([
+    const [load, list, taken] = await Promise.all([
       this.store.changes.load(),
       this.store.providerPauses.list(),
+      this.places.taken(),
     ]);
     const pauses = new Map(list.map((pause) => [pause.provider, pause]));
     return [...this.transports].map(([name, { capabilities }]) => {
@@ -80,6 +83,7 @@ export class MessagingService {
         rate: load.get(name)?.rate ?? 0,
         inFlight: load.get(name)?.inFlight ?? 0,
         connections: capabilities.connections ?? null,
+        places: taken.get(name) ?? null,
         ...pauseOf(pauses.get(name), this.context.clock.now()),
       };
     });
@@ -94,6 +98,14 @@ export class MessagingService {
     return pauses
       .filter(({ provider }) => this.transports.has(provider))
       .map((pause) => ({ name: pause.provider, ...pauseOf(pause, now) }));
+  }
+
+  /**
+   * Whether this process sends, or waits until other processes leave enough connections to a provider
+   * that limits them, as `smpp()` does by `maxBinds`.
+   */
+  get isWaitingForPlaces(): boolean {
+    return this.settings.dispatch.enabled && !this.places.isHeld;
   }
 
   /** Whether the engine's broker accepts wakes; messages leave without it, too. Never throws. */

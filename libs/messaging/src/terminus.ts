@@ -95,7 +95,8 @@ export class MessagingHealthIndicator {
   /**
    * Degraded: a provider accepts nothing, because it refused a bind or a credential, cannot be reached,
    * or asked for a pause. Its messages wait, or leave by another one; `MessagingService.providers()` names
-   * it.
+   * it. `waiting: 'connections'` is no fault: other processes hold all connections that a provider allows,
+   * and send; this one takes over once one of them stops.
    */
   async providers<const Key extends string>(key: Key): Promise<HealthIndicatorResult<Key>> {
     const session = this.indicators.check(key);
@@ -108,7 +109,8 @@ export class MessagingHealthIndicator {
       const word = PAUSE_REASONS.has(pauseReason ?? '') ? (pauseReason as string) : 'other';
       paused[word] = (paused[word] ?? 0) + 1;
     }
-    const details = { paused };
+    const isWaiting = this.messaging.isWaitingForPlaces;
+    const details = { paused, ...(isWaiting && { waiting: 'connections' }) };
     return Object.keys(paused).length > 0 ? degraded(session, details) : session.up(details);
   }
 

@@ -8,6 +8,74 @@ import { Smsc } from '../../support/smpp/smsc.js';
 import { commandLine } from './command-line.js';
 import { TestGateway } from './test-gateway.js';
 
+describe('two gateways whose SMSC allows one bind', () => {
+  let directory: string;
+  let smsc: Smsc;
+  let holder: TestGateway;
+  let waiting: TestGateway;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dundun-smpp-binds-'));
+    smsc = await Smsc.start();
+    smsc.delivers = true;
+    const settings = { CARRIER: 'smpp', SMPP_URL: smsc.url, SMPP_MAX_BINDS: '1', LEASE: '5s' };
+    holder = await new TestGateway(settings).start();
+    const { databaseUrl } = holder;
+    waiting = await new TestGateway({ ...settings, DATABASE_URL: databaseUrl }).start();
+  });
+  afterAll(async () => {
+    await waiting?.destroy();
+    await holder?.destroy();
+    await smsc.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  const readiness = async (gateway: TestGateway) => {
+    const { status, body } = await gateway.call('GET', '/health/ready');
+    return [status, body];
+  };
+  const carriersOf = (carriers: object) => [
+    200,
+    expect.objectContaining({ status: 'ok', details: expect.objectContaining({ carriers }) }),
+  ];
+
+  it('the one without it is ready as waiting, accepts, has its messages sent, and takes the bind over from the one that stops', async () => {
+    const { apiToken: token } = await holder.account();
+    expect(await readiness(holder)).toEqual(carriersOf({ status: 'up', paused: {} }));
+    const waits = carriersOf({ status: 'up', paused: {}, waiting: 'connections' });
+    expect(await readiness(waiting)).toEqual(waits);
+    const send = async (body: string): Promise<void> => {
+      const content = { from: 'ACME', to: ['2348012345678'], body };
+      const sent = await waiting.call('POST', '/ng/v1/sendsms', { token, body: content });
+      const path = `/ng/v1/sms/${String(sent.body['reference_id'])}`;
+      await eventually(async () =>
+        expect((await waiting.call('GET', path, { token })).body['counts']).toEqual({
+          delivered: 1,
+        }),
+      );
+    };
+    await send('of the holder');
+    const settings = {
+      CARRIER: 'smpp',
+      SMPP_URL: smsc.url,
+      SMPP_MAX_BINDS: '1',
+      DATABASE_URL: holder.databaseUrl,
+      NODE_ENV: 'test',
+    };
+    const shown = await commandLine(['carriers', '--json'], settings, directory);
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      carriers: [{ carrier: 'smpp', health: 'up', reason: null, binds: '1 of 1' }],
+    });
+    await holder.stop();
+    await eventually(async () =>
+      expect(await readiness(waiting)).toEqual(carriersOf({ status: 'up', paused: {} })),
+    );
+    await send('of the other one');
+    expect(smsc.texts).toEqual(['of the holder', 'of the other one']);
+    expect(smsc.sessions).toHaveLength(1);
+  });
+});
+
 describe('a gateway whose SMSC refuses the bind', () => {
   let directory: string;
   let smsc: Smsc;

@@ -63,6 +63,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
         ],
       ]),
       policy: app.get(PolicyPipeline, { strict: false }),
+      places: { isHeld: true },
       clock: systemClock,
       rateLimit: undefined,
       lane: undefined,

@@ -46,17 +46,26 @@ export class Smsc {
   /** Ids that were asked after. */
   readonly queried: string[] = [];
   bindStatus: number = COMMAND_STATUS.ESME_ROK;
+  /** Binds at a time; a further one is refused with `ESME_RBINDFAIL`, and counted. */
+  mostBinds = Infinity;
+  refusedBinds = 0;
   #count = 0;
   #server: SmppServer;
   #port = 0;
 
-  private constructor(private readonly tls?: TlsOptions) {
+  private constructor(
+    private readonly tls?: TlsOptions,
+    private readonly enquireLink = 30_000,
+  ) {
     this.#server = this.#make();
   }
 
-  /** @param tls key and certificate for `smpps://` */
-  static async start(tls?: TlsOptions): Promise<Smsc> {
-    const smsc = new Smsc(tls);
+  /**
+   * @param tls key and certificate for `smpps://`
+   * @param enquireLink silence of a bind after which it is asked, in milliseconds
+   */
+  static async start(tls?: TlsOptions, enquireLink?: number): Promise<Smsc> {
+    const smsc = new Smsc(tls, enquireLink);
     await smsc.listen();
     return smsc;
   }
@@ -145,12 +154,14 @@ export class Smsc {
 
   #make(): SmppServer {
     return new SmppServer({
-      authenticate: ({ systemId, password }) => ({
-        status:
-          systemId === 'tester' && password === 'secret'
-            ? this.bindStatus
-            : COMMAND_STATUS.ESME_RINVPASWD,
-      }),
+      authenticate: ({ systemId, password }) => {
+        if (systemId !== 'tester' || password !== 'secret')
+          return { status: COMMAND_STATUS.ESME_RINVPASWD };
+        if (this.sessions.length < this.mostBinds) return { status: this.bindStatus };
+        this.refusedBinds++;
+        return { status: COMMAND_STATUS.ESME_RBINDFAIL };
+      },
+      enquireLinkInterval: this.enquireLink,
       ...(this.tls && { tls: this.tls }),
       receiveWindow: 1_000,
       responseTimeout: 5_000,

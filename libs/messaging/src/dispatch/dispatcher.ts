@@ -29,8 +29,8 @@ export interface LaneTask {
 }
 
 /**
- * Prepares a lane; the result starts its task. `undefined`: the lane is held. Throws before the
- * drain asks for the lease.
+ * Prepares a lane; the result starts its task. `undefined`: the lane is held, or this process may not
+ * send. Throws before the drain asks for the lease.
  */
 export type OpenLane = (lane: string) => ((leased: LeasedLane) => LaneTask) | undefined;
 

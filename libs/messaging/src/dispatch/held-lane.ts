@@ -12,6 +12,7 @@ import type { HoldWatch } from './hold-watch.js';
 import type { Waves } from './in-flight.js';
 import { LanePause } from './lane-pause.js';
 import type { LeaseContext, LeasedLane } from './leased-lane.js';
+import type { PlaceKeeper } from './place-keeper.js';
 import type { PrefetchBudget } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -30,6 +31,7 @@ export interface DispatchContext
   readonly budget: PrefetchBudget;
   readonly waves: Waves<PreparedSubmission>;
   readonly holds: Pick<HoldWatch, 'of'>;
+  readonly places: Pick<PlaceKeeper, 'isHeld'>;
 }
 
 /** Interval between two reads of a lane's rate limit, in milliseconds. */
@@ -135,9 +137,10 @@ export class HeldLane {
     return this.context.clock.monotonic();
   }
 
-  /** Whether a hold forbids that anything starts. */
+  /** Whether a hold, or a missing place at a provider, forbids that anything starts. */
   get onHold(): boolean {
-    return this.context.holds.of(this.leased.lane) !== undefined;
+    const { holds, places } = this.context;
+    return !places.isHeld || holds.of(this.leased.lane) !== undefined;
   }
 
   provider(name: string): ProviderState {

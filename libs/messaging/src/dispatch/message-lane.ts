@@ -19,7 +19,7 @@ const MAX_MEMORIES = 10_000;
 export function messageLanes(context: DispatchContext): OpenLane {
   const memories = new Map<string, LaneMemory>();
   return (lane) => {
-    if (context.holds.of(lane)) return undefined;
+    if (!context.places.isHeld || context.holds.of(lane)) return undefined;
     const memory = memories.get(lane) ?? new LaneMemory(lane, context);
     memories.delete(lane);
     memories.set(lane, memory);

@@ -236,6 +236,8 @@ export interface ProviderHealth {
   readonly inFlight: number;
   /** Most requests at a time of one process; `null`: unlimited. */
   readonly connections: number | null;
+  /** Connections that all processes hold and may hold, where it limits them; `null`: it does not. */
+  readonly places: { readonly taken: number; readonly most: number } | null;
   /**
    * `paused`: it has said that it accepts nothing, and rests; `probing`: the rest is over, and one message
    * finds out whether it accepts again.

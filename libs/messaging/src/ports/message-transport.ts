@@ -100,6 +100,21 @@ export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
 /** Takes inbound messages from such a transport; resolves after the commit. */
 export type InboundSink = (messages: readonly InboundMessage[]) => Promise<void>;
 
+/** Connections to a provider that limits those of all processes together. */
+export interface ConnectionPlaces {
+  /** Connections that this process makes. */
+  readonly needed: number;
+  /** Connections that the provider allows. */
+  readonly most: number;
+  /**
+   * The process has its places from now on: connect.
+   * @param isHeld false once a place may be lost: nothing may be sent any more
+   */
+  connect(isHeld: () => boolean): void;
+  /** Ends every connection within `limit` milliseconds; `connect()` may follow. */
+  disconnect(limit: number): Promise<void>;
+}
+
 export interface TransportCapabilities {
   /** Kinds of SMS senders that the provider takes. @default every kind */
   readonly senders?: readonly SenderKind[];
@@ -162,6 +177,11 @@ export interface MessageTransport {
   uploadMedia?(media: MediaUpload, sender: string, signal: AbortSignal): Promise<string>;
   /** All templates of the business account, as the platform has them now. */
   fetchTemplates?(signal: AbortSignal): Promise<readonly PlatformTemplate[]>;
+  /**
+   * Where the provider limits the connections of all processes: those that send take places in the
+   * database, and a process without its places connects to nothing and sends nothing, for any provider.
+   */
+  readonly places?: ConnectionPlaces;
   /**
    * Why no request can leave now, as `code: text`, for a transport that keeps connections: it is asked
    * every second, and health checks show the code, such as `bind_refused`. `undefined`: nothing is

@@ -24,20 +24,31 @@ export interface BindHooks {
 /** Keeps the binds of one process open: each connects again after a growing, jittered wait. */
 export class SmppBinds {
   readonly #logger = new Logger('SmppTransport');
-  readonly #stop = new AbortController();
+  #stop = new AbortController();
   readonly #sessions = new Set<SmppSession>();
   readonly #loops: Promise<void>[] = [];
   #changed: (() => void)[] = [];
   #failure: Error | undefined;
+  #isAllowed: () => boolean;
 
   constructor(
     private readonly settings: SmppSettings,
     private readonly hooks: BindHooks,
-  ) {}
+  ) {
+    this.#isAllowed = () => settings.maxBinds === undefined;
+  }
 
-  /** Makes the connections; again it does nothing. */
-  start(): void {
-    if (this.#loops.length > 0 || this.#stop.signal.aborted) return;
+  /**
+   * Makes the connections; again it does nothing.
+   * @param isAllowed of a process with a place: whether it still has it. It may start after a stop
+   */
+  start(isAllowed?: () => boolean): void {
+    if (isAllowed) {
+      this.#isAllowed = isAllowed;
+      this.#stop = new AbortController();
+      this.#failure = undefined;
+    }
+    if (this.#loops.length > 0 || this.#stop.signal.aborted || !this.isAllowed) return;
     for (const [mode, count] of Object.entries(this.settings.binds))
       for (let n = 0; n < count; n++) this.#loops.push(this.#keep(mode as BindMode));
   }
@@ -54,9 +65,15 @@ export class SmppBinds {
       const session = this.#leastBusy();
       if (session) return use(session);
       const wait = deadline - performance.now();
-      if (this.#failure || wait <= 0 || this.#stop.signal.aborted) throw this.#unavailable();
+      const isOver = this.#failure || wait <= 0 || this.#stop.signal.aborted;
+      if (isOver || !this.isAllowed) throw this.#unavailable();
       await this.#change(wait, signal);
     }
+  }
+
+  /** Whether the process may have binds; false without its places where `maxBinds` limits them. */
+  get isAllowed(): boolean {
+    return this.#isAllowed();
   }
 
   /** A bind sends. */
@@ -71,15 +88,22 @@ export class SmppBinds {
     return `${code}: ${message}`;
   }
 
-  /** Unbinds all. */
-  async stop(): Promise<void> {
+  /**
+   * Unbinds all, after the answers that are missing.
+   * @param limit milliseconds until the connections are closed without
+   */
+  async stop(limit?: number): Promise<void> {
     this.#stop.abort();
     this.#notify();
+    const close = (): void => this.#sessions.forEach((session) => session.close());
+    const timer = limit === undefined ? undefined : setTimeout(close, limit);
     await Promise.all([...this.#sessions].map((session) => session.unbind()));
-    await Promise.all(this.#loops);
+    await Promise.all(this.#loops.splice(0));
+    clearTimeout(timer);
   }
 
   #leastBusy(): SmppSession | undefined {
+    if (!this.isAllowed) return undefined;
     let best: SmppSession | undefined;
     for (const session of this.#sessions)
       if (session.isBound && session.mode !== 'receiver' && (!best || load(session) < load(best)))
@@ -104,8 +128,12 @@ export class SmppBinds {
     const { url, window, systemType, answerTimeout, connectTimeout, enquireLink, ca } =
       this.settings;
     const { host, port, isTls, systemId, password } = url;
+    const attempt = new AbortController();
+    const abort = (): void => attempt.abort();
+    this.#stop.signal.addEventListener('abort', abort);
     try {
       const session = await connectSmpp({
+        signal: attempt.signal,
         host,
         port,
         systemId,
@@ -119,6 +147,7 @@ export class SmppBinds {
         enquireLinkInterval: enquireLink,
         handlers: this.hooks.handlers,
       });
+      this.#stop.signal.removeEventListener('abort', abort);
       if (this.#stop.signal.aborted) return await session.unbind();
       const closed = new Promise<string>((resolve) =>
         session.once('close', ({ reason }) => resolve(reason)),
@@ -140,11 +169,15 @@ export class SmppBinds {
       this.#notify();
       if (!this.#stop.signal.aborted)
         this.#logger.warn(`No bind to ${host}:${port} as ${mode}: ${(error as Error).message}`);
+    } finally {
+      this.#stop.signal.removeEventListener('abort', abort);
     }
   }
 
-  /** Of the provider; no message was sent. */
-  #unavailable(): PausedFailure {
+  /** No message was sent: of the provider, or without a place of this process alone. */
+  #unavailable(): PausedFailure | RetryableFailure {
+    if (!this.isAllowed)
+      return new RetryableFailure('no_place', 'Other processes have all binds of the SMSC');
     const { host, port } = this.settings.url;
     const failure = this.#failure;
     if (failure instanceof SmppBindError) {

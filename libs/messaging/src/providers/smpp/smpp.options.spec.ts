@@ -51,6 +51,8 @@ it.each<[string, Partial<Record<keyof SmppOptions, unknown>>]>([
   ['refusals', { refusals: { throttled: 'paused' } }],
   ['refusals.0x58', { refusals: { '0x58': 'later' } }],
   ['answerTimeout', { answerTimeout: 'soon' }],
+  ['maxBinds', { binds: { transmitter: 2, receiver: 1 }, maxBinds: 2 }],
+  ['maxBinds', { maxBinds: 1_001 }],
   ['ca', { ca: '/etc/ssl/ca.pem' }],
 ])('a wrong %s is named without a secret: %j', (option, changes) => {
   const read = () => smppSettings('', { url, ...changes } as SmppOptions);

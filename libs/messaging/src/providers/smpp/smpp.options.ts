@@ -78,6 +78,9 @@ function count(least: number): OptionReader<number> {
   return (option, value) => (value === least ? least : wholeNumber(option, value));
 }
 
+/** Most connections of all processes. */
+const MOST_BINDS = 1_000;
+
 const BINDS = {
   /** Sends and receives. @default 1 where none of the three is given */
   transceiver: optional(count(0)),
@@ -122,8 +125,13 @@ const refusals: OptionReader<
 const SMPP = {
   /** `smpp://system_id:password@host:2775`, or `smpps://` for TLS; the two are percent-encoded. */
   url: smscAddress,
-  /** Connections to the SMSC. Each process makes its own. @default { transceiver: 1 } */
+  /** Connections to the SMSC of each process that sends. @default { transceiver: 1 } */
   binds,
+  /**
+   * Connections that the SMSC allows for the `system_id`. All processes of the app's database together
+   * make no more; a process for which too few are left waits, and sends nothing. @default no limit
+   */
+  maxBinds: optional(wholeNumber),
   /** Most messages without an answer on each connection. @default 10 */
   window: withDefault(wholeNumber, 10),
   /** `system_type` of the bind, where the SMSC asks for one. @default '' */
@@ -158,4 +166,21 @@ const SMPP = {
 export type SmppOptions = OptionsOf<typeof SMPP>;
 export type SmppSettings = SettingsOf<typeof SMPP>;
 
-export const smppSettings = group(SMPP);
+const readSettings = group(SMPP);
+
+/** @throws MessagingConfigError naming the option and the remedy */
+export function smppSettings(option: string, value: SmppOptions): SmppSettings {
+  const settings = readSettings(option, value);
+  const { maxBinds = MOST_BINDS } = settings;
+  const least = bindCount(settings);
+  if (maxBinds < least || maxBinds > MOST_BINDS)
+    throw new MessagingConfigError(
+      `maxBinds: must be from ${least}, the binds of one process, to ${MOST_BINDS}`,
+    );
+  return settings;
+}
+
+/** Connections of one process. */
+export function bindCount({ binds: { transceiver, transmitter, receiver } }: SmppSettings): number {
+  return transceiver + transmitter + receiver;
+}

@@ -26,6 +26,7 @@ import {
 } from '../../message/errors.js';
 import type { DeliveryReport } from '../../message/events.js';
 import type {
+  ConnectionPlaces,
   InboundSink,
   MessageTransport,
   ReportSink,
@@ -44,7 +45,7 @@ import { SmppInbound } from './smpp-inbound.js';
 import { SmppQueries } from './smpp-query.js';
 import { isFinal, referenceOf, reportOf } from './smpp-receipts.js';
 import { refusalOf } from './smpp-refusals.js';
-import { type SmppOptions, type SmppSettings, smppSettings } from './smpp.options.js';
+import { bindCount, type SmppOptions, type SmppSettings, smppSettings } from './smpp.options.js';
 
 /** Wait before a further part of a long message is tried again, in milliseconds. */
 const PART_WAIT = 1_000;
@@ -83,6 +84,7 @@ export class SmppTransport
 {
   readonly name: string;
   readonly capabilities: TransportCapabilities;
+  readonly places?: ConnectionPlaces;
   readonly #binds: SmppBinds;
   readonly #sent = new SentMessages();
   readonly #queries: SmppQueries;
@@ -102,7 +104,7 @@ export class SmppTransport
     private readonly settings: SmppSettings,
     private readonly context: TransportContext,
   ) {
-    const { name, binds, window, answerTimeout, connectTimeout } = settings;
+    const { name, binds, maxBinds, window, answerTimeout, connectTimeout } = settings;
     this.name = name;
     this.capabilities = {
       channels: ['sms'],
@@ -116,6 +118,13 @@ export class SmppTransport
       handlers: { deliver_sm: this.#receive, data_sm: this.#receive },
       late: (session, answer) => this.#answeredLate(session, answer),
     });
+    if (maxBinds !== undefined)
+      this.places = {
+        needed: bindCount(settings),
+        most: maxBinds,
+        connect: (isHeld) => this.#binds.start(isHeld),
+        disconnect: (limit) => this.#binds.stop(limit),
+      };
     this.#queries = new SmppQueries(this.#binds, settings.idFormat);
     this.#cancels = new SmppCancels(this.#binds, settings);
   }
@@ -123,7 +132,7 @@ export class SmppTransport
   listen(reports: ReportSink, inbound?: InboundSink): void {
     this.#sinks = { reports, inbound };
     // A web process or a command line takes no place of the SMSC's limit of binds.
-    if (this.context.dispatches !== false) this.#binds.start();
+    if (this.context.dispatches !== false && !this.places) this.#binds.start();
   }
 
   trouble(): string | undefined {
@@ -259,13 +268,13 @@ export class SmppTransport
   /**
    * | error | meaning |
    * |---|---|
-   * | the request was not written | paused; retryable where it was given up |
+   * | the request was not written | paused; retryable where it was given up, or the process lost its place |
    * | it was written, and the answer is missing | uncertain: never sent again |
    * | a field that SMPP cannot carry | permanent |
    */
   #failureOf(error: unknown, message: SentMessage, session: BoundSession): SubmitFailure {
     if (error instanceof SmppNotSentError)
-      return error.reason === 'aborted'
+      return error.reason === 'aborted' || !this.#binds.isAllowed
         ? new RetryableFailure('aborted', 'The request was given up')
         : new PausedFailure('unreachable', `The SMPP bind ended (${error.reason})`);
     if (error instanceof SmppValueError)
