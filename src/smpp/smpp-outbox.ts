@@ -1,4 +1,5 @@
 import {
+  type CancelledBatch,
   type Clock,
   type ErasedAddress,
   type ErasureListener,
@@ -11,7 +12,7 @@ import {
 } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, In, IsNull } from 'typeorm';
-import { isOverSmpp, receiptsFor } from './smpp-receipts.js';
+import { type EndingChange, isOverSmpp, receiptsFor } from './smpp-receipts.js';
 import { type NewDelivery, SmppCredential, SmppDelivery, SmppPart } from './smpp.tables.js';
 
 /** Rows per insert. */
@@ -20,6 +21,8 @@ const MAX_ROWS = 500;
 /** Widths of the columns, and of an address in SMPP. */
 const MAX_MESSAGE_ID = 64;
 const MAX_ADDRESS = 20;
+
+const CANCELLATION = { previous: 'queued', status: 'cancelled', errorCode: null } as const;
 
 /** As of callbacks. */
 const MAX_TEXT = 4_096;
@@ -39,6 +42,20 @@ export class SmppOutbox implements StatusListener, InboundListener, ErasureListe
     changes: readonly MessageStatusChanged[],
     manager: EntityManager,
   ): Promise<void> {
+    await this.#writeReceipts(changes, manager);
+  }
+
+  /** A submit has one message. */
+  async onCancelled(batches: readonly CancelledBatch[], manager: EntityManager): Promise<void> {
+    const changes = batches.flatMap(({ recipient, cancelledAt, ...batch }) =>
+      recipient === null
+        ? []
+        : [{ ...batch, ...CANCELLATION, recipient, providerTime: cancelledAt }],
+    );
+    await this.#writeReceipts(changes, manager);
+  }
+
+  async #writeReceipts(changes: readonly EndingChange[], manager: EntityManager): Promise<void> {
     const found = changes.flatMap((change) =>
       receiptsFor(change).map((receipt) => ({ receipt, tenant: change.tenant })),
     );

@@ -73,13 +73,29 @@ export function isOverSmpp({ channel }: { readonly channel: string }): boolean {
   return channel === 'sms';
 }
 
+/** What receipts need of a change of status. */
+export type EndingChange = Pick<
+  MessageStatusChanged,
+  | 'tenant'
+  | 'channel'
+  | 'batchId'
+  | 'sender'
+  | 'recipient'
+  | 'previous'
+  | 'status'
+  | 'event'
+  | 'errorCode'
+  | 'providerTime'
+  | 'metadata'
+>;
+
 /** The pair that a message was submitted with; `undefined`: not over SMPP. */
-export function systemIdOf(change: MessageStatusChanged): string | undefined {
+export function systemIdOf(change: Pick<EndingChange, 'channel' | 'metadata'>): string | undefined {
   return isOverSmpp(change) ? change.metadata?.[SYSTEM_ID] : undefined;
 }
 
 /** The receipts that a change of status calls for: one for the message, and one for each part. */
-export function receiptsFor(change: MessageStatusChanged): NewDelivery[] {
+export function receiptsFor(change: EndingChange): NewDelivery[] {
   const { metadata = {}, batchId, status, previous, recipient, sender, event } = change;
   const systemId = systemIdOf(change);
   const state = STATES[status];

@@ -186,6 +186,7 @@ export {
   type InboundReceived,
   type FallbackReason,
   MESSAGE_STATUS_CHANGED,
+  type CancelledBatch,
   type MessageStatusChanged,
   NOTIFICATION_DOUBLED,
   NOTIFICATION_ENDED,

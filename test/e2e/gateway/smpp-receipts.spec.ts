@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
-import { COMMAND_STATUS, MESSAGE_STATE, readReceipt } from '@dundun/smpp';
+import { COMMAND_STATUS, formatAbsoluteTime, MESSAGE_STATE, readReceipt } from '@dundun/smpp';
 import { ContactsService } from '@dundun/messaging';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
@@ -128,6 +128,33 @@ describeEachDatabase('receipts over SMPP', (database) => {
       'rejected',
       'rejected',
     ]);
+  });
+
+  it('messages that are cancelled before they left have their receipts, which wait for a bind', async () => {
+    const transmitter = await bound('transmitter');
+    const scheduleDeliveryTime = formatAbsoluteTime(new Date(Date.now() + 3_600_000));
+    const [first] = await transmitter.submit('Hello', { scheduleDeliveryTime });
+    const long = await transmitter.submit(LONG, { scheduleDeliveryTime, registeredDelivery: 2 });
+    await transmitter.submit('Hello', { scheduleDeliveryTime, registeredDelivery: 0 });
+    const answer = await transmitter.session.request('cancel_sm', {
+      messageId: first!.messageId,
+      source: { ton: 5, npi: 0, address: 'ACME' },
+      destination: { ton: 1, npi: 1, address: TO },
+    });
+    expect(answer.status).toBe(COMMAND_STATUS.ESME_ROK);
+    await expectWaiting(1);
+    const { apiToken: token } = account;
+    const list = await gateways[1]!.call('GET', '/ng/v1/sms?limit=2', { token });
+    for (const { reference_id: id } of list.body['data'] as { readonly reference_id: string }[])
+      await gateways[1]!.call('DELETE', `/ng/v1/sms/${id}`, { token });
+    await expectWaiting(1 + long.length);
+    const receiver = await bound('receiver');
+    await expectReceipts(receiver, 1 + long.length);
+    expect(receiver.receipts[0]).toEqual({ id: first?.messageId, state: 'deleted' });
+    expect(receiver.receipts.map(({ id, state }) => `${id} ${state}`).toSorted()).toEqual(
+      [first!, ...long].map(({ messageId }) => `${messageId} deleted`).toSorted(),
+    );
+    await expectWaiting(0);
   });
 
   it('receipts wait in order while no receiver is bound', async () => {

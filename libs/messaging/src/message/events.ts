@@ -108,6 +108,19 @@ export interface MessageStatusChanged extends EventLabels {
   readonly deliveryReport: 'none' | 'yes';
 }
 
+/** A batch of which messages were cancelled before they had started. */
+export interface CancelledBatch extends EventLabels {
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly batchId: string;
+  readonly sender: string;
+  /** The recipient of its only message; `null`: the batch has several. */
+  readonly recipient: string | null;
+  /** Messages that had not started. */
+  readonly messages: number;
+  readonly cancelledAt: Date;
+}
+
 /**
  * No message of the batch is `queued` or `sending` any more; reports may follow. Published once for a
  * batch: not again where a call of it is dialled again.

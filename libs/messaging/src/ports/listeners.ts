@@ -4,16 +4,23 @@ import type { EntityManager } from 'typeorm';
 import type { Address } from '../message/address.js';
 import { isLogged } from './log-sampling.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { InboundReceived, MessageStatusChanged, MessagingEvents } from '../message/events.js';
+import type {
+  CancelledBatch,
+  InboundReceived,
+  MessageStatusChanged,
+  MessagingEvents,
+} from '../message/events.js';
 import type { TemplateStatusUpdate } from '../message/templates.js';
 
 /**
  * Called inside the transaction that changes statuses: writes through `manager` commit or roll back
- * with them. The listener must only use the database, through `manager`. It is not called for
- * messages that are cancelled before they have started: `MESSAGE_STATUS_CHANGED` tells of them.
+ * with them. The listener must only use the database, through `manager`.
  */
 export interface StatusListener {
+  /** Not for messages that are cancelled before they have started. */
   onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void>;
+  /** Tells of those by batch; `MESSAGE_STATUS_CHANGED` tells of each after the commit. */
+  onCancelled?(batches: readonly CancelledBatch[], manager: EntityManager): Promise<void>;
 }
 
 /**
@@ -96,6 +103,15 @@ class Listeners<L extends object> {
 export class StatusListeners extends Listeners<StatusListener> {
   async notify(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
     await this.each((listener) => listener.onStatusChanged(changes, manager));
+  }
+
+  /** Whether a listener wants to know of messages that are cancelled before they have started. */
+  get hearCancelled(): boolean {
+    return this.all.some((listener) => typeof listener.onCancelled === 'function');
+  }
+
+  async notifyCancelled(batches: readonly CancelledBatch[], manager: EntityManager): Promise<void> {
+    await this.each(async (listener) => listener.onCancelled?.(batches, manager));
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '../../ports/clock.js';
+import { StatusListeners } from '../../ports/listeners.js';
 import type { Cancellation } from '../verbs/cancellations.js';
 import type { MessageStore } from '../message-store.js';
 import {
@@ -30,6 +31,34 @@ export function cancelContract({ describe, test }: StoreContract): void {
       await bench.expectBatch(store, cancelled, 'cancelled', { cancelled: 1 });
       await bench.expectBatch(store, moved, 'scheduled', { queued: 1 });
       await bench.expectBatch(store, kept, 'sending', { sending: 1 });
+    });
+
+    test('a listener is told of messages that are cancelled before they started, by batch and in the transaction', async (bench) => {
+      const listeners = new StatusListeners();
+      const heard: (readonly [string, string | null, number])[] = [];
+      let fails = true;
+      listeners.add({
+        onStatusChanged: () => Promise.resolve(),
+        onCancelled: (batches) => {
+          if (fails) return Promise.reject(new Error('The listener fails'));
+          heard.push(
+            ...batches.map(
+              ({ batchId, recipient, messages }) => [batchId, recipient, messages] as const,
+            ),
+          );
+          return Promise.resolve();
+        },
+      });
+      const store = await bench.open({ listeners });
+      const [one, several] = [await bench.enqueue(store), await bench.enqueue(store, 3)];
+      await assert.rejects(store.batches.cancel(one, bench.scope), /The listener fails/);
+      await bench.expectBatch(store, one, 'queued', { queued: 1 });
+      fails = false;
+      for (const id of [one, several, one]) await store.batches.cancel(id, bench.scope);
+      assert.deepEqual(heard, [
+        [one, bench.to(0), 1],
+        [several, null, 3],
+      ]);
     });
 
     test('a cancelled batch can be cancelled again, and a started one cannot be cancelled', async (bench) => {

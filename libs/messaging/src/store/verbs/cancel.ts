@@ -19,20 +19,8 @@ import {
 } from '../rows/status.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { BatchCompletion } from '../upkeep/completion.js';
-import type { StatusWriter } from './status-writer.js';
+import type { NotStarted, StatusWriter } from './status-writer.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
-
-/** The end of a cancelled batch's rows: later messages were never started. */
-interface NotStarted extends BatchScope {
-  readonly id: string;
-  readonly sender: string;
-  readonly deliveryReport: number;
-  readonly labelled: number;
-  readonly from: number;
-  readonly recipients: number;
-  /** Epoch microseconds. */
-  readonly at: number;
-}
 
 /** A cancelled batch: its changed messages, and those without rows. */
 export interface Stopped {
@@ -227,7 +215,7 @@ export class BatchChanges {
         )
       ).map(({ batch, last }) => [batch, Number(last)]),
     );
-    return batches.map(({ notification: _notification, ...batch }) => ({
+    const stopped = batches.map(({ notification: _notification, ...batch }) => ({
       raised: raised.filter(({ message }) => message.batch === batch.id),
       rest: {
         ...batch,
@@ -235,6 +223,11 @@ export class BatchChanges {
         at,
       },
     }));
+    await this.writer.notifyCancelled(
+      tx,
+      stopped.flatMap(({ rest }) => (rest.from < rest.recipients ? [rest] : [])),
+    );
+    return stopped;
   }
 
   /** After the commit of what cancelled them. */

@@ -1,4 +1,5 @@
 import {
+  type CancelledBatch,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
   type ReportDetails,
@@ -10,6 +11,7 @@ import { inserter, type RowWriter, updater } from '../database/dialect.js';
 import { wakeNotifications } from '../rows/notification.js';
 import { INTO_LOG, LOG, type LogEntry, onLogged } from '../rows/received-report.js';
 import type { BatchData } from '../reads/batch-data.js';
+import type { BatchScope } from '../rows/cursor.js';
 import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
@@ -39,6 +41,18 @@ export interface ClosedWindow {
 export type CloseWindows = (tx: Transaction, closed: readonly ClosedWindow[]) => Promise<void>;
 
 export type Suppress = (tx: Transaction, suppressed: readonly SuppressedAddress[]) => Promise<void>;
+
+/** The messages of a cancelled batch from the position `from` on, which were never started. */
+export interface NotStarted extends BatchScope {
+  readonly id: string;
+  readonly sender: string;
+  readonly deliveryReport: number;
+  readonly labelled: number;
+  readonly from: number;
+  readonly recipients: number;
+  /** Epoch microseconds. */
+  readonly at: number;
+}
 
 /** Events that are published in one turn of the event loop. */
 const EVENTS = 500;
@@ -146,6 +160,36 @@ export class StatusWriter {
     await this.#readLabels(announced, tx);
     const events = announced.map((change) => this.#eventOf(change));
     await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
+  }
+
+  /** Tells the listeners of messages that were never started, by batch. */
+  async notifyCancelled(tx: Transaction, batches: readonly NotStarted[]): Promise<void> {
+    if (batches.length === 0 || !this.listeners.hearCancelled) return;
+    const labelled = batches.flatMap(({ id, labelled }) => (labelled ? [id] : []));
+    const labels = await this.data.labels(labelled, tx);
+    const single = batches.flatMap(({ id, recipients }) => (recipients === 1 ? [id] : []));
+    const recipients = await this.#recipientsOf(tx, single);
+    const cancelled = batches.map((batch): CancelledBatch => ({
+      tenant: batch.tenant,
+      channel: batch.channel as Channel,
+      batchId: batch.id,
+      sender: batch.sender,
+      recipient: recipients.get(batch.id) ?? null,
+      messages: batch.recipients - batch.from,
+      cancelledAt: new Date(batch.at / 1_000),
+      ...labels.get(batch.id),
+    }));
+    await this.database.runForeign(() => this.listeners.notifyCancelled(cancelled, tx.manager));
+  }
+
+  async #recipientsOf(tx: Sql, single: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (single.length === 0) return new Map();
+    const rows = await tx.all<{ batch: string; recipients: string }>(
+      `SELECT c.batch, c.recipients FROM messaging_batch_chunk c
+       WHERE c.n = 0 AND c.batch IN (${single.map(() => '?').join(', ')})`,
+      single,
+    );
+    return new Map(rows.map(({ batch, recipients }) => [batch, recipients]));
   }
 
   /** After the commit; many events over several turns of the event loop. */
