@@ -30,6 +30,7 @@ import { openGatewayDatabase } from './gateway-database.js';
 import { PortalGuard } from './portal/portal.guard.js';
 import { guardPortalHosts, isPortalRoute } from './portal/portal-request.js';
 import { SetUpLinks, setupLink } from './portal/set-up-links.js';
+import { smppTls } from './smpp/smpp-tls.js';
 import { CallersService } from './voice/callers.service.js';
 
 interface FirstAccount extends CreatedAccount {
@@ -56,6 +57,7 @@ export async function startGateway(
   const isWorker = environment.ROLE === 'worker';
   // Before anything is opened.
   fileCarriers(environment);
+  smppTls(environment);
   const dataSource = await openGatewayDatabase(environment, 'never');
   const front = new HttpFront(environment);
   let app: NestFastifyApplication | undefined;

@@ -7,6 +7,7 @@ import { type Variable, VARIABLES } from '../config/variables.js';
 import { dataSourceOptions, migrateGatewayDatabase } from '../gateway-database.js';
 import { SecretsKeyEntity } from '../secrets/secrets.tables.js';
 import { checkSecretsKey } from '../secrets/stored-secrets.js';
+import { smppTls } from '../smpp/smpp-tls.js';
 import type { OperatorCommand } from './operator-command.js';
 
 export function addConfigCommands(program: OperatorCommand): void {
@@ -19,6 +20,7 @@ export function addConfigCommands(program: OperatorCommand): void {
       const file = fileCarriers(environment);
       // Each provider checks its options, and connects to nothing.
       for (const { transport } of file?.carriers ?? []) await transport();
+      smppTls(environment);
       const database = await reach(environment);
       return {
         status: 'ok',

@@ -252,6 +252,15 @@ describe('readEnvironment', () => {
     expect(problems.join()).not.toContain('hunter2');
   });
 
+  it('of the two files of the SMPP server neither is enough', () => {
+    expect(problemsOf({ SMPP_TLS_CERT: 'cert.pem' })).toEqual([
+      'SMPP_TLS_KEY: is missing; the SMPP server speaks TLS with both files',
+    ]);
+    expect(problemsOf({ SMPP_TLS_KEY: 'key.pem' })).toEqual([
+      'SMPP_TLS_CERT: is missing; the SMPP server speaks TLS with both files',
+    ]);
+  });
+
   it.each([
     'http://tester:hunter2@smsc.example.com',
     'smpp://smsc.example.com',

@@ -92,6 +92,10 @@ export function readEnvironment(given: Readonly<Record<string, string | undefine
     problems.push(
       'EMAIL_LISTEN: is for EMAIL_CARRIER=smtp; other carriers report bounces by themselves',
     );
+  const pair = ['SMPP_TLS_CERT', 'SMPP_TLS_KEY'] as const;
+  const missing = pair.filter((name) => values[name] === undefined);
+  if (missing.length === 1)
+    problems.push(`${missing.join()}: is missing; the SMPP server speaks TLS with both files`);
   const { SMPP_MAX_BINDS, SMPP_BINDS } = values as Partial<Environment>;
   const tooFew = SMPP_BINDS && maxBindsProblem(SMPP_MAX_BINDS, SMPP_BINDS);
   if (tooFew) problems.push(`SMPP_MAX_BINDS: ${tooFew}`);

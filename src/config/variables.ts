@@ -163,6 +163,8 @@ export const VARIABLES = {
   SMPP_ID_FORMAT: { default: 'text', parse: oneOf('text', 'hex', 'decimal') },
   SMPP_TIME_ZONE: { default: 'UTC', parse: timeZone },
   SMPP_LISTEN: { parse: listenAddress },
+  SMPP_TLS_CERT: { parse: (path: string) => path },
+  SMPP_TLS_KEY: { parse: (path: string) => path },
   SMPP_LISTEN_WINDOW: { default: '50', parse: wholeNumber(1, 1_000) },
   SMPP_LISTEN_ENQUIRE: { default: '30s', parse: duration(1_000, 600_000) },
   LEASE: { default: '30s', parse: duration(1_000, 600_000) },

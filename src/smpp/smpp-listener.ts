@@ -20,6 +20,7 @@ import { SmppBinds } from './smpp-binds.js';
 import { isSystemId, SmppCredentials, type SmppPrincipal } from './smpp-credentials.service.js';
 import { SmppMessages } from './smpp-messages.js';
 import { SmppSubmits } from './smpp-submits.js';
+import { type SmppTls, smppTls } from './smpp-tls.js';
 
 /** Binds of one system_id in a process. */
 const MOST_BINDS = 10;
@@ -40,6 +41,7 @@ const { ESME_RBINDFAIL, ESME_RINVPASWD, ESME_ROK, ESME_RTHROTTLED } = COMMAND_ST
 export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger('Smpp');
   readonly #server: SmppServer;
+  readonly #tls: SmppTls | undefined;
   /** Of binds whose session is not there yet. */
   readonly #principals = new WeakMap<BindDecision, SmppPrincipal>();
   #watch: NodeJS.Timeout | undefined;
@@ -54,6 +56,7 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {
     const { SMPP_LISTEN_WINDOW, SMPP_LISTEN_ENQUIRE } = environment;
+    this.#tls = smppTls(environment);
     this.#server = new SmppServer({
       systemId: 'dundun',
       authenticate: (bind, peer) => this.#authenticate(bind, peer),
@@ -62,13 +65,16 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
         query_sm: (pdu, session) => messages.query(pdu, session),
         cancel_sm: (pdu, session) => messages.cancel(pdu, session),
       },
+      ...(this.#tls && { tls: this.#tls }),
       receiveWindow: SMPP_LISTEN_WINDOW,
       enquireLinkInterval: SMPP_LISTEN_ENQUIRE,
     });
     this.#server.on('session', (session, decision) => this.#bound(session, decision));
-    this.#server.on('failure', (error) =>
-      this.#logger.warn({ message: 'SMPP connection failed', err: error }),
-    );
+    this.#server.on('failure', (error) => {
+      // What scans ports fails its handshake many times a minute.
+      const level = isOfPeer(error) ? 'debug' : 'warn';
+      this.#logger[level]({ message: 'SMPP connection failed', err: error });
+    });
   }
 
   /** @throws EnvironmentError where it cannot listen */
@@ -77,7 +83,12 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
     if (!where || ROLE === 'worker') return;
     try {
       const { port } = await this.#server.listen(where);
-      this.#logger.log({ message: 'listening for SMPP', host: where.host, port });
+      this.#logger.log({
+        message: 'listening for SMPP',
+        host: where.host,
+        port,
+        tls: this.#tls !== undefined,
+      });
     } catch (error) {
       const [, remedy] = listenRemedyOf(error) ?? [];
       if (remedy === undefined) throw error;
@@ -171,4 +182,9 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
     const late = setTimeout(() => session.close(), UNBIND_WITHIN);
     void session.unbind().finally(() => clearTimeout(late));
   }
+}
+
+/** Whether the handshake failed, or the peer left. */
+function isOfPeer({ code = '' }: NodeJS.ErrnoException): boolean {
+  return /^ERR_(SSL|TLS)_|^ECONNRESET$/.test(code);
 }
