@@ -213,7 +213,7 @@ export function carrierCallbacks(environment: Environment): CallbackOptions | un
   return { ...(own && { ...own, provider: CARRIER }), ...(hasNamed && { providers }) };
 }
 
-/** The providers of the gateway, and which of them carries what. */
+/** The providers of the gateway, and the routes to them. */
 export async function waysOut(
   environment: Environment,
   relay: MailRelay,

@@ -18,7 +18,7 @@ export interface Sample {
 /** Callbacks of a message: `sent` and `delivered`. */
 const CALLBACKS = 2;
 
-/** Milliseconds in which the gateway ends what no answer waits for. */
+/** Milliseconds in which the gateway ends its background work. */
 const REST = 400;
 
 /** Milliseconds in which a gateway accepts all messages: at first, then a multiple of the last time. */

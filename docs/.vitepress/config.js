@@ -48,7 +48,7 @@ function linksToPages(md) {
       }
     }
   });
-  // Vue would evaluate what stands between the braces.
+  // Vue would evaluate the text between the braces.
   const { text } = md.renderer.rules;
   md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;');
 }

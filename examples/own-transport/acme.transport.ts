@@ -42,7 +42,7 @@ class AcmeTransport implements MessageTransport {
     const { id, sender, recipients, content } = submission;
     if (content.kind !== 'text')
       throw new PermanentFailure('unsupported_content', 'Acme carries text only');
-    // Nothing was sent: the message waits, and no attempt is used.
+    // The request did not start: the message waits, and no attempt is used.
     if (signal.aborted) throw new PausedFailure('stopped', 'The request did not start');
     const { url, token } = this.options;
     const { status, data } = await this.context.http.axiosRef

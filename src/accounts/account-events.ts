@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 /** An event of something of an account, such as a domain. */
 export interface AccountEvent {
   readonly account: string;
-  /** Id of what it happened to, at most 64 characters; its callbacks go in order. */
+  /** Id of the changed object, at most 64 characters; its callbacks go in order. */
   readonly subject: string;
   /** `type` of the callback, such as `email.domain_verified`. */
   readonly type: string;

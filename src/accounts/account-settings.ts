@@ -65,7 +65,7 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
     this.#timer = undefined;
   }
 
-  /** @param most by channel, what an account has at most, also by its own rate */
+  /** @param most the highest rate of an account by channel, which also bounds its own rate */
   rateLimit(
     otherwise: RateLimit,
     most: Readonly<Record<string, RateLimit>> = {},

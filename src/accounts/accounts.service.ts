@@ -44,7 +44,7 @@ export type AccountChange = Partial<Pick<Account, 'rate' | 'consentWords'>>;
 
 /**
  * Work that the caller of a change adds to its transaction, such as an entry of an audit log.
- * It gets the id of what the change created, if any.
+ * It gets the id of the created object, if any.
  */
 export type Also = (manager: EntityManager, created?: string) => Promise<unknown>;
 
@@ -285,7 +285,7 @@ export class AccountsService {
   }
 
   /**
-   * Ends a suspension. @param waiting what becomes of batches that were queued or scheduled
+   * Ends a suspension. @param waiting whether queued and scheduled batches are sent or cancelled
    * @returns the number of cancelled batches
    */
   async resume(

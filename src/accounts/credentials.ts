@@ -121,7 +121,7 @@ export class CredentialUse implements OnApplicationBootstrap, BeforeApplicationS
     await this.write();
   }
 
-  /** Never rejects: what could not be written is written with the next. */
+  /** Never rejects: a failed write is repeated with the next one. */
   async write(): Promise<void> {
     // Sorted, so that two processes lock the same rows in the same order.
     const ids = [...this.#used].toSorted();

@@ -30,7 +30,7 @@ function world() {
   return { table, reads, state, cache };
 }
 
-/** Lets what runs in the background end. */
+/** Lets background reads end. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('RowCache', () => {

@@ -25,7 +25,7 @@ const MOST_CHECKS = 100;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A domain with its records, and what DNS said about them. */
+/** A domain with its records, and their state in DNS. */
 export interface DomainView extends Pick<EmailDomain, 'id' | 'name' | 'status' | 'verifiedAt'> {
   readonly records: readonly (DomainRecord & { readonly check: RecordCheck | undefined })[];
 }

@@ -29,7 +29,7 @@ import { MetricsController } from './metrics.controller.js';
 import { WriteProbe } from './write-probe.js';
 
 /**
- * Anybody may ask, so readiness gives its reasons in fixed words. Addresses and the messages of
+ * The endpoint is public, so readiness gives its reasons in fixed words. Addresses and the messages of
  * drivers are in the log only.
  */
 @Controller('health')

@@ -74,7 +74,7 @@ export function Bounce(): PropertyDecorator {
   });
 }
 
-/** Counts of a batch by status. @param of what is counted, such as `Calls` */
+/** Counts of a batch by status. @param of the counted objects, such as `Calls` */
 export function CountsByStatus(
   of: string,
   statuses: readonly string[],

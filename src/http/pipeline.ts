@@ -14,7 +14,7 @@ const MOST_OF_ONE = 64;
 /** Milliseconds for which a connection stays after its last answer is written. */
 const LINGER = 5_000;
 
-/** Milliseconds between two reads, of 64 KiB each, of what is discarded. */
+/** Milliseconds between two reads, of 64 KiB each, of discarded bytes. */
 const DISCARD_EVERY = 100;
 
 /** Most connections that are read to discard; each holds the 64 KiB of its next read. */
@@ -75,7 +75,7 @@ export class Pipelines {
     server.on('request', (request, response) => {
       const { socket } = request;
       this.#bySocket.get(socket)?.add({ request, response });
-      // An answer out of order is not possible; the client repeats what was not answered.
+      // An answer out of order is not possible; the client repeats unanswered requests.
       if (this.#waiting > MOST_WAITING) socket.destroy();
     });
   }
@@ -108,7 +108,7 @@ export class Pipelines {
   }
 
   /**
-   * Reads for a while, and slowly, what a client still sends after the last answer: left unread, it
+   * Reads for a while, and slowly, the bytes that a client sends after the last answer: left unread, they
    * would end the connection before the client has read the answers. Above the limit a connection
    * waits unread: its client gets the answers where it reads while it sends.
    */
@@ -192,7 +192,7 @@ class Pipeline {
     if (!this.#handled) return this.#start(exchange);
     this.#waiting.push(exchange);
     this.count(1);
-    // Node parses what it has read, and reads no more.
+    // Node parses the bytes that it has read, and reads no more.
     this.socket.pause();
   }
 

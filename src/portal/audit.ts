@@ -107,7 +107,7 @@ export class Audit {
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
   ) {}
 
-  /** @param target what it was done to; never a secret, nor a recipient's address */
+  /** @param target the changed object; never a secret, nor a recipient's address */
   async record(
     manager: EntityManager,
     { userId, ip, accountId }: Actor,
@@ -125,7 +125,7 @@ export class Audit {
     });
   }
 
-  /** Records with a change; without a target the id of what the change creates. */
+  /** Records with a change; without a target the id of the object that it creates. */
   also(actor: Actor, action: AuditAction, target?: string): Also {
     return (manager, created) => this.record(manager, actor, action, target ?? created ?? null);
   }

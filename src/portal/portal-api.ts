@@ -7,7 +7,7 @@
  * with an empty body; a DELETE has no body. An error answers {@link PortalError}: 401
  * `unauthorized` without a session (show the sign-in page), 403 `insufficient_scope` for the wrong
  * role and where no account is chosen, 403 `account_disabled` while the chosen account is suspended,
- * 404 for what another account has, 422 `invalid_field` with `fields`, 429 with `Retry-After` in
+ * 404 for objects of another account, 422 `invalid_field` with `fields`, 429 with `Retry-After` in
  * seconds.
  */
 

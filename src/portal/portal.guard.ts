@@ -22,7 +22,7 @@ const READS = new Set(['GET', 'HEAD']);
  * Refuses in this order: 403 for a change that no page of the portal asks for, 415 for a body that
  * is not JSON, 401 without a session, 403 for a suspended account, 403 for a missing role. The
  * dashboard's routes have no `@PortalAccess()`: they are `viewer of any`, and `accessOf()` tells the
- * dashboard what each caller may do.
+ * dashboard the rights of each caller.
  */
 @Injectable()
 export class PortalGuard implements CanActivate {

@@ -305,7 +305,7 @@ class RetainedCall {
   readonly content?: CallContent;
 }
 
-/** A call, and what it says. */
+/** A call with its speech. */
 export class CallRecord extends IntersectionType(Call, RetainedCall) {}
 
 /** A send to several numbers. */

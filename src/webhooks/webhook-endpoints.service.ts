@@ -18,7 +18,7 @@ import {
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { newWebhookSecret } from './webhook-signature.js';
 
-/** A move to another URL; `enabled: true` also sends what became due while it was disabled. */
+/** A move to another URL; `enabled: true` also sends deliveries that became due while it was disabled. */
 interface WebhookChange {
   readonly url?: string | undefined;
   /** Kinds of events; `null`: every kind. */

@@ -68,7 +68,7 @@ export class WebhookErasure implements ErasureListener {
     }
   }
 
-  /** A receiver may have repeated what it got. */
+  /** A receiver may have repeated the request in its answer. */
   async #eraseResponses(endpoint: string, value: string, tx?: Sql): Promise<void> {
     const sql = tx ?? this.#database;
     const of = 'FROM gateway_webhook_attempt WHERE endpoint_id = ? AND position > ?';

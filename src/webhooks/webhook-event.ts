@@ -65,7 +65,7 @@ class LabelledEventData extends StatusEventData {
   readonly bounce!: MessageStatusChanged['details'] | null;
 }
 
-/** The fields of a status, and what is known of the call. */
+/** The fields of a status, and the facts of the call. */
 class CallEventData extends IntersectionType(StatusEventData, CallFactsFields) {
   @Text({ description: 'Caller id.', examples: ['2348000000001'] }) declare readonly from: string;
   @Text({ examples: ['completed'] }) declare readonly status: string;
@@ -242,7 +242,7 @@ export class WebhookEvents {
     };
   }
 
-  /** Whether callbacks of the channel have what is known of a call. */
+  /** Whether callbacks of the channel have the facts of a call. */
   isCall(channel: Channel): boolean {
     return this.channels.find(channel)?.wire?.call ?? false;
   }

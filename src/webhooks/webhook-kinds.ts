@@ -5,7 +5,7 @@ import { MOST_ERRORS } from '../http/validation.js';
 /** Callbacks that belong to no message. */
 const DOMAIN_EVENTS = ['email.domain_verified', 'email.domain_failed'];
 
-/** Sent on request to one webhook, whatever events it has chosen. */
+/** Sent on request to one webhook, also where it has chosen other events. */
 export const TEST_EVENT = 'webhook.test';
 
 /** Every kind of callback that a webhook may choose. */

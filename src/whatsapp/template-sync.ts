@@ -90,7 +90,7 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
     };
   }
 
-  /** The list follows at once: it has what a webhook leaves out, such as a new template. */
+  /** The list is read at once: it has changes that webhooks leave out, such as a new template. */
   async onTemplatesChanged(updates: readonly TemplateStatusUpdate[]): Promise<void> {
     await this.messaging.transaction(async (manager) => {
       for (const { account: waba, name, language, status } of updates) {

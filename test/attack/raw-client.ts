@@ -13,7 +13,7 @@ export class RawClient {
     this.ended = new Promise((resolve) => socket.once('close', resolve));
   }
 
-  /** @param localAddress what the server sees as the client's address */
+  /** @param localAddress the client's address as the server sees it */
   static async connect(url: string, localAddress?: string): Promise<RawClient> {
     const { hostname, port } = new URL(url);
     const socket = connect({

@@ -21,7 +21,7 @@ export class MailBook {
     return new MailBook(child, `smtp://127.0.0.1:${port}`);
   }
 
-  /** @returns what tells whether the server holds its answer to the `nth` message from now on */
+  /** @returns a function that says whether the server holds its answer to the `nth` message from now on */
   hold(nth: number): () => boolean {
     const before = this.#held.length;
     this.#tell({ command: 'hold', nth });

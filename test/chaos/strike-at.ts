@@ -14,9 +14,9 @@ export interface Strike {
 }
 
 /**
- * Sends a burst and strikes who passes a point for the `nth` time: everybody who dies of it, of others
- * the first alone. How often a point is passed for a burst is the machine's affair: where it was too
- * seldom, who passes it next, for another burst, is struck.
+ * Sends a burst with a fault at the `nth` passage of a point: a kill hits every process that passes it,
+ * another fault the first process alone. Where a burst passes the point too seldom, the next passage of
+ * a further burst gets the fault.
  */
 export async function strikeAt(
   cluster: Cluster,

@@ -75,7 +75,7 @@ export function parses(text: string): boolean {
   return diagnostics.length === 0;
 }
 
-/** Declares what the packages export as globals, so that blocks may leave imports out. */
+/** Declares the exports of the packages as globals, so that blocks may leave imports out. */
 function exportsOf(program: ts.Program): string {
   const checker = program.getTypeChecker();
   const lines = new Map<string, string>();

@@ -39,7 +39,7 @@ export class Browser {
       timezoneId: 'Africa/Lagos',
       extraHTTPHeaders: { ...extraHTTPHeaders },
     });
-    // Longer than on the slowest machine: the limit of the test ends what hangs.
+    // Longer than on the slowest machine: the limit of the test ends a hanging step.
     context.setDefaultTimeout(100_000);
     const [name, value] = cookie?.split('=') ?? [];
     if (name && value) await context.addCookies([{ name, value, url: origin }]);

@@ -14,7 +14,7 @@ export interface ReceivedMail {
 
 export type MailVerb = 'connect' | 'mail' | 'rcpt' | 'data';
 
-/** A mail server that answers as told, and keeps what it accepts. */
+/** A mail server that answers as told, and keeps the accepted messages. */
 export class MailServer {
   readonly accepted: ReceivedMail[] = [];
   connections = 0;

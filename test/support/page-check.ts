@@ -20,7 +20,7 @@ interface Violation {
   }[];
 }
 
-/** Takes a picture of the page as it is, and answers what is wrong with it. */
+/** Takes a screenshot of the page, and returns its faults. */
 export async function wrongWith(
   page: Page,
   name: string,

@@ -77,7 +77,7 @@ export default class SuiteRuntime extends Runtime {
     }
   }
 
-  /** The path of a module of the project, or what Node imports: the name of a package, or a path. */
+  /** The path of a module of the project, or the name or path of a package that Node imports. */
   #resolve(from, specifier) {
     const path = this.#resolver.resolveStubModuleName(from, specifier);
     if (path) return path;

@@ -41,7 +41,7 @@ export class StreamAnswer {
   ) {}
 }
 
-/** One request of a caller, with what the caller may see and do. */
+/** One request of a caller, with the caller's rights. */
 export class ApiCall {
   readonly access: Required<DashboardAccess>;
 

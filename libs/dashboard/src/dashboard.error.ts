@@ -58,6 +58,6 @@ function statusOf(error: MessagingError): number {
     error instanceof IdempotencyKeyInUseError
   )
     return 409;
-  // Wrong fields, and what policies and routes refuse.
+  // Wrong fields, and refusals by policies and routes.
   return error.code === 'invalid_config' ? 500 : 422;
 }

@@ -96,7 +96,7 @@ class CancellationLane implements LaneTask {
     return due.find(({ provider }) => provider === this.provider)?.dueIn ?? Infinity;
   }
 
-  /** One window of the batch; what was asked when a request fails is asked again. */
+  /** One window of the batch; after a failed request the whole window is requested again. */
   async #carryOut(cancellation: Cancellation): Promise<void> {
     const { cancellations } = this.store;
     const { submissions, last } = await cancellations.open(cancellation);

@@ -125,9 +125,9 @@ export class MessageHistory {
   }
 
   /**
-   * Whether anything changed since a look, and what: three counts of an index where nothing did. An
+   * The changes since a former read; three counts of an index where there are none. An
    * inbound message is a change, as long as its text is kept.
-   * @param options.since `cursor` of the look before; without it nothing has changed
+   * @param options.since `cursor` of the former read; without it nothing has changed
    */
   async changes(options: TenantsOption & { readonly since?: string | undefined } = {}) {
     const { tenants } = this.#scopeOf(options);

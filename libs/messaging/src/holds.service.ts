@@ -51,7 +51,7 @@ const PAGE = 500;
 /**
  * Holds on lanes: sends are accepted and wait, requests in flight end, nothing starts until the
  * release. A hold counts in every process within a second. A restored database starts with all
- * lanes held, because what was sent since the backup would leave again.
+ * lanes held, because messages sent since the backup would leave again.
  * @example
  * await holds.hold({ lanes: `${tenant}:*`, reason: 'account_suspended' });
  * await holds.release({ lanes: `${tenant}:*`, reason: 'account_suspended' });

@@ -27,7 +27,7 @@ type StatusMethod = (change: MessageStatusChanged) => unknown;
  * Has a method of a provider or controller called when a message gets the status, after the commit,
  * in the process that recorded it. Calls do not wait for each other. An error is logged with the
  * method and its stack, and has no other effect. A process that dies after the commit calls none:
- * what must not be lost belongs into a `StatusListener`.
+ * work that must not be lost belongs into a `StatusListener`.
  * @example
  * @OnMessageStatus('delivered', { channel: 'sms', tag: 'order' })
  * async onDelivered({ messageId, metadata }: MessageStatusChanged) { … }

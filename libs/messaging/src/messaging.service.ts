@@ -66,7 +66,7 @@ export class MessagingService {
     return this.store.queues.health();
   }
 
-  /** The configured providers with what they do now. */
+  /** The configured providers with their present state. */
   async providers(): Promise<ProviderHealth[]> {
     const [load, list, taken] = await Promise.all([
       this.store.changes.load(),

@@ -135,7 +135,7 @@ export class MessagingOperations {
    * @param id `{batchId}-{position}`, or the provider's id
    * @throws MessageNotFoundError
    * @throws MessageStatusError where the message has another status
-   * @throws ContentErasedError where retention or an erasure removed what to send
+   * @throws ContentErasedError where retention or an erasure removed the content
    * @throws PolicyError where policy denies the recipient
    * @throws MessageValidationError for a channel whose messages must not be repeated, and for codes
    */

@@ -57,7 +57,7 @@ async function injected(source: InjectedTransport, module: ModuleRef): Promise<M
   return make(...all);
 }
 
-/** @throws MessagingConfigError for what is no transport, or one whose capabilities prevent all sending */
+/** @throws MessagingConfigError for a value that is no transport, or whose capabilities prevent all sending */
 function checked(option: string, transport: MessageTransport): MessageTransport {
   if (typeof transport?.submit !== 'function' || typeof transport.capabilities !== 'object')
     throw new MessagingConfigError(

@@ -10,7 +10,7 @@ export interface PlacedOrder {
   readonly amount: string;
   readonly currency: string;
   readonly status: string;
-  /** The operator of the gateway may record what became of it. */
+  /** The operator of the gateway may record its outcome. */
   readonly canSettle: boolean;
   /** A person's decision on it. */
   readonly settlement: { readonly as: SettleOrder['as']; readonly by: string } | null;

@@ -98,7 +98,7 @@ export const TEMPLATE_STATUSES = ['approved', 'pending', 'rejected', 'paused'] a
 
 /**
  * A WhatsApp template as the platform has it. `GET api/templates` answers `Listed<Template>`;
- * `POST api/templates` adds one or changes what is known of it, and answers it.
+ * `POST api/templates` adds or changes a template, and answers it.
  */
 export interface Template {
   readonly name: string;

@@ -5,7 +5,7 @@ export const ROLES = ['admin', 'sender', 'viewer'] as const;
 
 /**
  * `viewer` reads, with numbers and texts masked; `sender` also sends and changes groups and
- * contacts; `admin` also reveals what is masked, and manages settings, senders, keys and members.
+ * contacts; `admin` also reveals masked values, and manages settings, senders, keys and members.
  */
 export type Role = (typeof ROLES)[number];
 

@@ -91,7 +91,7 @@ const carriers: Page = {
   view: CarriersPage,
 };
 
-/** The pages for the person's role, and what the shared pages need of the gateway. */
+/** The pages for the person's role, and the gateway's parts of the shared pages. */
 export function portalProduct(session: Session): Product {
   const ofAccount = session.account
     ? [

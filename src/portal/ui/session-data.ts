@@ -16,7 +16,7 @@ export function useSession(): SessionState {
   return state;
 }
 
-/** Whether the person may do what needs the role in the chosen account. */
+/** Whether the person has at least the role in the chosen account. */
 export function useMay(role: 'sender' | 'admin'): boolean {
   const { session } = useSession();
   const has = session.account?.role;

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-/** A number from 0 up to, but not including, 1: below a half, the disk keeps what no sync covered. */
+/** A number from 0 up to, but not including, 1: below a half, the disk keeps writes that no sync covered. */
 export type Chance = () => number;
 
 /** A disk writes pieces of this many bytes whole or not at all. */

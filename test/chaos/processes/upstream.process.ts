@@ -68,7 +68,7 @@ function take(request: IncomingMessage, body: string, response: ServerResponse):
   const key = String(request.headers['idempotency-key']);
   const known = faults.honoursKeys ? byKey.get(key) : undefined;
   const wrong = wrongAnswerTo(body);
-  // A service that honours keys does not refuse what it has accepted.
+  // A service that honours keys does not refuse a request that it has accepted.
   if (wrong && !wrong.after && !(known && refuses(wrong))) {
     if (refusesForGood(wrong)) refused.add(key);
     return giveWrong(wrong, response);

@@ -43,7 +43,7 @@ describe('dundun caller and dundun do-not-call', () => {
     });
     await eventually(async () => expect(await call()).toEqual([200, undefined]));
     expect(await dundun('caller', 'remove', ...caller)).toMatchObject({ status: 'removed' });
-    // The gateway keeps what it read for a few seconds.
+    // The gateway caches its reads for a few seconds.
     await eventually(async () => expect(await call()).toEqual([422, 'caller_not_registered']));
     expect(await dundun('caller', 'remove', ...caller)).toMatchObject({
       error: { code: 'not_found' },

@@ -88,7 +88,7 @@ describe('the domains of an account', () => {
     return domainIn(answer);
   };
 
-  /** Publishes what the gateway says, TXT records in several pieces. */
+  /** Publishes the gateway's records, TXT records in several pieces. */
   function publish(records: readonly DnsRecordOfDomain[]): void {
     for (const { type, name, value } of records) {
       const [preference, exchange = ''] = value.split(' ');

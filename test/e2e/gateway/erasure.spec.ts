@@ -21,7 +21,7 @@ describeEachDatabase('erasure through the gateway', (db) => {
   const secret = Buffer.alloc(32, 7).toString('base64');
   let gateway: TestGateway;
   let account: CreatedAccount;
-  /** Repeats in its response what it was sent. */
+  /** Repeats the request in its response. */
   let receiver: Receiver;
   let failing: Receiver;
 

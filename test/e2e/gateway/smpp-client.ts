@@ -13,7 +13,7 @@ import type { NewSmppCredential } from '../../../src/smpp/smpp-credentials.servi
 
 export const TO = '2348012345678';
 
-/** A customer's bind, with what it was delivered. */
+/** A customer's bind, with its deliveries. */
 export class SmppClient {
   readonly delivered: PduOf<'deliver_sm'>[] = [];
   /** The status of answers to `deliver_sm`. */

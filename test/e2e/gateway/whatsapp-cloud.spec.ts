@@ -98,7 +98,7 @@ describeEachDatabase('a gateway whose WhatsApp messages go through Meta', (datab
         row('sale', 'marketing', 0),
       ]),
     );
-    // The gateway keeps what it read for a second.
+    // The gateway caches its reads for a second.
     await eventually(async () =>
       expect(await send('hello')).toMatchObject({
         body: { error: { code: 'template_not_approved' } },

@@ -39,7 +39,7 @@ describeWithServer('chromium', 'the curl lines of the portal', () => {
     await gateway.destroy();
   });
 
-  /** Does what the shown command does, with the account's secrets in place of the variables. */
+  /** Runs the shown command, with the account's secrets in place of the variables. */
   const run = async (command: string): Promise<number> => {
     const [, method = '', url = ''] = /^curl -X (\w+) '([^']+)'/.exec(command) ?? [];
     const secret = command.includes('$API_KEY') ? filled.account.apiKey : filled.account.apiToken;

@@ -21,7 +21,7 @@ export interface PortalCall {
 
 export const PASSWORD = 'a long and quiet river';
 
-/** A browser of one person: keeps the cookie, and sends what a page of the portal sends. */
+/** A browser of one person: keeps the cookie, and sends the headers of a page of the portal. */
 export class PortalClient {
   cookie: string | undefined;
 

@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { createRequire } from 'node:module';
 import { DataSource } from 'typeorm';
 
-/** Prints what a dashboard answers with the guard open, and with the guard closed. */
+/** Prints the answers of a dashboard with the guard open, and with the guard closed. */
 
 const [platform, prefix, database, driver] = process.argv.slice(2);
 const { SqliteDriver } = await import(driver);

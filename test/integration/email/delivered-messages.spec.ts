@@ -43,7 +43,7 @@ const HEADERS = {
 const large = randomBytes(20 * MIB);
 const logo = randomBytes(4_000);
 
-/** Every form of an email, by what is special about it. */
+/** Every form of an email, by its special feature. */
 const FORMS: Readonly<Record<string, Omit<EmailMessage, 'from'>>> = {
   text: { to: 'ada@example.org', subject: 'Text', text: 'Hello' },
   html: { to: 'ada@example.org', subject: 'Html', html: '<p>Hello <b>you</b></p>' },

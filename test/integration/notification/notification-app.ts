@@ -169,7 +169,7 @@ export class NotificationApp {
       .map(({ channel }) => channel);
   }
 
-  /** Moves the clock, and looks at what is due. */
+  /** Advances the clock, and runs the due notifications. */
   async advance(milliseconds: number): Promise<void> {
     this.clock.ahead += milliseconds;
     await this.notifications.run();

@@ -27,7 +27,7 @@ describeEachDatabase(
 
     beforeAll(async () => {
       statements = await statementsOfAnApp();
-      // One connection: what it keeps is looked at.
+      // One connection, whose kept plans the test reads.
       source = await database.open({ extra: { max: 1 } });
       store = databaseOf(source);
       for (const table of TABLES) {
@@ -90,7 +90,7 @@ describeEachDatabase(
               await tx.all(sql, params);
               throw new Undone();
             })
-            // Some find what they wrote the first time; planned they are all the same.
+            // Some find the rows of their first run; they are planned all the same.
             .catch(() => undefined);
     }
 

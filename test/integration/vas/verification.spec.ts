@@ -25,7 +25,7 @@ import { ForwardClock } from '../dispatch/dispatch-fixture.js';
 
 const MINUTE = 60_000;
 
-/** Keeps what it sends. */
+/** Keeps the sent messages. */
 class Recorder implements MessageTransport {
   readonly name = 'recorder';
   readonly capabilities = { maxRecipients: 100, idempotencyWindow: 3_600_000 };

@@ -64,7 +64,7 @@ function listen(): void {
     told = (JSON.parse(data as string) as Pick<ChangesAnswer, 'cursor'>).cursor;
     tell();
   });
-  // After an interruption the stream does not say what it missed.
+  // After an interruption the stream does not name the missed changes.
   let opened = false;
   stream.addEventListener('open', () => {
     if (opened) tell();

@@ -7,7 +7,7 @@ const SEQUENCE = 1500;
 
 const KEY = 'dundun.shortcuts';
 
-/** Keys of one letter disturb people who dictate: the help switches them off. */
+/** Single-letter keys interfere with dictation: the help switches them off. */
 export function shortcutsOn(): boolean {
   try {
     return localStorage.getItem(KEY) !== 'off';

@@ -11,7 +11,7 @@ let toasts: readonly Toast[] = [];
 let last = 0;
 let listener: ((toasts: readonly Toast[]) => void) | undefined;
 
-/** Tells the person the result of what they did; screen readers say it. */
+/** Shows the result of an action; screen readers announce it. */
 export function toast(text: string, tone: Toast['tone'] = 'success'): void {
   const id = ++last;
   toasts = [...toasts.slice(-2), { id, text, tone }];

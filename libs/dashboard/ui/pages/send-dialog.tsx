@@ -224,7 +224,7 @@ function requestOf(draft: Draft, severalTenants: boolean): SendRequest | undefin
   };
 }
 
-/** The first wrong field and what is wrong with it. */
+/** The first wrong field and its error. */
 function firstOf({ fields }: ApiError): string | undefined {
   const [first] = Object.entries(fields);
   return first && `${words(first[0])}: ${first[1]}`;

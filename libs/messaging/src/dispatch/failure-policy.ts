@@ -78,7 +78,7 @@ export interface Failed {
 }
 
 /**
- * Decides what a provider's failure costs a lane and a message. It may be an outage, or a message
+ * Decides how a provider's failure delays a lane and a message. It may be an outage, or a message
  * that the provider never accepts: its failures count only with evidence that the provider works:
  * another message passes, or has passed lately while nothing else fails. Without another message, a
  * success in another lane decides, and finally the age of the message:

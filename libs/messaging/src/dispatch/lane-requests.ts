@@ -13,7 +13,7 @@ import { acceptanceOf, factsOf, type Failure, failureOf } from './submit-answers
 /** Time after which a probe without an answer no longer holds other requests back, in ms. */
 const PROBE_LASTS = 1_000;
 
-/** The requests of a lane: their start, and what their answers mean for message, batch and lane. */
+/** The requests of a lane: their start, and the effect of their answers on message, batch and lane. */
 export class LaneRequests {
   readonly #inFlight: InFlight<PreparedSubmission>;
   /** Start of the latest request, in monotonic milliseconds. */
@@ -227,7 +227,7 @@ export class LaneRequests {
       void held.record(item, { result: 'refused', ...facts, waitFor: retryAfter, deferred: true });
   }
 
-  /** Also withdraws what is prepared, for new policy decisions. */
+  /** Also withdraws prepared submissions, for new policy decisions. */
   #rest(item: PreparedSubmission, failure: Failure): Pick<Failed, 'parkFor' | 'counts'> {
     const { provider, resendAt, dueSince } = item;
     const { context, memory, pause, now } = this.held;

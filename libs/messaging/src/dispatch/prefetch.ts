@@ -128,7 +128,7 @@ export class Prefetch {
     return item;
   }
 
-  /** Withdraws what did not start. A submission that may have started stays as a resend. */
+  /** Withdraws submissions that did not start. One that may have started stays as a resend. */
   withdraw(): void {
     this.#withdrawals++;
     this.#setApart(() => true);

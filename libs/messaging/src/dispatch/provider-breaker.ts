@@ -12,7 +12,7 @@ const PROBE_LASTS = 2_000;
 /** Wait for the answer to a claim, in milliseconds. */
 const CLAIM_WAIT = 50;
 
-/** Milliseconds in which a read of the rows may be older than what this process knows. */
+/** Milliseconds in which a read of the rows may be older than the state of this process. */
 const READ_LAG = 2_000;
 
 /** Time without a message to probe a provider after which the transport's own state ends the pause, in ms. */
@@ -116,7 +116,7 @@ export class ProviderBreaker {
     this.#close();
   }
 
-  /** Takes over what another process has recorded; `undefined`: there is no row. */
+  /** Takes over the pause that another process has recorded; `undefined`: there is no row. */
   read(row: ProviderPause | undefined): void {
     const now = this.clock.monotonic();
     if (now - this.#changedAt < READ_LAG) return;

@@ -93,7 +93,7 @@ export class RateLimiter {
     return JSON.stringify(starts.filter(([ago]) => ago <= this.#window));
   }
 
-  /** Takes over what {@link save} returned; an unreadable state counts as a full window. */
+  /** Takes over the state that {@link save} returned; an unreadable state counts as a full window. */
   restore(state: string, now: number): void {
     const starts = startsOf(state);
     if (!starts) return this.holdUntil(now + this.#window);

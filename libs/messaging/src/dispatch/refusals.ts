@@ -24,7 +24,7 @@ export class Refusals {
   }
 
   /**
-   * After a refusal by `provider`: what the row keeps, and whether another provider of the round is
+   * After a refusal by `provider`: the value of the row, and whether another provider of the round is
    * left. `over`: every provider has refused for good.
    */
   with(

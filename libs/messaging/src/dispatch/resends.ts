@@ -17,7 +17,7 @@ const LOOK = 1_000;
 
 /**
  * Submissions that the provider may already have. When one is due, its provider is asked for it,
- * where it can be asked; what the provider does not have a report of is sent again, unchanged:
+ * where it can be polled; a submission without a report at the provider is sent again, unchanged:
  *
  * ```
  * waiting ─due─▶ asked ─reports of all recipients─▶ accepted, and the reports
@@ -64,7 +64,7 @@ export class Resends {
     this.#waiting.sort((a, b) => a.resendAt - b.resendAt);
   }
 
-  /** Takes over what former holders left open. What cannot be resent becomes `unknown`. */
+  /** Takes over the open submissions of former holders. One that cannot be resent becomes `unknown`. */
   async recover(): Promise<void> {
     const { held } = this;
     const { context, memory, leased, now } = held;

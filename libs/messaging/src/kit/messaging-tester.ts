@@ -49,7 +49,7 @@ export interface TesterClock {
   /** The present time of the module. */
   now(): Date;
   /**
-   * Moves the time on, in steps from one scheduled wake to the next, and does what is due at each:
+   * Advances the time, in steps from one scheduled wake to the next, and runs the due work at each:
    * scheduled sends, retries, redials, quiet hours, expiry, and the library's jobs. Resolves when
    * the module is idle.
    * @param duration such as `'1h'`, or milliseconds
@@ -129,14 +129,14 @@ export class MessagingTester {
 
   /**
    * Resolves when the module has done everything that is due now: messages are sent or denied,
-   * statuses recorded, events published, and what their listeners sent in turn.
+   * statuses recorded, events published, and messages of their listeners sent.
    * @throws the error of a drain, such as one of a policy
    */
   async idle(): Promise<void> {
     for (let round = 0; round < MOST_ROUNDS; round++) {
       if (await this.#isDispatching()) continue;
       const before = this.parts.outbox.count;
-      // Jobs begin what is due by its own time, such as the next step of a notification.
+      // Jobs begin work that is due by its own time, such as the next step of a notification.
       await this.#runtime.runJobs();
       if (!(await this.#isDispatching()) && this.parts.outbox.count === before) return;
     }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../ports/clock.js';
 
-/** The clock of the machine plus what tests have advanced it by. */
+/** The clock of the machine plus the time by which tests have advanced it. */
 export class TestClock implements Clock {
   #ahead = 0;
 

@@ -197,7 +197,7 @@ export interface WireForm {
    * @default false
    */
   readonly labels?: boolean;
-  /** Status webhooks have an `event`, and what is known of a call. @default false */
+  /** Status webhooks have an `event`, and the facts of a call. @default false */
   readonly call?: boolean;
   /** Status webhooks have the client reference and amounts of an order. @default false */
   readonly order?: boolean;

@@ -11,7 +11,7 @@ export interface LaneWaker {
 
 /**
  * Decides which process drains which lane, and when. The store holds all state: the wake job
- * repairs what an engine loses. Implementations run `dispatchEngineContract()`.
+ * repairs the wakes that an engine loses. Implementations run `dispatchEngineContract()`.
  */
 export interface DispatchEngine extends LaneWaker {
   /** For the log. @default the name of the class */

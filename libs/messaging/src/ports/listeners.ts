@@ -140,7 +140,7 @@ export interface EventPublisher {
   publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void;
 }
 
-/** Finds what the app's modules provide under the tokens of ports with several providers. */
+/** Finds the app's providers under the tokens of ports with several providers. */
 @Injectable()
 export class ProvidedPorts implements OnModuleInit {
   constructor(

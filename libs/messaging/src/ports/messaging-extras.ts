@@ -55,7 +55,7 @@ const EXTRAS = {
   ),
 };
 
-/** Options that decide what is registered; `forRootAsync()` takes them beside `useFactory`. */
+/** Options of the module's registration; `forRootAsync()` takes them beside `useFactory`. */
 export type MessagingExtras = OptionsOf<typeof EXTRAS>;
 
 export const readExtras = group(EXTRAS);

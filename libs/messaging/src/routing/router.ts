@@ -20,7 +20,7 @@ export interface RoutedMessage {
 /** Most unroutable recipients that one error names. */
 const MOST_NAMED = 10;
 
-/** One rule, with what its recipients are compared by. */
+/** One rule, with the values that its recipients are compared with. */
 export interface RouteOf {
   readonly rule: RouteRule;
   /** `use` of the rule; of one with prices, with the providers in the order of the recipient's. */

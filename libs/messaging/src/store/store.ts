@@ -71,7 +71,7 @@ export interface FastPaths {
 }
 
 /**
- * @returns what changed, where it was not everything; `undefined`: everything
+ * @returns the rows that changed; `undefined`: all of them
  * @throws ConcurrentChangeError for an earlier outcome or report, with nothing changed
  */
 export type SettleFastPath = (

@@ -12,7 +12,7 @@ Logger.overrideLogger(false);
 
 type Lie = (honest: MessageTransport) => Partial<MessageTransport>;
 
-/** Runs the contract on the simulator with a lie told over it, and names what fails. */
+/** Runs the contract on a simulator with a fault, and names the failing tests. */
 async function brokenPromises(lie: Lie): Promise<string[]> {
   const proofs: [string, () => Promise<void>][] = [];
   messageTransportContract(

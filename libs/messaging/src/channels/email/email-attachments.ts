@@ -73,7 +73,7 @@ export function checkAttachments(given: unknown, errors: FieldError[]): CheckedA
   return checked;
 }
 
-/** Strict: Node's own decoder skips what is no base64. */
+/** Strict: Node's own decoder skips characters that are no base64. */
 function bytesOf(given: unknown): Buffer | undefined {
   if (given instanceof Uint8Array)
     return Buffer.isBuffer(given)

@@ -86,7 +86,7 @@ export class NotificationRunner {
     private readonly giveUpAfter: number,
   ) {}
 
-  /** Looks soon at what is due, after a status that ended a step. Never throws. */
+  /** Runs the due notifications soon, after a status that ended a step. Never throws. */
   wake(): void {
     if (!this.#signal || this.#signal.aborted) return;
     this.run().catch((error: unknown) =>
@@ -127,7 +127,7 @@ export class NotificationRunner {
     return first.found;
   }
 
-  /** Decides what needs no policy, and claims the rest. */
+  /** Decides the notifications that need no policy, and claims the rest. */
   async #decideDue(tx: Transaction) {
     const now = this.clock.now();
     const due = await this.notifications.lockDue(tx, now, AT_ONCE);

@@ -66,7 +66,7 @@ export interface StoredNotification {
   readonly tenant: string;
   readonly status: NotificationStatus;
   readonly steps: readonly StoredStep[];
-  /** `null`: no step is to come, and what it would send is erased. */
+  /** `null`: no further step begins, and its content is erased. */
   readonly plan: StoredPlan | null;
   readonly createdAt: number;
   readonly endedAt: number | null;

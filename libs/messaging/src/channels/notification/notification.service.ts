@@ -156,7 +156,7 @@ export class NotificationService {
   }
 
   /**
-   * Cancels what has not started: no further channel takes over, and a message that waits is
+   * Cancels a notification: no further channel takes over, and a message that has not started is
    * cancelled. A message that was sent, or may have been, still decides how the notification ends;
    * without one it is `cancelled`. Repeated calls are safe.
    * @throws NotificationNotFoundError

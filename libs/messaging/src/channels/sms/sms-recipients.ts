@@ -51,7 +51,7 @@ export function* readSmsRecipients(
   };
   let parts = 0;
   const check = (personal: Personal | undefined, path: string, of: FieldError[]) => {
-    // The check of the body alone finds what is wrong with it.
+    // The check of the body alone finds its errors.
     if (text === '') return;
     const filled = personal ? replacedIn(text, personal) : text;
     parts = Math.max(parts, partsOf(filled, maxParts, of, path));

@@ -120,7 +120,7 @@ type LedgerRow = { readonly tenant: string } & (
 
 type Row<K extends LedgerRow['kind']> = Extract<LedgerRow, { readonly kind: K }>;
 
-/** Statements on allowances, and on what was ordered under them. */
+/** Statements on allowances, and on the orders under them. */
 export class VasLedger {
   readonly #tenants: RowSource;
   readonly #references: RowSource;
@@ -195,7 +195,7 @@ export class VasLedger {
     return (await sql.run('DELETE FROM messaging_vas_allowance WHERE tenant = ?', [tenant])) > 0;
   }
 
-  /** Reads what the orders of these tenants are decided on. */
+  /** Reads the rows that decide on orders of these tenants. */
   async read(
     orders: readonly Pick<NewOrder, 'tenant' | 'reference'>[],
     numbers: readonly Pick<NewOrder, 'tenant' | 'number'>[],

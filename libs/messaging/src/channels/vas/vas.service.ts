@@ -138,7 +138,7 @@ export class VasService {
     const fingerprints = this.#fingerprintsOf(checked);
     const wanted = await this.#products.of(checked).catch((error: unknown) => error as Error);
     if (wanted instanceof Error) {
-      // An order stands whatever became of its product.
+      // An accepted order stays valid after its product has changed.
       const first = await this.#ledger.find(tenant, checked.clientReference);
       if (!first) throw wanted;
       return this.#receiptOf(checked, replayOf(first, fingerprints));

@@ -19,7 +19,7 @@ const COLUMNS = {
     batch: 'uuid NOT NULL',
     /** When to erase the message's content; null: it is erased. */
     erase_at: 'big',
-    /** Keyed digests of an idempotency key and of what was asked with it. */
+    /** Keyed digests of an idempotency key and of the verification under it. */
     idempotency_key: 'key',
     fingerprint: 'key',
   },

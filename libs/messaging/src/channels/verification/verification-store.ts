@@ -22,7 +22,7 @@ export interface StoredVerification {
   readonly batch: string;
 }
 
-/** Keyed digests of an idempotency key and of what was asked with it. */
+/** Keyed digests of an idempotency key and of the verification under it. */
 export interface VerificationKey {
   readonly key: string;
   readonly fingerprint: string;
@@ -223,7 +223,7 @@ export class VerificationStore {
     return true;
   }
 
-  /** Deletes what no check and no limit needs any more. */
+  /** Deletes verifications and windows that no check and no limit needs any more. */
   async forget(sql: Sql, createdBefore: number, windowsBefore: number): Promise<void> {
     await sql.run('DELETE FROM messaging_verification WHERE created_at < ? AND erase_at IS NULL', [
       createdBefore * 1_000,

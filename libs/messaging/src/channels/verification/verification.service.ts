@@ -295,7 +295,7 @@ function viewOf(
   };
 }
 
-/** The answer of the start, whatever became of it since. */
+/** The answer to the start, also after the verification has ended. */
 function startedOf(
   { id, channel, createdAt, expiresAt }: StoredVerification,
   replayed: boolean,

@@ -159,7 +159,7 @@ export class VoiceService extends ChannelService {
   }
 
   /**
-   * One call with what is known of it.
+   * One call with its facts.
    * @param id `{batchId}-{position}`, or the provider's id once it is known
    * @throws MessageNotFoundError
    */

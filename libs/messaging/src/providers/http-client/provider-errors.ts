@@ -33,7 +33,7 @@ export type Meaning =
 
 type Answer = Pick<ClientAnswer, 'status' | 'retryAfter'>;
 
-/** The error codes of a provider, and what its answers without a success mean. */
+/** The error codes of a provider, and the failures that its answers without a success mean. */
 export class ProviderErrors {
   readonly #meanings: ReadonlyMap<string, Meaning>;
 

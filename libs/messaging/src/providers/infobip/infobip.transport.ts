@@ -67,7 +67,7 @@ const DUPLICATE = 'REJECTED_DUPLICATE_MESSAGE_ID';
 
 /**
  * Sends SMS and WhatsApp messages through Infobip. It has no idempotency keys, but takes our ids: the
- * logs of the last 48 hours and the reports tell what became of a message with a lost answer, which is
+ * logs of the last 48 hours and the reports give the outcome of a message with a lost answer, which is
  * never sent again.
  * @throws MessagingConfigError naming the option and the remedy
  * @see https://www.infobip.com/docs/api/channels/sms

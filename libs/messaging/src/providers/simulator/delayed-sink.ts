@@ -44,7 +44,7 @@ export class DelayedSink<T> {
     }
   }
 
-  /** Drops what is not due or not yet taken, which a poll finds, and waits for running calls. */
+  /** Drops reports that are not due or not yet taken, which a poll finds, and waits for running calls. */
   async stop(): Promise<void> {
     this.#stop.abort();
     for (const timer of this.#timers) clearTimeout(timer);

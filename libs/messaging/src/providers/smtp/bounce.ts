@@ -1,4 +1,4 @@
-/** Why a message came back, for the one who sent it. */
+/** Cause of a bounce, for the sender of the message. */
 export type BounceCategory = 'recipient' | 'mailbox_full' | 'block' | 'content' | 'other';
 
 /** Details of a bounce or a delay, stored with the report. */

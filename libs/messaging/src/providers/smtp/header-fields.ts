@@ -34,7 +34,7 @@ const OURS = new Set([
 ]);
 
 /**
- * A field whose value contains only what a header may contain.
+ * A field whose value has only characters that a header may contain.
  * @throws PermanentFailure where the value has a line break or a control character, or is too long
  */
 export function headerField(name: string, value: string): HeaderField {
@@ -59,7 +59,7 @@ export function customField(name: string, value: string): HeaderField {
   return headerField(name, /[^\x20-\x7e]/.test(value) ? encoded(value) : value);
 }
 
-/** The words of a subject or name; what is not printable ASCII, or too long, becomes encoded words. */
+/** The words of a subject or name; those outside of printable ASCII, or too long, are encoded. */
 export function encoded(text: string): string {
   const clean = text.replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ');
   const isPlain =
@@ -104,7 +104,7 @@ export function wireAddress(email: string): string {
       : '';
   const isSound =
     LOCAL_PART.test(local) &&
-    // Some parsers decode what looks like an encoded word, also in an address.
+    // Some parsers decode a text that looks like an encoded word, also in an address.
     !/[\p{Cc}\p{Cs}\p{Z}]|=\?/u.test(local) &&
     Buffer.byteLength(local) <= 64 &&
     DOMAIN.test(domain) &&

@@ -62,7 +62,7 @@ messageTransportContract<UnderTest>(
       const server = await MailServer.start();
       const transport = listening(server.url);
       let isClosed = false;
-      // A server repeats what was not acknowledged.
+      // A server repeats a mail that was not acknowledged.
       const deliver = async ({ from, to: [to = ''] }: ReceivedMail) => {
         const raw = dsn('delivered', to);
         for (let answer = ''; !isClosed && !answer.startsWith('250');) {

@@ -35,7 +35,7 @@ interface Sinks {
 
 /**
  * Receives mail for return addresses, complaint addresses and inbound domains, and relays none. A
- * mail is acknowledged after the commit of what it said; until then its sender repeats it.
+ * mail is acknowledged after the commit of its report or message; until then its sender repeats it.
  */
 export class MailListener {
   readonly #logger = new Logger('SmtpListener');

@@ -14,7 +14,7 @@ export type MailReport = DeliveryReport & { readonly details?: BounceDetails };
 
 export type ReadMail =
   | { readonly kind: 'report'; readonly report: MailReport }
-  /** Not a report, or not an authentic one: it changes nothing. */
+  /** A mail that is no report, or no authentic one, changes nothing. */
   | { readonly kind: 'ignored'; readonly reason: string }
   | { readonly kind: 'message'; readonly email: Email };
 
@@ -143,7 +143,7 @@ function reportOf(submissionId: string, email: Email) {
   };
 }
 
-/** `Auto-Submitted` of RFC 3834, and what older programs write instead. */
+/** `Auto-Submitted` of RFC 3834, and the fields that older programs write instead. */
 function isAutomatic({ headers }: Email): boolean {
   return headers.some(
     ({ key, value }) =>

@@ -138,7 +138,7 @@ export class SmtpConnections {
       name: helo,
       connectionTimeout: timeouts.connect + timeouts.greeting,
       greetingTimeout: timeouts.greeting,
-      // The timers of each message are shorter; this one ends what they miss.
+      // The timers of each message are shorter; this one ends a connection that they miss.
       socketTimeout: timeouts.accept + timeouts.answer,
       maxResponseSize: CHUNK,
     });

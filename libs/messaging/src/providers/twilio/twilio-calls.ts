@@ -126,7 +126,7 @@ export function reportOfCall(call: unknown, submissionId: string): DeliveryRepor
     rawStatus,
     errorCode: null,
     providerTime: at,
-    // Twilio writes what it takes from the account as a negative price.
+    // Twilio writes a charge to the account as a negative price.
     details: {
       ...details,
       ...(price !== null && {

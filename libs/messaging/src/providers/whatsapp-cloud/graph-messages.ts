@@ -12,7 +12,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * The body of `POST /{phone number id}/messages`.
- * @throws UnroutableFailure for what WhatsApp does not carry
+ * @throws UnroutableFailure for a content that WhatsApp does not carry
  * @see https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages
  */
 export function messageBody({ id, channel, content, recipients }: Submission, name: string): Json {

@@ -13,6 +13,6 @@ export interface Transaction extends Sql {
 }
 
 export interface AlsoOption {
-  /** Runs in the transaction of the change, such as to record who made it. @default nothing */
+  /** Runs in the transaction of the change, such as to record its author. @default nothing */
   readonly also?: (manager: EntityManager) => Promise<unknown>;
 }

@@ -18,7 +18,7 @@ export interface PersonalPlace {
 }
 
 /**
- * Reads what only some batches have: names and variables of recipients, and attachments. The rows
+ * Reads the data that only some batches have: names and variables of recipients, and attachments. The rows
  * never change but by an erasure, so that the requests of a campaign share one read.
  */
 export class BatchData {

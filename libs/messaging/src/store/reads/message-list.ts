@@ -113,7 +113,7 @@ export class MessageList {
     };
   }
 
-  /** Messages that have started, with what the filter names: the server picks them. */
+  /** Started messages that match the filter; the server selects them. */
   async #started(
     ranges: readonly Range[],
     { status, provider, errorCode }: Filter,

@@ -39,7 +39,7 @@ interface LogRow {
   readonly at: Big;
 }
 
-/** A report, by what orders it in a list. */
+/** The place of a report in the order of a list. */
 interface Place {
   readonly id: Big;
   readonly receivedAt: Big;

@@ -22,7 +22,7 @@ export interface InFlightMessages {
 
 type Big = string | number;
 
-/** Counts what a restored database would send. Reads all work of the store: for operators only. */
+/** Counts the messages that a restored database would send. Reads all work of the store: for operators only. */
 export class WaitingWork {
   readonly #queued: string;
   readonly #inFlight: string;

@@ -27,7 +27,7 @@ export interface NewHold extends Pick<Hold, 'lanes' | 'reason'> {
 /** Reason of the holds that `MessagingOperations` places. */
 export const OPERATOR_HOLD = 'operator';
 
-/** Reason of the hold, and error code of what is settled instead of sent. */
+/** Reason of the hold, and error code of messages that are settled instead of sent. */
 export const RESTORED = 'restored';
 
 /** The hold that a restored database starts with. */

@@ -14,7 +14,7 @@ interface BatchHead extends StoredContent {
   readonly dueAt: Date;
   /** Milliseconds since then, by the clock of the database. */
   readonly dueFor: number;
-  /** Epoch milliseconds; what had not started by then may have been sent by the lost database. */
+  /** Epoch milliseconds; the lost database may have sent messages that had not started by then. */
   readonly inDoubtAt: number | null;
 }
 

@@ -18,7 +18,7 @@ class Store1790000000000 implements MigrationInterface {
   }
 }
 
-/** Adds what the first version had not: ends and notes of holds, and messages sent again. */
+/** Adds to the first version: ends and notes of holds, and messages sent again. */
 class Operations1790000000040 implements MigrationInterface {
   readonly name = 'Operations1790000000040';
 

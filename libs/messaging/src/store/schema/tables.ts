@@ -7,7 +7,7 @@ import { columnsSql, entitiesOf, FLAG, wordsOf } from './columns.js';
 /** Number of recipients in a chunk row. */
 export const CHUNK_SIZE = 1_000;
 
-/** Most bytes of an attachment in a row, below what a server accepts in one statement. */
+/** Most bytes of an attachment in a row, below a server's limit of one statement. */
 export const PIECE_SIZE = 4 * 1_024 * 1_024;
 
 /** Columns of the store's tables. Times are epoch microseconds, statuses are ranks. */
@@ -164,7 +164,7 @@ const COLUMNS = {
     status: 'short(16) NOT NULL',
     /** JSON of the steps, in their order. */
     steps: 'text NOT NULL',
-    /** JSON of what the steps to come send, and when they begin; null: no step is to come. */
+    /** JSON of the messages of further steps, and when they begin; null: no further step. */
     plan: 'text',
     created_at: 'big NOT NULL',
     ended_at: 'big',

@@ -108,7 +108,7 @@ export class SqliteDatabase extends StoreDatabase {
     });
   }
 
-  /** On the app's connection: others would read what is not committed on the store's own. */
+  /** On the app's connection: on the store's own, others would read uncommitted rows. */
   override longTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.callerTransaction((manager) => work(this.join(manager)));
   }

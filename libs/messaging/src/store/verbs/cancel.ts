@@ -60,7 +60,7 @@ export class BatchChanges {
     private readonly clock: Clock,
     private readonly reads: Reads,
     private readonly completion: Pick<BatchCompletion, 'publish'>,
-    /** Asks the providers to cancel what they have accepted, after the commit. */
+    /** Asks the providers to cancel their accepted messages, after the commit. */
     private readonly request: (tx: Transaction, batches: readonly string[]) => Promise<void>,
   ) {
     this.#ids = database.dialect.rows<string>({ v_id: ['uuid', (id) => id] });
@@ -95,7 +95,7 @@ export class BatchChanges {
   }
 
   /**
-   * Cancels what has not started of the batches with a tag that were accepted before the call, some
+   * Cancels the unstarted messages of batches with a tag that were accepted before the call, some
    * batches in each transaction. Repeated calls are safe.
    */
   async cancelTagged(tag: string, scope: BatchScope): Promise<CancelledBatches> {
@@ -230,7 +230,7 @@ export class BatchChanges {
     return stopped;
   }
 
-  /** After the commit of what cancelled them. */
+  /** After the commit of their cancel. */
   publish(cancelled: readonly Stopped[]): void {
     if (cancelled.length === 0) return;
     for (const { raised } of cancelled) this.writer.publish(raised);

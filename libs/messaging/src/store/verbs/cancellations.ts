@@ -29,7 +29,7 @@ const LONGEST_WAIT = 60_000_000;
 const GIVEN_UP = 3 * 86_400_000_000;
 
 /**
- * Requests to providers to cancel what they have accepted, written in the transaction of the cancel.
+ * Requests to providers to cancel accepted messages, written in the transaction of the cancel.
  * A row is one batch at one provider, however many messages it has there; the process that holds the
  * provider's lane of the queue carries it out.
  */

@@ -109,7 +109,7 @@ export class Holds {
   }
 
   /**
-   * Marks the batches of `lane` that were accepted and due before `since`: what has not started of
+   * Marks the batches of `lane` that were accepted and due before `since`: the unstarted messages of
    * them is settled as `unknown` instead of being sent.
    */
   async doubt(lane: string, since: Date): Promise<void> {
