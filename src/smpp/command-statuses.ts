@@ -14,7 +14,7 @@ const BY_CODE: Readonly<Partial<Record<ApiErrorCode, CommandStatusName>>> = {
   internal_error: 'ESME_RSYSERR',
 };
 
-/** Of `invalid_field`, by the field. */
+/** Statuses for `invalid_field`, by the field. */
 const BY_FIELD: Readonly<Record<string, CommandStatusName>> = {
   from: 'ESME_RINVSRCADR',
   to: 'ESME_RINVDSTADR',

@@ -28,7 +28,7 @@ export function isSystemId(text: string): boolean {
   return /^smpp[0-9A-Za-z]{8}$/.test(text);
 }
 
-/** What SMPP allows: 47 random bits. */
+/** Longest password that SMPP allows: 47 random bits. */
 const PASSWORD_LENGTH = 8;
 
 const nothing: Also = () => Promise.resolve();
@@ -81,7 +81,7 @@ export class SmppCredentials {
     return { systemId, password };
   }
 
-  /** Ends its binds within a second, and deletes what waits for them. @throws ApiError 404 */
+  /** Ends its binds within a second, and deletes its deliveries. @throws ApiError 404 */
   remove(accountId: string, systemId: string, also: Also = nothing): Promise<void> {
     return this.#change(accountId, systemId, also, async (manager) => {
       await manager.delete(SmppCredential, { systemId });

@@ -100,7 +100,7 @@ export class SmppDeliveryStore {
     return row?.first == null ? 0 : Math.max(0, this.clock.now() - Number(row.first));
   }
 
-  /** One transaction for what was answered with 0 and what was refused. */
+  /** Settles deliveries that were answered with 0, and those that were refused, in one transaction. */
   async settle(delivered: readonly DueDelivery[], refused: readonly DueDelivery[]): Promise<void> {
     if (delivered.length + refused.length === 0) return;
     await this.#database.transaction(async (tx) => {
@@ -118,7 +118,7 @@ export class SmppDeliveryStore {
     });
   }
 
-  /** Gives up what is too old or too much, and unfinished long messages. */
+  /** Gives up deliveries that are too old or too many, and unfinished long messages. */
   async purge(signal: AbortSignal): Promise<void> {
     const now = this.clock.now();
     const old = 'SELECT position FROM gateway_smpp_delivery WHERE created_at < ?';

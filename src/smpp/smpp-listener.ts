@@ -42,7 +42,7 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger('Smpp');
   readonly #server: SmppServer;
   readonly #tls: SmppTls | undefined;
-  /** Of binds whose session is not there yet. */
+  /** Principals of binds whose session has not begun. */
   readonly #principals = new WeakMap<BindDecision, SmppPrincipal>();
   #watch: NodeJS.Timeout | undefined;
   #isStopping = false;
@@ -140,7 +140,7 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   #refuse(status: number, cause: string | false, systemId: string, peer: SmppPeer): BindDecision {
-    // What has no form of a system_id may be a password in the wrong field.
+    // A text without the form of a system_id may be a password in the wrong field.
     const named = isSystemId(systemId) ? { systemId } : {};
     if (cause !== false)
       this.#logger.log({ message: 'SMPP bind refused', cause, ...named, ip: peer.address });

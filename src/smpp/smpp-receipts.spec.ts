@@ -48,7 +48,7 @@ describe('receiptsFor', () => {
     expect(statesFor(status)).toEqual([]);
   });
 
-  it('read after delivered is no news, and an event is none', () => {
+  it('the status read after delivered, and an event, have no receipt', () => {
     expect(statesFor('read', {}, { previous: 'delivered' })).toEqual([]);
     expect(statesFor('delivered', {}, { event: 'delayed' })).toEqual([]);
   });
@@ -58,7 +58,7 @@ describe('receiptsFor', () => {
     expect(statesFor('failed', { smpp_receipts: '2' })).toEqual([[BATCH, 'undeliverable']]);
   });
 
-  it('each part that asked has one, beside that of the last part', () => {
+  it('each part that asked for a receipt has one, beside that of the last part', () => {
     expect(statesFor('delivered', { smpp_parts: `${BASE} 1020` })).toEqual([
       [`${BASE}-1`, 'delivered'],
       [BATCH, 'delivered'],
@@ -66,7 +66,7 @@ describe('receiptsFor', () => {
   });
 
   it.each([['x'.repeat(500)], [`${BASE} 3`], [`${BASE}`], [`x${BASE} 1`], [`${BASE} 1 1`]])(
-    'parts that a customer wrote as %s count for nothing',
+    'parts in metadata of a customer (%s) are ignored',
     (written) => {
       const labels = { smpp_receipts: '0', smpp_parts: written };
       expect(statesFor('delivered', labels)).toEqual([]);

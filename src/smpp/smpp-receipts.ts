@@ -21,7 +21,7 @@ const PARTS = 'smpp_parts';
 /** Also sends over HTTP may have metadata of these names. */
 const WRITTEN_PARTS = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) ([012]{1,255})$/;
 
-/** What makes the receipts of a submit come, as fields of its message. */
+/** The fields of a message that ask for the receipts of its submit. */
 export function labelsOf({
   systemId,
   receipts,
@@ -54,7 +54,7 @@ const STATES: Readonly<Record<string, MessageState>> = {
   cancelled: 'deleted',
 };
 
-/** What a message is in, for `query_sm`. */
+/** The state of a message, for `query_sm`. */
 export function stateOf(status: string): MessageState {
   return STATES[status] ?? (status === 'unknown' ? 'unknown' : 'enroute');
 }

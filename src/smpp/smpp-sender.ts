@@ -118,7 +118,7 @@ function laneOf(systemId: string): string {
 type Outcome = 'delivered' | 'refused' | 'unsent';
 
 /**
- * Sends what is due in order, a page at a time, and records its answers. A refusal pauses the lane;
+ * Sends due deliveries in order, a page at a time, and records their answers. A refusal pauses the lane;
  * then the first one that was refused goes first again.
  */
 class SmppLane implements LaneTask {

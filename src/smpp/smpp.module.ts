@@ -17,7 +17,7 @@ import { SmppParts } from './smpp-parts.js';
 import { SmppSender } from './smpp-sender.js';
 import { SmppSubmits } from './smpp-submits.js';
 
-/** The pairs that accounts bind with, and what is kept for their binds; also for the command line. */
+/** The pairs that accounts bind with, and their stored deliveries; also for the command line. */
 @Global()
 @Module({
   imports: [AccountsModule],

@@ -75,7 +75,7 @@ export class SmppDelivery {
   /** The number of the person; empty once it was erased. */
   @Column({ length: 21 }) readonly source!: string;
   @Column({ length: 21 }) readonly destination!: string;
-  /** Of an inbound message. */
+  /** Text of an inbound message. */
   @Column('text', { nullable: true }) readonly text!: string | null;
   @Column({ ...TIME, name: 'submitted_at' }) readonly submittedAt!: Date;
   @Column({ ...TIME, name: 'done_at' }) readonly doneAt!: Date;

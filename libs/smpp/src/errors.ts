@@ -32,7 +32,7 @@ export class SmppDecodeError extends SmppError {
     message: string,
     /** The command status to answer with. */
     readonly status: number,
-    /** Of the header; `undefined` where the length itself is wrong and the stream cannot go on. */
+    /** The header; `undefined` where the length itself is wrong and the stream cannot go on. */
     readonly header?: PduHeader,
   ) {
     super(message);

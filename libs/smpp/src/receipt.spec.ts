@@ -10,7 +10,7 @@ const receipt = (text: string, more: object = {}) =>
   );
 
 describe('delivery receipts', () => {
-  it('the usual text is read field by field', () => {
+  it('a receipt in the usual form is read field by field', () => {
     expect(
       receipt(
         'id:0123456789 sub:001 dlvrd:001 submit date:2611240900 done date:261124090105 stat:DELIVRD err:000 text:Hello id:9 stat:REJECTD',
@@ -85,7 +85,7 @@ describe('delivery receipts', () => {
     expect(receipt('', { esmClass: 0x20, tlvs })).toMatchObject({ isIntermediate: true });
   });
 
-  it('no text makes the reader fail', () => {
+  it('any text is read without an error', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary-ascii', maxLength: 300 }),
@@ -97,7 +97,7 @@ describe('delivery receipts', () => {
     );
   });
 
-  it('what is written is read', () => {
+  it('a written receipt is read back', () => {
     const written = writeReceipt({
       messageId: '7',
       state: 'undeliverable',

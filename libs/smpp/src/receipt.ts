@@ -38,7 +38,7 @@ export function messageStateOf(value: number): MessageState | undefined {
   return STATES.get(value);
 }
 
-/** What a delivery receipt says. A field that it lacks, or has in a wrong form, is `undefined`. */
+/** The fields of a delivery receipt. A missing field, or one in a wrong form, is `undefined`. */
 export interface DeliveryReceipt {
   /** As the SMSC writes it; see `messageIdForms()`. */
   readonly messageId: string | undefined;
@@ -47,7 +47,7 @@ export interface DeliveryReceipt {
   readonly rawState: string | undefined;
   /** `err:`, mostly digits, by the SMSC's own table. */
   readonly error: string | undefined;
-  /** Of the TLV `network_error_code`: 1 ANSI-136, 2 IS-95, 3 GSM; and the network's error. */
+  /** The TLV `network_error_code`: type 1 ANSI-136, 2 IS-95 or 3 GSM, and the network's error. */
   readonly networkError: { readonly type: number; readonly code: number } | undefined;
   readonly submitted: number | undefined;
   readonly delivered: number | undefined;
@@ -55,14 +55,14 @@ export interface DeliveryReceipt {
   readonly doneDate: Date | undefined;
   /** The first characters of the message. */
   readonly text: string | undefined;
-  /** Of the message, where the SMSC repeats it. */
+  /** The message's own number, where the SMSC repeats it. */
   readonly userMessageReference: number | undefined;
-  /** Not the last: an intermediate notification. */
+  /** An intermediate notification, which is not the last receipt. */
   readonly isIntermediate: boolean;
 }
 
 export interface ReceiptOptions {
-  /** Of the SMSC's dates, an IANA name. @default 'UTC' */
+  /** Time zone of the SMSC's dates, an IANA name. @default 'UTC' */
   readonly timeZone?: string;
 }
 
@@ -133,7 +133,7 @@ type Field = 'id' | 'sub' | 'dlvrd' | 'submitdate' | 'donedate' | 'stat' | 'err'
 const KEY = /(?<![a-z0-9])(id|sub|dlvrd|submit[ _]?date|done[ _]?date|stat|err|text)[ ]?:/gi;
 
 /**
- * The fields of the text. What follows `text:` is the message's own, so fields in it count only where
+ * The fields of the text. The words after `text:` are the message's own, so fields in them count only where
  * neither `id` nor `stat` came before.
  */
 function receiptFields(text: string): Partial<Record<Field, string>> {

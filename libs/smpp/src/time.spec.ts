@@ -27,7 +27,7 @@ describe('times of SMPP', () => {
     expect(parseSmppTime('010200000000000R', now)?.toISOString()).toBe('2028-01-24T09:00:00.000Z');
   });
 
-  it('quarters of an hour are the offset from UTC', () => {
+  it('quarters of an hour are read as the offset from UTC', () => {
     expect(parseSmppTime('261124100000504+')?.toISOString()).toBe('2026-11-24T09:00:00.500Z');
     expect(parseSmppTime('261124100000004-')?.toISOString()).toBe('2026-11-24T11:00:00.000Z');
   });
@@ -41,7 +41,7 @@ describe('times of SMPP', () => {
     'x'.repeat(16),
   ])('%j is no time', (text) => expect(parseSmppTime(text)).toBeUndefined());
 
-  it('what SMPP cannot write is an error', () => {
+  it('a time that SMPP cannot express is an error', () => {
     expect(() => formatAbsoluteTime(new Date('1999-12-31'))).toThrow(SmppValueError);
     expect(() => formatAbsoluteTime(new Date(Number.NaN))).toThrow(SmppValueError);
     expect(() => formatRelativeTime(-1)).toThrow(SmppValueError);

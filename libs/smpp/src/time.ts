@@ -3,7 +3,7 @@ import { SmppValueError } from './errors.js';
 const QUARTER_HOUR = 900_000;
 const SECOND = 1_000;
 const DAY = 86_400_000;
-/** Of a relative time without months and years. */
+/** Longest relative time without months and years. */
 const MAX_RELATIVE = 31 * DAY + DAY - SECOND;
 
 const PATTERN = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d)(\d\d)([+\-R])$/;
@@ -51,7 +51,7 @@ export function formatRelativeTime(milliseconds: number): string {
 
 /**
  * The point in time of an absolute or a relative time of SMPP; `undefined` for an empty or wrong one.
- * @param now what a relative time counts from @default the present
+ * @param now the start of a relative time @default the present
  */
 export function parseSmppTime(text: string, now = new Date()): Date | undefined {
   const match = PATTERN.exec(text);

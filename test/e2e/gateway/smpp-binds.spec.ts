@@ -70,7 +70,7 @@ describe('binds to SMPP_LISTEN', () => {
     await smpp('remove', '--system-id', pair.systemId);
   });
 
-  it('a pair binds with its own password alone, and is no token of the HTTP interface', async () => {
+  it('a pair binds only with its own password, and is no token of the HTTP interface', async () => {
     const [pair, other] = [await added(), await added()];
     const invalid = COMMAND_STATUS.ESME_RINVPASWD;
     expect(await statusOf({ ...pair, password: other.password })).toBe(invalid);
@@ -113,7 +113,7 @@ describe('binds to SMPP_LISTEN', () => {
     expect(await statusOf(pair)).toBe(0);
   });
 
-  it('after the failures of AUTH_FAILURE_LIMIT an address binds no more, not even with a right password', async () => {
+  it('above AUTH_FAILURE_LIMIT an address cannot bind, not even with a right password', async () => {
     const pair = await added();
     const wrong = { ...pair, password: 'wrong' };
     await eventually(async () =>

@@ -94,7 +94,7 @@ describe('a gateway whose SMSC refuses the bind', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('stays ready as degraded, is named by `dundun carriers`, keeps the queue and sends it once the bind is accepted', async () => {
+  it('a gateway with a refused bind is ready as degraded, is shown by `dundun carriers`, and sends its queue once the bind is accepted', async () => {
     const { apiToken: token } = await gateway.account();
     const body = { from: 'ACME', to: ['2348012345678', '2348012345679'], body: 'Hello' };
     const sent = await gateway.call('POST', '/ng/v1/sendsms', { token, body });

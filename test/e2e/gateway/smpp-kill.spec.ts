@@ -60,7 +60,7 @@ describeEachDatabase('kill -9 of a gateway with SMPP binds', (db) => {
   const idOf = async (submit: ReturnType<SmppClient['submit']>): Promise<string> =>
     (await submit)[0]?.messageId ?? '';
 
-  it('receipts that wait and parts that were answered outlive it', async () => {
+  it('waiting receipts and answered parts survive kill -9', async () => {
     const transmitter = await bound('transmitter');
     const ids: string[] = [];
     for (const text of ['one', 'two', 'three']) {
@@ -93,7 +93,7 @@ describeEachDatabase('kill -9 of a gateway with SMPP binds', (db) => {
     );
   });
 
-  it('receipts without an answer come again after it', async () => {
+  it('receipts without an answer are sent again after kill -9', async () => {
     const client = await bound();
     client.silent = true;
     const ids = await Promise.all(['one', 'two', 'three'].map((text) => idOf(client.submit(text))));

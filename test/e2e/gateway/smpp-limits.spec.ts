@@ -58,7 +58,7 @@ describe('limits of a bind', () => {
   });
   afterAll(() => gateway.destroy());
 
-  it('of 600 submits in one write no more than SMPP_LISTEN_WINDOW are in the intake at a time, and each is answered', async () => {
+  it('at most SMPP_LISTEN_WINDOW of 600 submits in one write are in the intake at a time, and each is answered', async () => {
     const peer = await scripted();
     const submits = Array.from({ length: 600 }, (_, index) => submit(index + 2));
     peer.socket.pause();
@@ -73,7 +73,7 @@ describe('limits of a bind', () => {
     peer.socket.destroy();
   });
 
-  it('a PDU that cannot be read gets generic_nack, a wrong length ends the bind, and others go on', async () => {
+  it('an unreadable PDU gets generic_nack, a wrong length ends the bind, and other binds go on', async () => {
     const [broken, other] = [await scripted(), await SmppClient.bind(port, pair)];
     const unknown = Buffer.alloc(16);
     for (const [index, value] of [16, 0x0000_0bad, 0, 7].entries())
@@ -97,7 +97,7 @@ describe('limits of a bind', () => {
     expect(gateway.log.join('')).toContain('enquire_link_timeout');
   });
 
-  it('a stop waits no longer than seconds for a client that answers nothing, and its receipt comes again', async () => {
+  it('a stop waits a few seconds for a client that answers nothing, whose receipt is sent again later', async () => {
     const own = await added();
     const client = await SmppClient.bind(port, own);
     client.silent = true;
@@ -157,7 +157,7 @@ describeEachDatabase('the purge of SMPP', (database) => {
       .purge(new AbortController().signal);
   const at = (age: number) => new Date(Date.now() - age);
 
-  it('deletes receipts after 72 hours, and turns parts that wait for an hour into receipts', async () => {
+  it('the purge deletes receipts after 72 hours, and turns parts that wait for an hour into receipts', async () => {
     const common = { systemId, source: TO, destination: 'ACME', state: 'delivered' as const };
     const rows = [71, 73].map((age) => ({
       ...common,
@@ -184,7 +184,7 @@ describeEachDatabase('the purge of SMPP', (database) => {
     expect((await source.manager.find(SmppPart)).map((one) => one.part)).toEqual([3]);
   });
 
-  it('keeps the newest 100,000 receipts of a pair', async () => {
+  it('the purge keeps the newest 100,000 receipts of a pair', async () => {
     await source.manager.clear(SmppDelivery);
     const digits = `(${Array.from({ length: 10 }, (_, n) => `SELECT ${n} AS n`).join(' UNION ALL ')})`;
     const hundred = `(SELECT a.n FROM ${digits} a CROSS JOIN ${digits} b)`;

@@ -65,7 +65,7 @@ describeEachDatabase(
       return commandStatusName((await by.session.request('cancel_sm', body)).status);
     };
 
-    it('a message is on its way until it is final, and then has its time and error', async () => {
+    it('query_sm answers enroute until the final state, and then its time and error', async () => {
       const scheduled = await submit(later());
       expect(await query(scheduled)).toMatchObject({
         messageId: scheduled,
@@ -103,7 +103,7 @@ describeEachDatabase(
       expect(await query(id)).toMatchObject({ messageState: MESSAGE_STATE.delivered });
     });
 
-    it('what is no message of the account between these numbers is refused', async () => {
+    it('query_sm and cancel_sm of an unknown message, another account or other numbers are refused', async () => {
       const id = await submit(later());
       const other = { ton: 1, npi: 1, address: '2348012345679' };
       expect(await query(id, stranger)).toBe('ESME_RQUERYFAIL');

@@ -68,7 +68,7 @@ describeEachDatabase('receipts over SMPP', (database) => {
   const expectReceipts = (client: SmppClient, count: number): Promise<void> =>
     eventually(async () => expect(client.receipts).toHaveLength(count));
 
-  it('a receipt says the id of the answer and the outcome, by its text and its TLVs, and no text of the message', async () => {
+  it('a receipt has the id of the answer and the outcome in its text and TLVs, and no text of the message', async () => {
     const client = await bound();
     const [answer] = await client.submit('my secret');
     const id = answer?.messageId ?? '';
@@ -90,7 +90,7 @@ describeEachDatabase('receipts over SMPP', (database) => {
     await expectWaiting(0);
   });
 
-  it('registered_delivery 0 asks for no receipt, 2 for those of failures', async () => {
+  it('registered_delivery 0 asks for no receipt, and 2 only for receipts of failures', async () => {
     const client = await bound();
     await client.submit('Hello', { registeredDelivery: 0, to: UNDELIVERED });
     await client.submit('Hello', { registeredDelivery: 2 });
@@ -177,7 +177,7 @@ describeEachDatabase('receipts over SMPP', (database) => {
     expect(warned.mock.calls).toEqual([]);
   });
 
-  it('a receipt comes again until it is answered with 0', async () => {
+  it('a receipt is repeated until it is answered with 0', async () => {
     const client = await bound();
     client.status = COMMAND_STATUS.ESME_RX_T_APPN;
     const [answer] = await client.submit('Hello');
@@ -188,7 +188,7 @@ describeEachDatabase('receipts over SMPP', (database) => {
     expect(new Set(client.receipts.map(({ id }) => id))).toEqual(new Set([answer?.messageId]));
   });
 
-  it('a receipt without an answer comes again over the next bind', async () => {
+  it('a receipt without an answer is repeated over the next bind', async () => {
     const client = await bound();
     client.silent = true;
     await client.submit('Hello');
@@ -234,7 +234,7 @@ describeEachDatabase('receipts over SMPP', (database) => {
     expect(client.receipts).toEqual([{ id: own?.messageId, state: 'delivered' }]);
   });
 
-  it('erasing a person takes the number out of receipts that wait', async () => {
+  it('an erasure removes the number from waiting receipts', async () => {
     const to = '2348012340057';
     const transmitter = await bound('transmitter');
     await transmitter.submit('Hello', { to });
@@ -247,7 +247,7 @@ describeEachDatabase('receipts over SMPP', (database) => {
     expect(receiver.delivered[0]?.source.address).toBe('');
   });
 
-  it('removing a pair deletes what waits for it', async () => {
+  it('removing a pair deletes its waiting deliveries', async () => {
     const transmitter = await bound('transmitter');
     await transmitter.submit('Hello');
     await expectWaiting(1);

@@ -80,7 +80,7 @@ describeEachDatabase('submit_sm', (database) => {
     ['Latin-1', 3, encodeLatin1('Grüße, für £5')],
     ['UCS-2', 8, encodeUcs2('Привет 🙂')],
   ])(
-    'a text in %s is accepted as it was written, under the id of the answer',
+    'a text in %s is accepted unchanged, under the id of the answer',
     async (_name, dataCoding, shortMessage) => {
       const [status, id] = await submitted({ dataCoding, shortMessage, registeredDelivery: 1 });
       expect(status).toBe('ESME_ROK');
@@ -107,7 +107,7 @@ describeEachDatabase('submit_sm', (database) => {
     expect([body, delivery_report]).toEqual([text, 'none']);
   });
 
-  it('parts in any order, repeated and over two binds join; the last one to come has the id of the batch', async () => {
+  it('parts in any order, repeated and over two binds become one batch, whose id the last part gets', async () => {
     const other = await SmppClient.bind(port, pair, 'transmitter');
     const parts = splitMessage(encodeText(LONG), { reference: 99 });
     const [first, second, third] = parts as [object, object, object];
@@ -164,7 +164,7 @@ describeEachDatabase('submit_sm', (database) => {
     expect(await batches()).toBe(before);
   });
 
-  it('a recipient that opted out is refused, also by the last part of a long text, of which nothing is left', async () => {
+  it('a recipient that opted out is refused, also at the last part of a long text, whose parts are deleted', async () => {
     const to = '2348012340055';
     const { accountId: tenant } = account;
     const contacts = gateway.running.app.get(ContactsService, { strict: false });
@@ -177,7 +177,7 @@ describeEachDatabase('submit_sm', (database) => {
     expect(await source.manager.countBy(SmppPart, { recipient: to })).toBe(0);
   });
 
-  it('of a pair up to 2,000 parts wait for others, and a part has up to 255 bytes', async () => {
+  it('up to 2,000 parts of a pair may wait for others, and a part has up to 255 bytes', async () => {
     const { app } = gateway.running;
     const own = await credential(gateway, account);
     const bind = await SmppClient.bind(port, own);
@@ -225,7 +225,7 @@ describeEachDatabase('submit_sm', (database) => {
     expect(other).toBe('ESME_RINVOPTPARAMVAL');
   });
 
-  it('a receiver submits nothing', async () => {
+  it('a receiver may not submit', async () => {
     const receiver = await SmppClient.bind(port, pair, 'receiver');
     const sent = receiver.session.request('submit_sm', { source, destination });
     await expect(sent).rejects.toMatchObject({ reason: 'wrong_bind' });

@@ -49,7 +49,7 @@ describeEachDatabase('a gateway that sends over SMPP through another one', (data
       expect(body['counts']).toEqual(counts);
     });
 
-  it('a short and a long text arrive as they were written, and receipts bring their outcomes back', async () => {
+  it('a short and a long text arrive unchanged, and receipts bring their outcomes back', async () => {
     const delivered = await send('2348012345678', { body: LONG });
     await expectCounts(delivered, { delivered: 1 });
     const { body } = await carrier.call('GET', '/ng/v1/sms?limit=1', { token: theirs.apiToken });
@@ -58,7 +58,7 @@ describeEachDatabase('a gateway that sends over SMPP through another one', (data
     await expectCounts(await send('2348012345679'), { delivered: 1 });
   });
 
-  it('a sender that the other gateway does not know is no way to send', async () => {
+  it('a sender that the other gateway does not know is rejected', async () => {
     await gateway.accounts.addSender(account.accountId, 'OTHER');
     const id = await send('2348012345678', { from: 'OTHER' });
     await eventually(async () => {

@@ -71,7 +71,7 @@ describeEachDatabase('a cancel of messages that the SMSC has', (database) => {
   const idsCancelled = (): string[] => smsc.cancelled.map(({ messageId }) => messageId).toSorted();
   const idsSubmitted = (): string[] => smsc.submitted.map(({ id }) => id).toSorted();
 
-  it('stops what waits and asks the SMSC for the rest, whose answer is the status', async () => {
+  it('a cancel stops queued messages and sends cancel_sm for the others, whose answer is their status', async () => {
     smsc.answer = () => (smsc.submitted.length < 5 ? 0 : COMMAND_STATUS.ESME_RTHROTTLED);
     const id = await send(numbers(20));
     await expectCounts(id, { sent: 5, queued: 15 });
@@ -85,7 +85,7 @@ describeEachDatabase('a cancel of messages that the SMSC has', (database) => {
     for (const change of failed()) expect(change).toMatchObject({ errorCode: 'cancelled' });
   });
 
-  it('what the SMSC refuses to delete goes its way, and is not asked for again', async () => {
+  it('a message that the SMSC refuses to delete goes on, and gets no second cancel_sm', async () => {
     const id = await send(numbers(3));
     await expectCounts(id, { sent: 3 });
     const [first, second, third] = smsc.submitted as [Submitted, Submitted, Submitted];
@@ -100,7 +100,7 @@ describeEachDatabase('a cancel of messages that the SMSC has', (database) => {
     expect(idsCancelled()).toEqual([second.id, third.id].toSorted());
   });
 
-  it('a cancel of all batches with a tag asks for theirs', async () => {
+  it('a cancel of a tag sends cancel_sm for the messages of all its batches', async () => {
     const tagged = await send(numbers(2), { tags: ['sale'] });
     const other = await send(numbers(2));
     await expectCounts(tagged, { sent: 2 });
@@ -110,7 +110,7 @@ describeEachDatabase('a cancel of messages that the SMSC has', (database) => {
     expect((await sms.batch(other)).counts).toEqual({ sent: 2 });
   });
 
-  it('a process that sends carries out the cancel of one that does not', async () => {
+  it('a sending process carries out the cancel of a process that only accepts', async () => {
     const id = await send(numbers(2));
     await expectCounts(id, { sent: 2 });
     const web = await started(false);
@@ -120,7 +120,7 @@ describeEachDatabase('a cancel of messages that the SMSC has', (database) => {
     expect(smsc.sessions).toHaveLength(1);
   });
 
-  it('a request outlives its process, and an SMSC that is away', async () => {
+  it('a cancel request survives its process and an outage of the SMSC', async () => {
     const id = await send(numbers(2));
     await expectCounts(id, { sent: 2 });
     await smsc.stop();

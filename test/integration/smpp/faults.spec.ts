@@ -120,7 +120,7 @@ describeEachDatabase('an SMSC with faults', (database) => {
   };
 
   it.each(ENDING)(
-    'after %s the submits in flight are `unknown`, the others leave once by a new bind, and receipts settle all',
+    'after %s submits in flight are `unknown`, others leave once by a new bind, and receipts settle all',
     async (_fault, bytes) => {
       withoutAnswers(WINDOW);
       const to = numbers(25);
@@ -156,7 +156,7 @@ describeEachDatabase('an SMSC with faults', (database) => {
     expect(smsc.sessions).toEqual([former]);
   });
 
-  it('a silent SMSC with a full window is left, and its messages are submitted once', async () => {
+  it('a silent SMSC with a full window is disconnected, and its messages are submitted once', async () => {
     withoutAnswers(WINDOW);
     const to = numbers(25);
     const id = await send(to);
@@ -176,20 +176,23 @@ describeEachDatabase('an SMSC with faults', (database) => {
       'an SMSC whose answers are the rest of a PDU that is cut off',
       () => relay.inject(cutOff(LONG)),
     ],
-  ])('%s is left by `enquire_link` where the window has places', async (_fault, begin) => {
-    withoutAnswers(4);
-    const first = numbers(4);
-    const id = await send(first);
-    await eventually(async () => expect(smsc.submitted).toHaveLength(4));
-    const [former] = smsc.sessions as [SmppSession];
-    begin();
-    const next = await nextBind(former);
-    await expectCounts(id, { unknown: 4 });
-    const second = numbers(15);
-    const later = await send(second);
-    await expectCounts(later, { sent: 15 });
-    expect(numbersSubmitted()).toEqual([...first, ...second]);
-    await deliver(4, next);
-    await expectCounts(id, { delivered: 4 });
-  });
+  ])(
+    '%s is disconnected after `enquire_link` where the window has places',
+    async (_fault, begin) => {
+      withoutAnswers(4);
+      const first = numbers(4);
+      const id = await send(first);
+      await eventually(async () => expect(smsc.submitted).toHaveLength(4));
+      const [former] = smsc.sessions as [SmppSession];
+      begin();
+      const next = await nextBind(former);
+      await expectCounts(id, { unknown: 4 });
+      const second = numbers(15);
+      const later = await send(second);
+      await expectCounts(later, { sent: 15 });
+      expect(numbersSubmitted()).toEqual([...first, ...second]);
+      await deliver(4, next);
+      await expectCounts(id, { delivered: 4 });
+    },
+  );
 });

@@ -44,7 +44,7 @@ describeEachDatabase('a process that is killed between answers and receipts', (d
     await smsc.stop();
   });
 
-  it('leaves a long message `sent` until the receipts of all of its parts came to any process', async () => {
+  it('a killed sender leaves a long message `sent` until receipts of all parts came to any process', async () => {
     const [{ id }] = (await once(killed, 'message')) as [{ readonly id: string }];
     await eventually(async () => expect(smsc.submitted).toHaveLength(3));
     const [first, second, last] = smsc.submitted as [Submitted, Submitted, Submitted];

@@ -81,7 +81,7 @@ describeEachDatabase('messages to an SMSC', (database) => {
     expect(smsc.texts).toEqual(Array.from({ length: 100 }, () => 'Hello'));
   });
 
-  it('a link that is killed with ten unanswered submits sends none again, and their receipts settle them', async () => {
+  it('ten submits without an answer on a killed link are not sent again, and their receipts settle them', async () => {
     let lost = 10;
     smsc.answer = () => (lost-- > 0 ? 'no answer' : 0);
     const to = numbers(25);
@@ -95,7 +95,7 @@ describeEachDatabase('messages to an SMSC', (database) => {
     await expectCounts(id, { delivered: 10, sent: 15 });
   });
 
-  it('throttled messages are neither lost nor tried out, and leave when the SMSC takes them', async () => {
+  it('throttled messages are not lost, use no attempts, and leave when the SMSC takes them', async () => {
     let throttled = 5;
     smsc.answer = () => (throttled-- > 0 ? COMMAND_STATUS.ESME_RTHROTTLED : 0);
     const to = numbers(20);
@@ -109,7 +109,7 @@ describeEachDatabase('messages to an SMSC', (database) => {
     expect(numbersSubmitted()).toEqual(to);
   });
 
-  it('a message that is throttled three times steps aside for those that wait, and leaves later', async () => {
+  it('a message that is throttled three times is parked while others leave, and leaves later', async () => {
     const to = numbers(20);
     const [first] = to;
     let isThrottled = true;
@@ -127,7 +127,7 @@ describeEachDatabase('messages to an SMSC', (database) => {
     expect(numbersSubmitted()).toEqual(to);
   });
 
-  it('while the SMSC throttles one message at a time is tried, and a whole window once it takes them', async () => {
+  it('while the SMSC throttles, one message at a time is tried, and then a whole window', async () => {
     let [tries, turn] = [0, 0];
     const turns: number[] = [];
     smsc.answer = () => {
@@ -145,7 +145,7 @@ describeEachDatabase('messages to an SMSC', (database) => {
     expect(numbersSubmitted()).toEqual(to);
   });
 
-  it('an SMSC that is away keeps the queue, and gets it when it is back', async () => {
+  it('messages wait while the SMSC is unreachable, and leave when it is back', async () => {
     await smsc.stop();
     const to = numbers(20);
     const id = await send(to);
@@ -159,7 +159,7 @@ describeEachDatabase('messages to an SMSC', (database) => {
     expect(numbersSubmitted()).toEqual(to);
   });
 
-  it('a refused bind is shown before any message finds it out, and no longer once the SMSC binds', async () => {
+  it('a refused bind is shown before any message is sent, until the SMSC accepts a bind', async () => {
     const providers = () => app.get(MessagingService).providers();
     smsc.bindStatus = COMMAND_STATUS.ESME_RINVPASWD;
     smsc.sessions[0]?.close();
@@ -176,7 +176,7 @@ describeEachDatabase('messages to an SMSC', (database) => {
     await expectCounts(await send([to]), { sent: 1 });
   });
 
-  it('a receipt before its answer, on another bind and three times is one change', async () => {
+  it('a receipt that precedes its answer, on another bind, three times, is one change', async () => {
     let release = (): void => undefined;
     smsc.holds = () => new Promise<void>((resolve) => (release = resolve));
     const [to = ''] = numbers(1);

@@ -91,7 +91,7 @@ describeWithServer('kannel', "Kannel's bearerbox as an SMPP customer of the gate
     ['2348010000002', `Привет ${'мир 🙂 '.repeat(40)}конец`, '1'],
     ['2348010009901', 'Привет', '2'],
   ])(
-    'a text to %s is sent as it was written, and its receipt reaches the caller of Kannel',
+    'a text to %s is sent unchanged, and its receipt reaches the caller of Kannel',
     async (to, text, status) => {
       await send(to, text);
       await eventually(async () =>

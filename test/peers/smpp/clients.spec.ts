@@ -55,7 +55,7 @@ describe('other SMPP clients as customers of the gateway', () => {
         session.on('error', reject);
       });
 
-    it('binds, submits a text in UCS-2 by message_payload, and answers its receipt', async () => {
+    it('the package smpp binds, submits a text in UCS-2 by message_payload, and answers its receipt', async () => {
       const text = `Привет ${'мир '.repeat(60)}`;
       expect(await bound(pair.password)).toBe(0);
       const receipts: string[] = [];
@@ -86,14 +86,14 @@ describe('other SMPP clients as customers of the gateway', () => {
       session.close();
     });
 
-    it('is refused with a wrong password', async () => {
+    it('the package smpp is refused with a wrong password', async () => {
       expect(await bound('wrong')).toBe(smpp.ESME_RINVPASWD);
       session.close();
     });
   });
 
   describeWithServer('netsmpp', "Debian's Net::SMPP", () => {
-    it('binds, submits a text, answers its receipt, and asks after it', async () => {
+    it('netsmpp binds, submits a text, answers its receipt, and queries it', async () => {
       const script = join(import.meta.dirname, 'customer.pl');
       const { systemId, password } = pair;
       const args = [script, String(port), systemId, password, TO, 'Hello from Perl'];

@@ -86,7 +86,7 @@ describeWithServer('netsmpp', 'our client at an SMSC of libnet-smpp-perl', () =>
     return text;
   }
 
-  it('is throttled, then sends short and long texts that arrive as written, with receipts by decimal ids', async () => {
+  it('the app is throttled by netsmpp, then sends short and long texts that arrive unchanged, with receipts by decimal ids', async () => {
     const texts = [
       'Grüße für 5 €',
       `${'lorem [ipsum] '.repeat(30)}end`,
@@ -111,7 +111,7 @@ describeWithServer('netsmpp', 'our client at an SMSC of libnet-smpp-perl', () =>
     );
   });
 
-  it('deletes a message by cancel_sm, and is refused for one that the SMSC does not have', async () => {
+  it('the app deletes a message at netsmpp by cancel_sm, and is refused for an unknown one', async () => {
     await submit('first').catch(() => undefined);
     const sent = await submit('to be cancelled', '20880');
     expect(await transport.cancel(sent, signal)).toMatchObject([
@@ -123,7 +123,7 @@ describeWithServer('netsmpp', 'our client at an SMSC of libnet-smpp-perl', () =>
     expect(new Set(cancels())).toEqual(new Set(['cancel abcd01 ACME 20880']));
   });
 
-  it('asks by query_sm after a message without a receipt, keeps the link, and unbinds', async () => {
+  it('the app queries netsmpp for a message without a receipt, keeps the link, and unbinds', async () => {
     await submit('first').catch(() => undefined);
     const sent = await submit('no receipt', '20880');
     expect(await transport.fetchReports([sent], signal)).toMatchObject([

@@ -78,7 +78,7 @@ export class ScriptedPeer {
   }
 }
 
-/** An SMSC that answers the bind, and else only what a test writes. */
+/** An SMSC that answers the bind, and writes else only the PDUs of a test. */
 export class ScriptedSmsc {
   readonly peers: ScriptedPeer[] = [];
   #waiting: (() => void)[] = [];

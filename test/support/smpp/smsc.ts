@@ -20,7 +20,7 @@ export interface Submitted {
   readonly session: SmppSession;
 }
 
-/** What the SMSC does with a submit: accepts, refuses with a status, or gives no answer. */
+/** Answer to a submit: a status (0 accepts), none, or the end of the connection. */
 type Answer = number | 'no answer' | 'close';
 
 /** An SMSC on loopback that accepts everything, and delivers only what a test asks for. */
@@ -32,11 +32,11 @@ export class Smsc {
   idOf: (count: number) => string = (count) => String(1_000_000 + count);
   /** The same id as receipts have it. */
   receiptIdOf: (id: string) => string = (id) => id;
-  /** What an answer waits for. */
+  /** Resolves when an answer may leave. */
   holds: () => Promise<void> = () => Promise.resolve();
   /** Delivers each message at once. */
   delivers = false;
-  /** Of the messages that `query_sm` finds, by the id as answers have it. */
+  /** States of the messages that `query_sm` finds, by the id as answers have it. */
   readonly states = new Map<string, { readonly state: MessageState; readonly doneDate: Date }>();
   knowsQueries = true;
   /** Status of the answer to `cancel_sm`; 0 deletes the message. */

@@ -27,7 +27,7 @@ import type {
 export interface BodyCodec<B> {
   read(reader: ByteReader): B;
   write(writer: ByteWriter, body: Partial<B>): void;
-  /** Of an answer whose body was left out, as it is with an error. */
+  /** Body of an answer that leaves it out, as an error does. */
   readonly absent?: B;
 }
 

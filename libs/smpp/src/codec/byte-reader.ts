@@ -1,4 +1,4 @@
-/** What a field reads beyond the end of its PDU. The decoder adds the header to it. */
+/** A field that reads beyond the end of its PDU. The decoder adds the header to the error. */
 export class OverrunError extends Error {
   constructor(
     readonly field: string,

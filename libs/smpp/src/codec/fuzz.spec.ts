@@ -65,7 +65,7 @@ it(`${COUNT} mutated PDUs are decoded or refused, and nothing else (seed ${SEED}
         const pdu = decodePdu(frame);
         decoded++;
         if (!('esmClass' in pdu) || !('dataCoding' in pdu)) continue;
-        // What the layers above read of it does not fail either.
+        // The layers above read it without an error, too.
         decodeText(messageOf(pdu).bytes, pdu.dataCoding);
         readReceipt(pdu);
       }
@@ -81,7 +81,7 @@ it(`${COUNT} mutated PDUs are decoded or refused, and nothing else (seed ${SEED}
   for (const count of [decoded, refused, wrongLengths]) expect(count).toBeGreaterThan(COUNT / 50);
 });
 
-it('what mutated PDUs leave behind does not grow', async () => {
+it('memory does not grow over mutated PDUs', async () => {
   const below = random(SEED);
   const samples = fc.sample(arbitraryPdu, { numRuns: 50, seed: SEED }).map((pdu) => encodePdu(pdu));
   const frames = new FrameDecoder();

@@ -6,7 +6,7 @@ import { npmFields } from '../../../../test/support/smpp/npm-fields.js';
 import { decodePdu } from './decode.js';
 import { encodePdu } from './encode.js';
 
-// The package `smpp` is a codec by other people: what both agree on is not our own misreading.
+// The package `smpp` is an independent codec, so that agreement rules out a misreading of our own.
 
 /** They have one name for the field and the TLV `message_state`. */
 const arbitraryPdu = anyPdu.filter(
@@ -23,7 +23,7 @@ it('every PDU has the bytes that the package smpp writes', () => {
   );
 });
 
-it('the package smpp reads what is encoded', () => {
+it('the package smpp reads each encoded PDU', () => {
   fc.assert(
     fc.property(arbitraryPdu, (pdu) => {
       const theirs = new smpp.PDU(encodePdu(pdu));
@@ -36,7 +36,7 @@ it('the package smpp reads what is encoded', () => {
   );
 });
 
-it('what the package smpp encodes is read field by field', () => {
+it('a PDU that the package smpp encodes is read field by field', () => {
   fc.assert(
     fc.property(arbitraryPdu, (pdu) => {
       const theirs = new smpp.PDU(pdu.command, npmFields(pdu)).toBuffer();

@@ -25,7 +25,6 @@ export interface Tlvs {
   readonly qosTimeToLive?: number;
   readonly payloadType?: number;
   readonly additionalStatusInfoText?: string;
-  /** The id of the message that a receipt is about. */
   readonly receiptedMessageId?: string;
   readonly msMsgWaitFacilities?: number;
   readonly privacyIndicator?: number;

@@ -94,7 +94,7 @@ describe('a client session', () => {
       });
     });
 
-    it('a bind without an answer, or with a closed connection, is no connection', async () => {
+    it('a bind without an answer, or whose connection closes, fails the connect', async () => {
       await smsc.stop();
       smsc = await ScriptedSmsc.start(() => undefined);
       const silent = await errorOf(connectSmpp(options({ responseTimeout: 20 })));
@@ -112,7 +112,7 @@ describe('a client session', () => {
       smsc = await ScriptedSmsc.start();
     });
 
-    it('a signal ends the attempt, and later the session', async () => {
+    it('an abort signal ends the connect, and afterwards the session', async () => {
       const early = AbortSignal.abort();
       expect(await errorOf(connectSmpp(options({ signal: early })))).toBeInstanceOf(
         SmppConnectError,
@@ -155,7 +155,7 @@ describe('a client session', () => {
       const answers = Array.from({ length: 10 }, () => session.request('submit_sm', hello));
       for (let done = 0; done < 10; done++) {
         const submits = await peer.all('submit_sm', Math.min(10, done + 3));
-        // A round trip: what the window lets through would be here.
+        // After a round trip every request that the window admits has arrived.
         peer.write({ command: 'enquire_link', sequence: 100 + done });
         await peer.all('enquire_link_resp', done + 1);
         expect(peer.received.filter(({ command }) => command === 'submit_sm')).toHaveLength(
@@ -216,7 +216,7 @@ describe('a client session', () => {
       expect(await multi).toMatchObject({ messageId: '8', refused });
     });
 
-    it('a request with a wrong field is not sent and takes no place', async () => {
+    it('a request with a wrong field is not sent and takes no place of the window', async () => {
       const [session, peer] = await connected({ window: 1 });
       const wrong = session.request('submit_sm', { ...hello, serviceType: 'too long' });
       expect(await errorOf(wrong)).toMatchObject({ code: 'invalid_value', field: 'serviceType' });
@@ -226,7 +226,7 @@ describe('a client session', () => {
       expect(await sent).toMatchObject({ status: 0 });
     });
 
-    it('a receiver submits nothing', async () => {
+    it('a receiver may not submit', async () => {
       const [session] = await connected({ mode: 'receiver' });
       expect(await errorOf(session.request('submit_sm', hello))).toMatchObject({
         reason: 'wrong_bind',
@@ -244,7 +244,7 @@ describe('a client session', () => {
       await Promise.all(kept);
     });
 
-    it('a signal takes back what is not written; what is written has no answer, and a late one', async () => {
+    it('an abort signal drops unwritten requests, and answers to written ones come late', async () => {
       const [session, peer] = await connected({ window: 1 });
       const [first, second] = [new AbortController(), new AbortController()];
       const written = session.request('submit_sm', hello, { signal: first.signal });
@@ -273,7 +273,7 @@ describe('a client session', () => {
   });
 
   describe('a peer that fails', () => {
-    it('a link that is lost with ten unanswered submits leaves ten without an answer, the others not sent', async () => {
+    it('a lost link leaves ten unanswered submits without an answer, and the others unsent', async () => {
       const [session, peer] = await connected({ window: 10 });
       const end = closed(session);
       const errors = Promise.all(
@@ -291,7 +291,7 @@ describe('a client session', () => {
       });
     });
 
-    it('a request times out, keeps its place, and its answer comes late', async () => {
+    it('a request that times out keeps its place in the window until its late answer', async () => {
       const [session, peer] = await connected({ window: 2, responseTimeout: 30 });
       expect(await errorOf(session.request('submit_sm', hello))).toMatchObject({
         code: 'no_answer',
@@ -323,7 +323,7 @@ describe('a client session', () => {
       expect(await end).toMatchObject({ reason: 'response_timeout', unanswered: 2 });
     });
 
-    it('a silent peer is asked by enquire_link, and left without an answer', async () => {
+    it('a silent peer gets an enquire_link, and the session ends without an answer to it', async () => {
       const [session, peer] = await connected({ enquireLinkInterval: 20, responseTimeout: 40 });
       const end = closed(session);
       await peer.first('enquire_link');
@@ -380,7 +380,7 @@ describe('a client session', () => {
       expect(await sent).toMatchObject({ status: 0 });
     });
 
-    it('answers that are the rest of a PDU that is cut off do not keep the session', async () => {
+    it('answers that complete a truncated PDU do not keep the session alive', async () => {
       const [session, peer] = await connected({ enquireLinkInterval: 30, responseTimeout: 100 });
       const end = closed(session);
       const bytes = encodePdu({ command: 'deliver_sm', sequence: 7 }).subarray(0, 20);
@@ -391,7 +391,7 @@ describe('a client session', () => {
       clearInterval(answering);
     });
 
-    it('a malformed answer leaves its request without one, at once', async () => {
+    it('a malformed answer fails its request at once', async () => {
       const [session, peer] = await connected();
       const sent = errorOf(session.request('submit_sm', hello));
       const { sequence } = await peer.first('submit_sm');
@@ -402,7 +402,7 @@ describe('a client session', () => {
       expect(session.unanswered).toBe(0);
     });
 
-    it('a length that cannot be ends the session with its reason', async () => {
+    it('an impossible length ends the session with its reason', async () => {
       const [session, peer] = await connected();
       const end = closed(session);
       peer.socket.write(Buffer.from('7fffffff', 'hex'));
@@ -413,7 +413,7 @@ describe('a client session', () => {
       await peer.ended();
     });
 
-    it('an answer to nothing, or of another command, settles nothing', async () => {
+    it('an answer without a request, or of another command, settles no request', async () => {
       const [session, peer] = await connected();
       const sent = session.request('submit_sm', hello);
       const { sequence } = await peer.first('submit_sm');
@@ -454,7 +454,7 @@ describe('a client session', () => {
       const errors = Array.from({ length: 600 }, () => errorOf(session.request('submit_sm', body)));
       expect((await end).reason).toMatch(/slow_reader|response_timeout/);
       const codes = (await Promise.all(errors)).map((error) => (error as SmppNotSentError).code);
-      // Of 36 MB most were never handed to the connection.
+      // Most of the 36 MB were never handed to the connection.
       expect(codes.filter((code) => code === 'not_sent').length).toBeGreaterThan(300);
     });
   });
@@ -484,7 +484,7 @@ describe('a client session', () => {
       expect(got).toEqual(['SMSC 9']);
     });
 
-    it('PDUs that come byte by byte, or many in one write, are each answered once', async () => {
+    it('PDUs that arrive byte by byte, or many in one write, are each answered once', async () => {
       const [, peer] = await connected({ handlers: { deliver_sm: () => ({}) } });
       for (const byte of encodePdu(delivery(1))) peer.socket.write(Buffer.from([byte]));
       await peer.all('deliver_sm_resp', 1);
@@ -495,7 +495,7 @@ describe('a client session', () => {
       );
     });
 
-    it('a handler that fails is answered ESME_RX_T_APPN, one that is missing ESME_RINVCMDID', async () => {
+    it('a failing handler is answered ESME_RX_T_APPN, and a missing one ESME_RINVCMDID', async () => {
       const [session, peer] = await connected({
         handlers: { deliver_sm: () => Promise.reject(new Error('database is away')) },
       });
@@ -518,7 +518,7 @@ describe('a client session', () => {
       });
     });
 
-    it('no more than receiveWindow deliveries are in work, and its own answers are still read', async () => {
+    it('at most receiveWindow deliveries are handled at a time, and answers to own requests are still read', async () => {
       const working: (() => void)[] = [];
       let most = 0;
       const [session, peer] = await connected({
@@ -579,7 +579,7 @@ describe('a client session', () => {
       expect(session.isBound).toBe(true);
     });
 
-    it('an alert_notification is an event', async () => {
+    it('an alert_notification emits an event', async () => {
       const [session, peer] = await connected();
       const alert = once(session, 'alert');
       peer.write({ command: 'alert_notification', sequence: 1, source: destination });
@@ -588,7 +588,7 @@ describe('a client session', () => {
   });
 
   describe('the end', () => {
-    it('unbind waits for the answers, refuses what waits, and closes after unbind_resp', async () => {
+    it('unbind waits for the answers, refuses waiting requests, and closes after unbind_resp', async () => {
       const [session, peer] = await connected({ window: 1 });
       const end = closed(session);
       const sent = session.request('submit_sm', hello);
@@ -616,7 +616,7 @@ describe('a client session', () => {
       expect(session.isClosed).toBe(true);
     });
 
-    it('close ends at once and twice is once', async () => {
+    it('close ends the session at once, and a second close has no effect', async () => {
       const [session, peer] = await connected();
       let ends = 0;
       session.on('close', () => ends++);

@@ -1,6 +1,6 @@
 import type { Command } from '../codec/commands.js';
 
-/** What a bind may do: submit, receive, or both. */
+/** The rights of a bind: submit, receive, or both. */
 export type BindMode = 'transmitter' | 'receiver' | 'transceiver';
 
 /** The side that binds is the client. */
@@ -23,7 +23,7 @@ export function maySend(role: Role, mode: BindMode, command: Command): boolean {
     : mode !== 'transmitter' && FROM_SERVER.has(command);
 }
 
-/** What each command binds as. */
+/** The mode of each bind command. */
 export const BIND_MODES: { readonly [C in Command]?: BindMode } = {
   bind_transmitter: 'transmitter',
   bind_receiver: 'receiver',

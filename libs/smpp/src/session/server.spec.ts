@@ -116,7 +116,7 @@ describe('a server', () => {
     await expect(client(port, { password: 'wrong' })).rejects.toBeInstanceOf(SmppBindError);
   });
 
-  it('a decision that fails is ESME_RBINDFAIL', async () => {
+  it('a failing bind decision is answered ESME_RBINDFAIL', async () => {
     const port = await started({
       authenticate: () => Promise.reject(new Error('database is away')),
     });
@@ -125,7 +125,7 @@ describe('a server', () => {
     expect(await failure).toMatchObject([{ message: 'database is away' }]);
   });
 
-  it('nothing is taken before the bind, and one bind is enough', async () => {
+  it('requests before the bind, and a second bind, are refused', async () => {
     let taken = 0;
     const port = await started({
       handlers: { submit_sm: () => ({ messageId: String(++taken) }) },
@@ -218,7 +218,7 @@ describe('a server', () => {
     expect(await Promise.all(deliveries)).toMatchObject([{ status: 3 }, { status: 3 }]);
   });
 
-  it('a client that reads no answers is read no further, and left in the end', async () => {
+  it('a client that reads no answers is not read any further, and is disconnected in the end', async () => {
     let taken = 0;
     const port = await started({
       responseTimeout: 300,
@@ -307,13 +307,13 @@ describe('a server with TLS', () => {
 
   const options = (): ConnectOptions => ({ host: '127.0.0.1', port, systemId: 'a', password: 'b' });
 
-  it('a client that trusts its certificate submits', async () => {
+  it('a client that trusts the certificate submits', async () => {
     const session = await connectSmpp({ ...options(), tls: { ca } });
     expect(await session.request('submit_sm', hello)).toMatchObject({ messageId: 'Hello' });
     await session.unbind();
   });
 
-  it('a client that does not trust it is not connected', async () => {
+  it('a client that does not trust the certificate is not connected', async () => {
     const failure = once(server, 'failure');
     await expect(connectSmpp({ ...options(), tls: true })).rejects.toThrow(SmppConnectError);
     await failure;

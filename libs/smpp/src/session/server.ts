@@ -20,7 +20,7 @@ export interface SmppPeer {
   readonly isTls: boolean;
 }
 
-/** What a server makes of a bind: 0 accepts it, with limits of its own. */
+/** A server's answer to a bind: status 0 accepts it, with limits of its own. */
 export interface BindDecision extends SessionLimits {
   readonly status: number;
 }
@@ -120,7 +120,7 @@ export class SmppServer extends EventEmitter<SmppServerEvents> {
     const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
     if (closed) this.#server.close();
     await Promise.all([...this.#open].map((session) => session.unbind()));
-    // What is left has not become a session, such as an unfinished TLS handshake.
+    // The remaining sockets have not become sessions, such as those in a TLS handshake.
     for (const socket of this.#sockets) socket.destroySoon();
     await closed;
   }

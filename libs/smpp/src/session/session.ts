@@ -57,7 +57,7 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     readonly role: Role,
     socket: Socket,
     private readonly settings: SessionSettings,
-    /** Of a server: decides on the bind. */
+    /** Decides on the bind, at a server. */
     private readonly onBind?: (pdu: BindRequest) => void,
   ) {
     super();
@@ -80,12 +80,12 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     });
   }
 
-  /** What the bind may do. */
+  /** The rights of the bind. */
   get mode(): BindMode {
     return this.#mode;
   }
 
-  /** The peer's name: what it bound with, or what it answered. */
+  /** The peer's `system_id`, from its bind or its answer to the bind. */
   get systemId(): string {
     return this.#systemId;
   }
@@ -238,7 +238,7 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     return this.#sequence;
   }
 
-  /** Writes what the window and the connection take. */
+  /** Writes as many requests as the window and the connection take. */
   #pump(): void {
     while (this.#state === 'bound' && this.#connection.isWritable) {
       const request = this.#pending.next();
@@ -284,7 +284,7 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     if (!isAnswer) return void this.emit('unexpected', pdu);
     this.#pending.take(pdu.sequence);
     if (request.isWindowed) this.#watch.message();
-    // Before what follows the answer in the same bytes.
+    // Before the PDUs that follow the answer in the same bytes.
     const mode = BIND_MODES[request.command];
     if (mode && pdu.status === 0 && 'systemId' in pdu) this.bound(mode, pdu.systemId);
     if (request.isSettled) {

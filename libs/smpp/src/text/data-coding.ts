@@ -14,7 +14,7 @@ export const DATA_CODING = {
 /** How an SMSC reads `data_coding` 0. */
 export type DefaultAlphabet = 'gsm7' | 'latin1' | 'ascii';
 
-/** What a value of `data_coding` means. */
+/** The meaning of a value of `data_coding`. */
 export type Encoding = 'gsm7' | 'ascii' | 'latin1' | 'ucs2' | 'binary';
 
 /**

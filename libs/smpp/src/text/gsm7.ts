@@ -5,7 +5,7 @@ const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u001bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
 const ESCAPE = 0x1b;
-/** The extension table: what follows the escape. */
+/** The extension table: the characters behind the escape. */
 const EXTENSION: Readonly<Record<string, number>> = {
   '\f': 0x0a,
   '^': 0x14,

@@ -94,7 +94,7 @@ describe('splitting', () => {
 });
 
 describe('user data headers', () => {
-  it('elements are read as written', () => {
+  it('the elements of a user data header are read as written', () => {
     const elements = [
       { id: 5, data: Buffer.from([0x0b, 0x84, 0, 0]) },
       { id: 0, data: Buffer.from([9, 2, 1]) },
@@ -113,12 +113,12 @@ describe('user data headers', () => {
     ['a header longer than the message', '0500'],
     ['an element longer than the header', '03000901'],
     ['half an element', '0100'],
-  ])('%s is no header', (_what, bytes) => {
+  ])('%s is read as no header', (_what, bytes) => {
     expect(readUserDataHeader(Buffer.from(bytes, 'hex'))).toBeUndefined();
   });
 
   it.each(['0003070001', '0003070203', '0003070200', '00020702'])(
-    'a place that cannot be, %s, is no concatenation',
+    'an impossible place (%s) is no concatenation',
     (element) => {
       const bytes = Buffer.from(element, 'hex');
       const header = readUserDataHeader(Buffer.concat([Buffer.from([bytes.length]), bytes]));
@@ -127,7 +127,7 @@ describe('user data headers', () => {
     },
   );
 
-  it('a message whose header cannot be read is its bytes', () => {
+  it('a message with an unreadable header is read as its bytes', () => {
     const shortMessage = Buffer.from('ff00', 'hex');
     expect(messageOf({ esmClass: 0x40, shortMessage, tlvs: {} })).toEqual({ bytes: shortMessage });
   });
@@ -146,7 +146,7 @@ describe('joining', () => {
     expect(assembler.size).toBe(1);
   });
 
-  it('the oldest unfinished message gives way to one too many', () => {
+  it('above the limit the oldest unfinished message is dropped', () => {
     const assembler = new MessageAssembler({ maxMessages: 2 });
     for (const from of ['a', 'b', 'c']) assembler.add(from, ...part(1, from));
     expect(assembler.size).toBe(2);

@@ -24,12 +24,12 @@ export interface SplitOptions {
   readonly referenceBits?: 8 | 16;
 }
 
-/** What a part adds to the PDU of the message. */
+/** The fields that a part adds to the PDU of the message. */
 export type MessagePart = Pick<MessageBody, 'esmClass' | 'dataCoding' | 'shortMessage'> & {
   readonly tlvs?: Tlvs;
 };
 
-/** Of the radio interface: 140 bytes, which are 160 septets. */
+/** Payload of the radio interface: 140 bytes, which are 160 septets. */
 const OCTETS = 140;
 const SEPTETS = 160;
 const MAX_PARTS = 255;
@@ -103,7 +103,7 @@ function isHighSurrogate(bytes: Buffer, at: number): boolean {
 export interface ReceivedMessage {
   /** Without a user data header: a view of the received bytes. */
   readonly bytes: Buffer;
-  /** Where it is a part of a long message. */
+  /** Place in a long message, of which this is a part. */
   readonly concatenation?: Concatenation;
 }
 

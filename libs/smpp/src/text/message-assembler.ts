@@ -57,7 +57,7 @@ export class MessageAssembler {
       this.#unfinished.set(key, message);
     }
     if (message.parts[part - 1] === undefined) {
-      // Not from the pool, of which a small copy would keep eight KiB.
+      // Allocated outside of the pool, of which a small copy would keep eight KiB.
       const copy = Buffer.allocUnsafeSlow(bytes.length);
       copy.set(bytes);
       message.parts[part - 1] = copy;

@@ -28,14 +28,14 @@ describe('GSM 03.38', () => {
     );
   });
 
-  it('each character has the code of the standard', () => {
+  it('each character of GSM 03.38 has the code of the standard', () => {
     expect(encodeGsm7('@_Ç€[à')).toEqual(
       Buffer.from([0x00, 0x11, 0x09, 0x1b, 0x65, 0x1b, 0x3c, 0x7f]),
     );
   });
 
   it.each(['ç', '`', 'я', '😀', '\u001b', '\u0000', '\t'])(
-    '%j is none of its characters',
+    '%j has no code in GSM 03.38',
     (text) => {
       expect(isGsm7(text)).toBe(false);
       expect(() => encodeGsm7(text)).toThrow(SmppValueError);
@@ -95,7 +95,7 @@ describe('other encodings', () => {
     expect(encodingOf(dataCoding)).toBe(encoding);
   });
 
-  it('the default alphabet is the one of the SMSC', () => {
+  it('data_coding 0 has the default alphabet of the SMSC', () => {
     expect(decodeText(Buffer.from('ä', 'latin1'), 0, 'latin1')).toBe('ä');
     expect(decodeText(Buffer.from([0x7b]), 0)).toBe('ä');
     expect(decodeText(Buffer.from([1]), 4)).toBeUndefined();

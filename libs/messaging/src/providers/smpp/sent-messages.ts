@@ -41,7 +41,7 @@ const MEMORY = 3 * 86_400_000;
 const EXACTNESS = 61_000;
 
 /**
- * What this process remembers of its messages: which ids are parts of one long message, and which
+ * The messages that this process remembers: the ids of the parts of long messages, and which
  * messages have no answer. Another process finds the parts in the reference, when it polls the
  * message; a message without an answer stays `unknown`.
  */
@@ -95,7 +95,7 @@ export class SentMessages {
     return found;
   }
 
-  /** Nothing more is expected of the message. */
+  /** Forgets a message of which no receipt or answer is expected any more. */
   end(message: SentMessage): void {
     this.#settle(message);
     for (const id of message.ids) this.#byId.delete(id);

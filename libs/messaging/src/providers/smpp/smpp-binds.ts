@@ -174,7 +174,7 @@ export class SmppBinds {
     }
   }
 
-  /** No message was sent: of the provider, or without a place of this process alone. */
+  /** Pauses the provider, or this process alone where it has no place; no message was sent. */
   #unavailable(): PausedFailure | RetryableFailure {
     if (!this.isAllowed)
       return new RetryableFailure('no_place', 'Other processes have all binds of the SMSC');

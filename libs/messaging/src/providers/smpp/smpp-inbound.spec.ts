@@ -15,7 +15,7 @@ describe('inbound messages over SMPP', () => {
     return { source: from, destination: to, dataCoding, shortMessage: bytes };
   };
 
-  it('a text is stored, and equal ones are two', async () => {
+  it('a text is stored, and two equal texts are two messages', async () => {
     await stage.started();
     expect(await stage.smsc.inbound(message('Да'))).toBe(0);
     expect(await stage.smsc.inbound(message('Да'))).toBe(0);
@@ -26,7 +26,7 @@ describe('inbound messages over SMPP', () => {
     expect(stage.inbound[0]?.messageId).not.toBe(stage.inbound[1]?.messageId);
   });
 
-  it('one that comes again after a refusal, or on a new connection, has its id', async () => {
+  it('a message that is repeated after a refusal, or on a new connection, keeps its id', async () => {
     await stage.started();
     await stage.smsc.inbound(message('YES'));
     const [first] = stage.inbound;
@@ -36,7 +36,7 @@ describe('inbound messages over SMPP', () => {
     expect(stage.inbound[1]?.messageId).toBe(first?.messageId);
   });
 
-  it('parts become one message, also where its last part was refused first', async () => {
+  it('parts become one message, also where the last part was refused at first', async () => {
     await stage.started();
     const text = 'lorem ipsum '.repeat(30);
     const parts = splitMessage(encodeText(text), { reference: 3 });

@@ -16,7 +16,7 @@ describe('the outcome of a message over SMPP', () => {
       ['hex', '1234ABCD', '0305441741', '305441741'],
       ['decimal', '305441741', '1234abcd', '305441741'],
     ] as const)(
-      'ids written as %s find their message',
+      'receipts with ids written as %s find their message',
       async (idFormat, answered, reported, reference) => {
         await stage.started({ idFormat });
         stage.smsc.idOf = () => answered;
@@ -35,7 +35,7 @@ describe('the outcome of a message over SMPP', () => {
       },
     );
 
-    it('is answered after the commit, and ESME_RX_T_APPN while the store is away', async () => {
+    it('a receipt is answered after the commit, and with ESME_RX_T_APPN while the store is unavailable', async () => {
       await stage.started();
       await stage.submit(submission());
       stage.storeIsAway = true;
@@ -67,7 +67,7 @@ describe('the outcome of a message over SMPP', () => {
         expect(report).toMatchObject({ reference, submissionId: given.id });
     });
 
-    it('a part that is not delivered decides', async () => {
+    it('a part that is not delivered decides the status of a long message', async () => {
       await stage.started();
       await stage.submit(submission('a'.repeat(400)));
       await stage.smsc.receipt(stage.submitted(0), 'delivered');
@@ -88,7 +88,7 @@ describe('the outcome of a message over SMPP', () => {
     const finished = (index: number, state: MessageState) =>
       stage.smsc.states.set(stage.submitted(index).id, { state, doneDate: new Date() });
 
-    it('asks after known ids in the form of the answers, and reports final states alone', async () => {
+    it('a poll asks for known ids in the form of the answers, and reports only final states', async () => {
       await stage.started({ idFormat: 'hex' });
       stage.smsc.idOf = (count) => (0xabc + count).toString(16);
       const messages = [await sent('a'), await sent('b'), await sent('c')];
@@ -126,7 +126,7 @@ describe('the outcome of a message over SMPP', () => {
     const cancel = (of: Awaited<ReturnType<typeof sent>>) =>
       stage.transport.cancel(of, stage.signal);
 
-    it('names the message as its answer did, and reports what the SMSC has deleted', async () => {
+    it('a cancel names the message by the id of its answer, and reports a deleted message', async () => {
       await stage.started({ idFormat: 'hex', serviceType: 'CMT' });
       stage.smsc.idOf = () => 'abc';
       const message = await sent('a');
@@ -149,7 +149,7 @@ describe('the outcome of a message over SMPP', () => {
       ]);
     });
 
-    it('of a long message names each part; the message has failed once one is deleted', async () => {
+    it('a cancel of a long message names each part, and the message has failed once one is deleted', async () => {
       await stage.started();
       const message = await sent('a'.repeat(400));
       const ids = stage.smsc.submitted.map(({ id }) => id);
@@ -160,7 +160,7 @@ describe('the outcome of a message over SMPP', () => {
     });
 
     it.each(['ESME_RCANCELFAIL', 'ESME_RINVMSGID', 'ESME_RINVCMDID'] as const)(
-      'that is refused with %s reports nothing',
+      'a cancel that is refused with %s reports nothing',
       async (status) => {
         await stage.started();
         stage.smsc.cancels = () => COMMAND_STATUS[status];
@@ -169,7 +169,7 @@ describe('the outcome of a message over SMPP', () => {
     );
 
     it.each(['ESME_RTHROTTLED', 'ESME_RSYSERR'] as const)(
-      'that is answered %s can be asked again',
+      'a cancel that is answered %s can be repeated',
       async (status) => {
         await stage.started();
         const message = await sent('a');
@@ -199,7 +199,7 @@ describe('the outcome of a message over SMPP', () => {
       expect(stage.smsc.submitted).toHaveLength(10);
     });
 
-    it('of two to one number only the one that the receipt names is settled', async () => {
+    it('a receipt settles only the named one of two messages to one number', async () => {
       await stage.started();
       stage.smsc.answer = () => 'no answer';
       const given = [submission(), submission()];
@@ -219,7 +219,7 @@ describe('the outcome of a message over SMPP', () => {
       expect(stage.reports[1]).toMatchObject({ submissionId: given[1]?.id, status: 'delivered' });
     });
 
-    it('a receipt of another time settles nothing', async () => {
+    it('a receipt of another time settles no message', async () => {
       await stage.started();
       stage.smsc.answer = () => 'close';
       expect(await stage.failureOf(submission())).toBeInstanceOf(UncertainFailure);
@@ -230,7 +230,7 @@ describe('the outcome of a message over SMPP', () => {
       expect(stage.reports).toMatchObject([{ submissionId: undefined }]);
     });
 
-    it('an answer that comes after its time settles the message', async () => {
+    it('an answer after the time-out settles the message', async () => {
       await stage.started({ answerTimeout: 50, window: 2 });
       let answer = (): void => undefined;
       stage.smsc.answer = () => 0;
@@ -251,7 +251,7 @@ describe('the outcome of a message over SMPP', () => {
       expect(stage.reports[1]).toMatchObject({ submissionId: given.id, status: 'delivered' });
     });
 
-    it('a later part that is throttled is tried again, the parts before it are not', async () => {
+    it('a throttled later part is tried again, and the parts before it are not', async () => {
       await stage.started();
       let throttled = 2;
       stage.smsc.answer = (pdu: PduOf<'submit_sm'>) =>
@@ -264,7 +264,7 @@ describe('the outcome of a message over SMPP', () => {
       expect(stage.smsc.submitted).toHaveLength(3);
     });
 
-    it('parts that cannot be completed are uncertain, never a new message', async () => {
+    it('a message whose parts cannot be completed is uncertain, and never sent anew', async () => {
       await stage.started();
       stage.smsc.answer = () =>
         stage.smsc.submitted.length === 1 ? COMMAND_STATUS.ESME_RTHROTTLED : 0;

@@ -15,7 +15,7 @@ import {
 } from '../../ports/option-schema.js';
 import { providerName } from '../provider-options.js';
 
-/** What a refusal of the SMSC does: see the errors of `submit()`. */
+/** Effect of a refusal by the SMSC: see the errors of `submit()`. */
 export type SmppRefusal = 'permanent' | 'unroutable' | 'retryable' | 'paused';
 
 interface SmppAddressOfServer {
@@ -146,7 +146,7 @@ const SMPP = {
   timeZone: withDefault(timeZone, 'UTC'),
   /** `'message'`: receipts only for messages that ask for reports. @default 'always' */
   reports: withDefault(oneOf('always', 'message'), 'always'),
-  /** What statuses of the SMSC mean that differ from the usual, by hexadecimal code. @default none */
+  /** Meaning of the SMSC's own statuses, by hexadecimal code. @default none */
   refusals,
   /** Time for an answer; after it the message is `unknown`. @default '10s' */
   answerTimeout: withDefault(duration(1), '10s'),

@@ -55,7 +55,7 @@ describe('SMS over SMPP', () => {
       ['ACME', { ton: 5, npi: 0, address: 'ACME' }],
       ['+2348011112222', { ton: 1, npi: 1, address: '2348011112222' }],
       ['20880', { ton: 3, npi: 0, address: '20880' }],
-    ])('from %s has that type of number', async (sender, source) => {
+    ])('a message from %s has that type of number', async (sender, source) => {
       await stage.started({ serviceType: 'CMT' });
       await stage.submit(submission('Grüße für 5 €', { sender }));
       expect(stage.submitted(0).pdu).toMatchObject({
@@ -69,7 +69,7 @@ describe('SMS over SMPP', () => {
     });
 
     it.each(['udh', 'sar', 'payload'] as const)(
-      'long ones by %s arrive as they were',
+      'a long message by %s arrives unchanged',
       async (long) => {
         await stage.started({ long });
         const texts = [
@@ -82,7 +82,7 @@ describe('SMS over SMPP', () => {
       },
     );
 
-    it('its validity ends with that of the send; without one it has that of the SMSC', async () => {
+    it('the validity of a message is that of the send, else that of the SMSC', async () => {
       await stage.started();
       const validUntil = new Date(Date.now() + 3_600_000);
       await stage.submit(submission('a', { validUntil }));
@@ -108,7 +108,7 @@ describe('SMS over SMPP', () => {
       [COMMAND_STATUS.ESME_RINVDSTADR, PermanentFailure, 'ESME_RINVDSTADR'],
       [COMMAND_STATUS.ESME_RSUBMITFAIL, PermanentFailure, 'ESME_RSUBMITFAIL'],
       [0x0000_045c, RetryableFailure, '0x0000045c'],
-    ])('the status %i is the failure that it means', async (status, kind, code) => {
+    ])('the status %i becomes the failure that it means', async (status, kind, code) => {
       await stage.started({ refusals: { '0x0000045c': 'retryable' } });
       stage.smsc.answer = () => status;
       const failure = await stage.failureOf(submission());
@@ -130,7 +130,7 @@ describe('SMS over SMPP', () => {
       expect(stage.smsc.submitted).toEqual([]);
     });
 
-    it('never more than the window of all binds is without an answer', async () => {
+    it('unanswered submits never exceed the windows of all binds', async () => {
       await stage.started({ binds: { transceiver: 1, transmitter: 1 }, window: 3 });
       expect(stage.transport.capabilities.connections).toBe(6);
       stage.smsc.answer = () => 'no answer';
@@ -151,7 +151,7 @@ describe('SMS over SMPP', () => {
   });
 
   describe('a bind', () => {
-    it('that is refused pauses the provider with its reason, and is made again', async () => {
+    it('a refused bind pauses the provider with its reason, and is tried again', async () => {
       stage.smsc.bindStatus = COMMAND_STATUS.ESME_RINVPASWD;
       stage.make();
       const failure = await stage.failureOf(submission());
@@ -165,7 +165,7 @@ describe('SMS over SMPP', () => {
       await eventually(async () => void (await stage.submit(submission())));
     });
 
-    it('without a server pauses the provider, and is made once it is there', async () => {
+    it('a bind without a server pauses the provider, and succeeds once the server runs', async () => {
       await stage.started();
       await stage.smsc.stop();
       await eventually(async () => {
@@ -178,7 +178,7 @@ describe('SMS over SMPP', () => {
       expect(stage.smsc.submitted).toHaveLength(1);
     });
 
-    it('over TLS is made where the certificate is trusted, and sends nothing where it is not', async () => {
+    it('a bind over TLS needs a trusted certificate, and sends nothing without one', async () => {
       const { ca, of } = await certificates({ own: { name: '127.0.0.1' } });
       await stage.smsc.stop();
       stage.smsc = await Smsc.start(of.own);

@@ -51,7 +51,7 @@ import { bindCount, type SmppOptions, type SmppSettings, smppSettings } from './
 const PART_WAIT = 1_000;
 /** Time for all parts of a message beyond one answer, in milliseconds. */
 const PARTS_TIME = 60_000;
-/** Of a relative time, in milliseconds. */
+/** Longest relative time, in milliseconds. */
 const LONGEST_VALIDITY = 31 * 86_400_000;
 const MAX_REFERENCE = 0xffff;
 /** `registered_delivery`: a receipt for success and failure. */
@@ -378,7 +378,7 @@ function isFinalFailure(failure: unknown): boolean {
   return failure instanceof PermanentFailure || failure instanceof UncertainFailure;
 }
 
-/** @throws PermanentFailure for what is no SMS to one recipient */
+/** @throws PermanentFailure for a submission that is no SMS to one recipient */
 function textOf({ channel, content, recipients }: Submission): string {
   if (channel !== 'sms')
     throw new PermanentFailure('unsupported_channel', `SMPP does not send ${channel}`);
