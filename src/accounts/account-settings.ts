@@ -17,7 +17,6 @@ type ConsentReader = ReturnType<typeof consentWords>;
 /** Columns of the settings that an account may have; {@link OwnSettings} reads no other. */
 const OWN_COLUMNS = ['rate', 'consentWords'] as const satisfies readonly (keyof Account)[];
 
-/** The settings of an account that has its own. */
 class OwnSettings {
   readonly rate: RateLimit | undefined;
   readonly words: AccountWords;

@@ -89,7 +89,6 @@ export class WhatsAppNumbers {
   }
 }
 
-/** Ids of a number at Meta. */
 export interface MetaNumber {
   readonly phoneNumberId?: string | undefined;
   /** Its business account. */

@@ -3,7 +3,6 @@ import { oneOf, text, wholeNumber } from '../config/parsers.js';
 import { maxBindsProblem, smppBinds, smppUrl, timeZone } from '../config/smpp-settings.js';
 import { carrierType } from './carrier-type.js';
 
-/** An SMSC, by SMPP 3.4. */
 export const SMPP = carrierType(
   {
     url: { parse: smppUrl, secret: 'part' },

@@ -19,7 +19,6 @@ interface SuppressionOptions extends OfAccount {
   readonly category?: string;
 }
 
-/** Most domains in one result. */
 const MOST_DOMAINS = 1_000;
 
 export function addEmailCommands(program: OperatorCommand): void {

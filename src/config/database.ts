@@ -68,7 +68,6 @@ export async function pendingMigrations(dataSource: DataSource): Promise<string[
   return pending.map(({ name }) => name);
 }
 
-/** Whether no migration has run on this database. */
 export async function isEmptyDatabase(dataSource: DataSource): Promise<boolean> {
   const executed = await new MigrationExecutor(dataSource).getExecutedMigrations();
   return executed.length === 0;

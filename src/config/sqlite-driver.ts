@@ -52,7 +52,6 @@ export class SqliteDriver {
   }
 }
 
-/** A database file and its logs. */
 const DATABASE_FILE = /\.(?:sqlite3?|db)(?:-wal|-shm|-journal)?$/;
 
 /**

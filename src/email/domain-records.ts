@@ -87,7 +87,6 @@ export function dkimRecord(name: string, key: Key): DomainRecord {
   };
 }
 
-/** Status of a record by the answers of DNS. */
 export function statusOf(
   { purpose, value }: DomainRecord,
   found: readonly string[],

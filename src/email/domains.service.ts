@@ -17,7 +17,6 @@ import { EmailDomain, EmailDomainKey, type RecordCheck } from './domains.tables.
 import { SenderDomains } from './sender-domains.js';
 import { SigningKeys } from './signing-keys.js';
 
-/** Most domains of an account. */
 const MOST_DOMAINS = 1_000;
 
 /** Most checks that a process runs at once. */

@@ -56,7 +56,6 @@ export type KeyState = 'next' | 'current' | 'former';
 
 export type KeyAlgorithm = 'rsa' | 'ed25519';
 
-/** A DKIM key of a domain. */
 @Entity('gateway_email_domain_key')
 export class EmailDomainKey {
   @PrimaryColumn('uuid') readonly id!: string;

@@ -12,7 +12,6 @@ import { ApiExtraModels, ApiSchema, type ApiSchemaOptions } from '@nestjs/swagge
 import {
   Bounce,
   Choice,
-  CountsByStatus,
   Field,
   type Plain,
   Text,
@@ -21,16 +20,8 @@ import {
   WholeNumber,
 } from '../http/fields.js';
 import { PageOf } from '../http/page.dto.js';
-import { SendAnswer } from '../http/send-answer.dto.js';
+import { CountsByStatus, SendAnswer, StatusOfBatch } from '../http/batch.dto.js';
 import { EMAIL_ADDRESS, EMAIL_STATUSES, EmailMailbox } from './email.dto.js';
-
-const BATCH_STATUSES: readonly BatchStatus[] = [
-  'scheduled',
-  'queued',
-  'sending',
-  'completed',
-  'cancelled',
-];
 
 const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
 
@@ -167,7 +158,7 @@ export class EmailMessage extends RetainedEmail {
 }
 
 export class EmailBatch extends RetainedEmail {
-  @Choice(BATCH_STATUSES, { examples: ['completed'] }) readonly status!: BatchStatus;
+  @StatusOfBatch() readonly status!: BatchStatus;
   @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
 
   @CountsByStatus('Messages', EMAIL_STATUSES, { delivered: 1 })

@@ -18,7 +18,7 @@ import { ListQuery, pageOf } from '../http/page.dto.js';
 import { BatchId, MessageOrBatchId } from '../http/path-ids.js';
 import { IdempotencyKey, JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
-import { sendAnswerOf } from '../http/send-answer.dto.js';
+import { sendAnswerOf } from '../http/batch.dto.js';
 import { Metrics } from '../metrics/metrics.js';
 import {
   EmailsQuery,

@@ -8,7 +8,6 @@ import { errorsOf, isObject, Rule } from '../http/validation.js';
 export const SUPPRESSION_REASONS = ['manual', 'hard_bounce', 'complaint', 'unsubscribe'] as const;
 export const SUPPRESSION_CATEGORIES = ['transactional', 'marketing'] as const;
 
-/** Most entries of one import. */
 const MOST_ENTRIES = 1_000;
 
 const ADDRESS_RULE = 'must be an e-mail address, such as ada@example.com';

@@ -12,7 +12,6 @@ export const UNSUBSCRIBE_PATH = 'email/unsubscribe';
 export interface Subscription {
   readonly tenant: string;
   readonly recipient: string;
-  /** Id of the message. */
   readonly id: string;
 }
 

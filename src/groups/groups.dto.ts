@@ -14,7 +14,6 @@ import {
 import { PageOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
 
-/** Most members per request. */
 const MOST_MEMBERS = 10_000;
 
 @BodyExamples({ friends: { name: 'Friends' } })

@@ -74,21 +74,6 @@ export function Bounce(): PropertyDecorator {
   });
 }
 
-/** Counts of a batch by status. @param of the counted objects, such as `Calls` */
-export function CountsByStatus(
-  of: string,
-  statuses: readonly string[],
-  example: Readonly<Record<string, number>>,
-): PropertyDecorator {
-  return Field({
-    type: 'object',
-    description: `${of} by status, zeros left out.`,
-    propertyNames: { enum: [...statuses] },
-    additionalProperties: { type: 'integer', minimum: 1 },
-    examples: [example],
-  });
-}
-
 /** In the document: at least one of these fields must be there. */
 export function RequiresOneOf(...names: readonly string[]): ClassDecorator {
   const anyOf = names.map((name) => ({ required: [name] }));

@@ -12,7 +12,6 @@ const DEEPEST = 100;
 /** Most fields of one object: a program reads the names of all at once. */
 const MOST_IN_OBJECT = 1_000;
 
-/** The body is no JSON. */
 export class MalformedJsonError extends Error {
   override readonly name = 'MalformedJsonError';
 }
@@ -127,7 +126,6 @@ class SlicedJson {
     return value;
   }
 
-  /** The value of the next large part. */
   #part(field: string | undefined): Promise<unknown> {
     const part = this.parts[this.#next++] as Part;
     return this.body[part.start] === QUOTE ? this.#text(part, field) : this.#entries(part, field);

@@ -177,7 +177,6 @@ function rulesOf(dto: Type<object>): Holds[] {
   });
 }
 
-/** The errors of the first broken rule of a field. */
 function errorsIn(broken: ValidationError): readonly FieldError[] {
   const { target, property: path, value, constraints = {}, contexts = {} } = broken;
   const [[rule, message] = ['', '']] = Object.entries(constraints);

@@ -38,7 +38,6 @@ interface Stream {
 export class LiveStreams implements OnModuleDestroy {
   readonly #logger = new Logger('Portal');
   readonly #streams = new Set<Stream>();
-  /** Cursor by account. */
   readonly #cursors = new Map<string | null, string>();
   #looks = 0;
   #timer: NodeJS.Timeout | undefined;

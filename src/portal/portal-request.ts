@@ -111,7 +111,6 @@ function signedInOf(context: ExecutionContext): SignedIn {
   return portal;
 }
 
-/** The signed-in user. */
 export const Current = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   signedInOf(context),
 );

@@ -117,7 +117,6 @@ export class PortalModule {
   }
 }
 
-/** Folder of the built pages. */
 const BUILT_PAGES = join(import.meta.dirname, '../../dist/portal');
 
 /** Data of the chosen account; of all accounts for an operator who has chosen none. */

@@ -65,7 +65,6 @@ export class SessionEntity {
   /** SHA-256 of the cookie's value, hex. */
   @PrimaryColumn({ length: 64 }) readonly id!: string;
   @Index('gateway_session_user') @OfUser() @Column(USER_ID) readonly userId!: string;
-  /** The chosen account. */
   @OfAccount() @Column(OPTIONAL_ACCOUNT_ID) readonly accountId!: string | null;
   @Column({ ...TIME, name: 'created_at' }) readonly createdAt!: Date;
   /** Exact to a minute. */

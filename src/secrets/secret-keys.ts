@@ -49,7 +49,6 @@ export class SecretKeys {
     this.#keys = new Map([...previous, key].map((one) => [idOf(one), one]));
   }
 
-  /** The ids of all keys that open. */
   get ids(): readonly string[] {
     return [...this.#keys.keys()];
   }

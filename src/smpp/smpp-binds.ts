@@ -8,7 +8,6 @@ export interface SmppBind {
   readonly principal: SmppPrincipal;
 }
 
-/** The binds of this process. */
 @Injectable()
 export class SmppBinds {
   readonly #binds = new Map<BoundSession, SmppBind>();

@@ -10,7 +10,6 @@ import { type SmppDelivery, SmppPart } from './smpp.tables.js';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Age at which a delivery is given up. */
 const DELIVERY_AGE = 72 * HOUR;
 
 /** Most deliveries of a pair; the oldest are given up. */

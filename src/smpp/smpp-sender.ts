@@ -44,7 +44,6 @@ const LINGER = SECOND;
 /** Pause where a session takes nothing any more, and has not ended. */
 const UNSENT_PAUSE = 100;
 
-/** Longest pause after refusals. */
 const LONGEST_PAUSE = 30 * SECOND;
 
 /** One lane per pair, held by a process with a receiver or transceiver of the pair. */

@@ -26,7 +26,7 @@ import {
   ValidQuery,
 } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
-import { sendAnswerOf } from '../http/send-answer.dto.js';
+import { sendAnswerOf } from '../http/batch.dto.js';
 import { validated } from '../http/validation.js';
 import {
   BatchesQuery,

@@ -12,7 +12,6 @@ import { Transform } from 'class-transformer';
 import { SENDER_ID, SENDER_ID_RULE } from '../accounts/senders.js';
 import {
   Choice,
-  CountsByStatus,
   Field,
   type FieldOptions,
   GROUP_ID,
@@ -34,15 +33,7 @@ import {
 import { Metadata, MetadataOfSend, Tags, TagsOfSend } from '../http/label-fields.js';
 import { PageOf, PageQueryOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
-import { SendAnswer } from '../http/send-answer.dto.js';
-
-const BATCH_STATUSES: readonly BatchStatus[] = [
-  'scheduled',
-  'queued',
-  'sending',
-  'completed',
-  'cancelled',
-];
+import { CountsByStatus, SendAnswer, StatusOfBatch } from '../http/batch.dto.js';
 
 /** Field names for the text: from the schema of the interface, and from its samples. */
 export const SMS_TEXT = ['body', 'content'] as const;
@@ -122,7 +113,7 @@ export class SmsBatchSummary {
   readonly body!: string | null;
 
   @DeliveryReportField() readonly delivery_report!: DeliveryReportWish;
-  @Choice(BATCH_STATUSES, { examples: ['completed'] }) readonly status!: BatchStatus;
+  @StatusOfBatch() readonly status!: BatchStatus;
   @Timestamp() readonly created_at!: string;
   @Timestamp({ nullable: true, examples: [null] }) readonly send_at!: string | null;
   @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;

@@ -10,7 +10,6 @@ import { DEMO_CALLER } from '../accounts/demo-account.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import { Caller } from './callers.tables.js';
 
-/** Most caller ids of an account. */
 const MOST_CALLERS = 1_000;
 
 /** Caller ids of accounts: only a registered one may be called from. */

@@ -15,7 +15,6 @@ import {
 } from '@nestjs/swagger';
 import {
   Choice,
-  CountsByStatus,
   Field,
   GROUP_ID,
   List,
@@ -35,7 +34,7 @@ import {
 import { PageOf, PageQueryOf } from '../http/page.dto.js';
 import { MetadataOfSend, TagsOfSend } from '../http/label-fields.js';
 import { BodyExamples } from '../http/request.decorators.js';
-import { SendAnswer } from '../http/send-answer.dto.js';
+import { CountsByStatus, SendAnswer, StatusOfBatch } from '../http/batch.dto.js';
 import { CallFactsFields, callFactsOf } from '../http/call-facts.js';
 
 const CALL_STATUSES = [
@@ -53,14 +52,6 @@ const CALL_STATUSES = [
   'completed',
   'cancelled',
 ] as const;
-
-const BATCH_STATUSES: readonly BatchStatus[] = [
-  'scheduled',
-  'queued',
-  'sending',
-  'completed',
-  'cancelled',
-];
 
 const CATEGORIES = ['transactional', 'marketing'] as const;
 
@@ -305,14 +296,13 @@ class RetainedCall {
   readonly content?: CallContent;
 }
 
-/** A call with its speech. */
 export class CallRecord extends IntersectionType(Call, RetainedCall) {}
 
 /** A send to several numbers. */
 export class CallBatch extends RetainedCall {
   @Uuid() readonly reference_id!: string;
   @Text({ description: 'Caller id.', examples: ['2348000000001'] }) readonly from!: string;
-  @Choice(BATCH_STATUSES, { examples: ['completed'] }) readonly status!: BatchStatus;
+  @StatusOfBatch() readonly status!: BatchStatus;
   @Timestamp() readonly created_at!: string;
   @Timestamp({ nullable: true, examples: [null] }) readonly send_at!: string | null;
   @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;

@@ -9,7 +9,7 @@ const DAY = 24 * HOUR;
 
 const hours = (count: number): number => count * HOUR;
 
-/** Options of the webhooks. Durations in milliseconds. */
+/** Durations are in milliseconds. */
 export function webhookOptions({
   NODE_ENV,
   WEBHOOK_ALLOW_PRIVATE,

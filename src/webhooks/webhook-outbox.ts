@@ -6,7 +6,6 @@ import type { AccountEvent, AccountEvents } from '../accounts/account-events.js'
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import type { OutboxEvent } from './webhook-event.js';
 
-/** Writes callbacks for the webhooks of accounts. */
 @Injectable()
 export class WebhookOutbox implements AccountEvents {
   constructor(

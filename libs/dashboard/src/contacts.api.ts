@@ -20,7 +20,6 @@ const CONTACT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MOST_ERRORS = 100;
 const SLICE = 65_536;
 
-/** Contacts of one tenant. */
 @Injectable()
 export class ContactsApi {
   constructor(@Inject(MessagingParts) private readonly parts: MessagingParts) {}

@@ -56,7 +56,6 @@ function productOf({ product, amount, currency }: Content): string {
   return `${String(product)}, ${String(amount)} ${String(currency)}`;
 }
 
-/** Whether the text is a whole address. */
 export function isAddress(text: string): boolean {
   return readAddress(text) !== undefined;
 }

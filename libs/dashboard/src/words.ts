@@ -166,7 +166,6 @@ const REASONS: Readonly<Record<string, readonly [title: string, remedy: string |
 
 const CODE = /^[\w.:-]{1,64}$/;
 
-/** The words for an error code of the library or of a provider. */
 export function reasonOf(code: string, provider: string | null): Words {
   const [title, remedy] = REASONS[code] ?? [];
   if (title !== undefined) return { title, remedy: remedy ?? null };

@@ -59,7 +59,6 @@ export function BatchBadge({ status }: { status: string }): JSX.Element {
   return <Badge tone={BATCH_TONES[status] ?? 'neutral'}>{status}</Badge>;
 }
 
-/** The title of a channel by its name. */
 export function useChannelTitle(): (channel: string) => string {
   const { channels } = useContextData();
   return (channel) => channels.find(({ name }) => name === channel)?.title ?? channel;

@@ -136,7 +136,6 @@ function FieldsOfKind(props: ContentProps): JSX.Element {
   }
 }
 
-/** A call says a text or a code. */
 function CallFields({ content, error, onChange }: ContentProps): JSX.Element {
   const text = (name: string): string => {
     const value = content[name];

@@ -160,7 +160,6 @@ function PhoneBubble(props: {
   );
 }
 
-/** The text of a call is in quotation marks. */
 const quoted = ({ kind, text }: PhoneMessage): string =>
   kind === 'call' ? `“${text ?? ''}”` : (text ?? '');
 

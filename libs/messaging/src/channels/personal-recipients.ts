@@ -25,7 +25,6 @@ export interface PersonalForm {
   readonly check?: (personal: Personal | undefined, path: string, errors: FieldError[]) => void;
 }
 
-/** Most variables that the texts use. */
 const MOST_VARIABLES = 1_000;
 
 /** Recipients that are read in one turn of the event loop. */

@@ -76,7 +76,6 @@ export class LeasedLane {
     else this.failure ??= error instanceof Error ? error : new Error(String(error));
   }
 
-  /** Runs a statement that renews the lease. */
   async renewing<T>(statement: () => Promise<T>): Promise<T> {
     const { clock } = this.context;
     const [monotonic, wall] = [clock.monotonic(), clock.now()];

@@ -122,7 +122,6 @@ export class ProviderState {
   }
 }
 
-/** The providers of a process. */
 export class ProviderStates extends Map<string, ProviderState> {}
 
 /**

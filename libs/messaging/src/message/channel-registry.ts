@@ -253,7 +253,6 @@ export class ChannelRegistry {
   }
 }
 
-/** The types of the channel's webhooks. */
 function eventTypesOf({ wire, statuses, events = [] }: ChannelDefinition): string[] {
   if (!wire) return [];
   const names = [...Object.keys(COMMON), ...Object.keys(statuses), ...events];

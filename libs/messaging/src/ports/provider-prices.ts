@@ -62,7 +62,6 @@ export function byPrice(
   return known.toSorted((a, b) => compareAmounts(a.price, b.price)).map(({ name }) => name);
 }
 
-/** The prices of providers that have any. */
 export function pricesOf(
   providers: Readonly<Record<string, { readonly prices?: ProviderPrices | undefined }>> = {},
 ): ReadonlyMap<string, ProviderPrices> {

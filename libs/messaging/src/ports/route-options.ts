@@ -139,5 +139,4 @@ export type Route = OptionsOf<typeof ROUTE>;
 
 export const readRoute = group(ROUTE);
 
-/** A checked rule. */
 export type RouteRule = ReturnType<typeof readRoute>;

@@ -21,7 +21,6 @@ import { useState } from 'preact/hooks';
 import type { DoNotCall, Listed } from '../../portal-api.js';
 import { useMay } from '../session-data.js';
 
-/** Numbers that get no marketing calls. */
 export function DoNotCallTab({ route }: { route: Route }): JSX.Element {
   const phone = route.query.get('q');
   const list = useData<Listed<DoNotCall>>(

@@ -24,12 +24,10 @@ type Big = string | number;
 /** A step in the row of its notification. */
 export interface StoredStep {
   readonly channel: string;
-  /** The batch of its message. */
   readonly batch?: string;
   /** When it began, or begins to count: epoch milliseconds. */
   readonly at?: number;
   readonly reason?: FallbackReason;
-  /** Policy denied the message. */
   readonly denied?: true;
   /** The notification cancelled its message before it started. */
   readonly stopped?: true;
@@ -368,7 +366,6 @@ function notificationOf(row: NotificationRow): StoredNotification {
   };
 }
 
-/** The labels of a notification, which each of its messages has. */
 export function labelsOf(
   { steps }: Pick<StoredNotification, 'steps'>,
   seen: ReadonlyMap<string, SeenMessage>,

@@ -322,7 +322,6 @@ export class NotificationService {
   }
 }
 
-/** The refusals of all channels as one error. */
 function refusal(denials: readonly PolicyError[]): PolicyError {
   const [first, ...others] = denials.flatMap((error) => error.denials);
   return new PolicyError([first!, ...others]);

@@ -16,7 +16,6 @@ export interface OrderedProduct {
   readonly amount: bigint;
 }
 
-/** The products of the operator. */
 export class VasProducts {
   readonly #logger = new Logger('VasService');
   #known: { readonly at: number; readonly all: readonly VasProduct[] } | undefined;

@@ -15,7 +15,6 @@ const COLUMNS = {
     attempts: 'small NOT NULL',
     created_at: 'big NOT NULL',
     expires_at: 'big NOT NULL',
-    /** The message with the code. */
     batch: 'uuid NOT NULL',
     /** When to erase the message's content; null: it is erased. */
     erase_at: 'big',

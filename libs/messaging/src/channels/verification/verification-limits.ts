@@ -18,7 +18,6 @@ const LEAST = 50;
 /** Codes are stopped where less than one in this many is ever checked. */
 const ONE_IN = 10;
 
-/** Longest window of a limit. */
 export const LONGEST_WINDOW = 7 * DAY;
 
 /** Scope and subject of the tenant's window, which is locked first. */

@@ -28,7 +28,6 @@ export interface VerificationKey {
   readonly fingerprint: string;
 }
 
-/** A window of a limit, locked. */
 export interface LimitWindow {
   readonly windowAt: number;
   readonly started: number;

@@ -20,7 +20,6 @@ const MOST_DIGITS = 32;
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Checks the content of a call, and adds an error for each wrong field. */
 export function checkCall(given: Given, maxText: number, errors: FieldError[]): CheckedContent {
   const { text, audioUrl, code, language, voice, repeat = 1 } = given;
   const { machine = 'play', category = 'transactional' } = given;

@@ -77,7 +77,7 @@ function redialOf(content: MessageContent): VoiceContent['redial'] {
 }
 
 const RINGING: SimulatedReport = { status: 'ringing', rawStatus: 'ringing' };
-/** Seconds of a simulated talk. */
+/** Seconds. */
 const TALK = 7;
 const SECOND = 1_000;
 

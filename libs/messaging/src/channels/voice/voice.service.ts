@@ -251,7 +251,6 @@ export class VoiceService extends ChannelService {
     return { duration, billedSeconds: seconds, cost, currency };
   }
 
-  /** Price of a minute. */
   #price(tenant = '', recipient: string | null) {
     const { name: channel } = this.definition;
     return this.context.rates.price({ tenant, channel, category: null, recipient });

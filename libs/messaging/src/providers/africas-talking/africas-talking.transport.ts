@@ -125,7 +125,6 @@ function resultOf(entry: unknown): RecipientResult {
   return status !== null && /^[A-Za-z]+$/.test(status) ? { code: status } : {};
 }
 
-/** A wrong key is answered by a text. */
 function textCodeOf({ status, text }: ClientAnswer): string | undefined {
   const isRefused = /^the supplied authentication is invalid/i.test(text.trim());
   return status === 401 && isRefused ? 'authentication_failed' : undefined;

@@ -62,7 +62,6 @@ export interface ProviderRequest {
   readonly maxBytes?: number;
 }
 
-/** A provider over HTTP. */
 export abstract class HttpProvider implements MessageTransport, OnApplicationShutdown {
   readonly name: string;
   readonly capabilities: TransportCapabilities;

@@ -1,7 +1,6 @@
 import type { SubmissionAccepted } from '../../ports/message-transport.js';
 import type { Meaning, ProviderErrors } from './provider-errors.js';
 
-/** Result of one recipient in an answer. */
 export interface RecipientResult {
   /** The provider's id of the message, where it has accepted it. */
   readonly id?: string;

@@ -19,7 +19,6 @@ import { readDeliveryReport } from './interface-callbacks.js';
 
 const SMS = '/ng/v1';
 const WHATSAPP = '/whatsapp/ng/v1';
-/** Largest page of a list. */
 export const PAGE = 1000;
 /** Most pages of one list, against a service whose cursors never end. */
 const MAX_PAGES = 1000;

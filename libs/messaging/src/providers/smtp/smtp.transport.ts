@@ -89,7 +89,6 @@ export class SmtpTransport
     this.listen = (reports, inbound) => listener.start({ reports, inbound });
   }
 
-  /** The port of the listener, once it listens. */
   get listenerPort(): number | undefined {
     return this.#listener?.port;
   }

@@ -185,7 +185,6 @@ export function into<T>(table: string, columns: Columns<T>, ...further: string[]
   return `INSERT INTO messaging_${table} (${[...names, ...further].join(', ')})`;
 }
 
-/** SQL with its parameters. */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly unknown[];

@@ -76,7 +76,6 @@ export class WaitingWork {
     return [...lanes.values()];
   }
 
-  /** Names of all lanes with work. */
   async lanes(): Promise<string[]> {
     const rows = await this.database.all<{ lane: string }>(
       `${this.database.dialect.laneHeads} SELECT DISTINCT lane FROM heads WHERE due_at IS NOT NULL`,

@@ -16,7 +16,6 @@ export interface Hold {
   readonly note: string | null;
 }
 
-/** A hold to place. */
 export interface NewHold extends Pick<Hold, 'lanes' | 'reason'> {
   /** Up to 255 characters. @default none */
   readonly note?: string | undefined;

@@ -21,7 +21,6 @@ export const SPANS = {
 /** Condition on messages `m` in a span. */
 export const IN_SPAN = 'm.batch = v_batch AND m.position BETWEEN v_first AND v_last';
 
-/** All messages of a batch. */
 export function spansOf(batch: string, messages: number): Span[] {
   const spans: Span[] = [];
   for (let first = 0; first < messages; first += MESSAGES)

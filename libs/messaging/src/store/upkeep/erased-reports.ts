@@ -17,7 +17,6 @@ interface Condition {
 
 type InTransaction = (work: (tx: Sql) => Promise<void>) => Promise<void>;
 
-/** Erases recipients from the log of reports. */
 export class ErasedReports {
   readonly #update: ReturnType<typeof statementsFor>;
 

@@ -133,7 +133,6 @@ export class Cancellations {
     });
   }
 
-  /** The provider could not be asked. */
   async failed({ batch, provider, asked, tries }: Cancellation): Promise<void> {
     const wait = Math.min(LONGEST_WAIT, 1_000_000 * 2 ** tries);
     await this.database.transaction((tx) =>

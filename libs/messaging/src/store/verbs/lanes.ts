@@ -119,7 +119,6 @@ export class Lanes {
     );
   }
 
-  /** The provider whose pause the lane's row shows. */
   async pausedProvider(tx: Sql, lane: string): Promise<string | undefined> {
     const [row] = await tx.all<{ reason: string | null }>(
       'SELECT pause_reason AS reason FROM messaging_lane WHERE lane_key = ?',

@@ -28,7 +28,6 @@ export interface ResentBatch {
 }
 
 export interface Settlement {
-  /** Rank of the status. */
   readonly status: number;
   readonly errorCode: string | null;
   readonly by: string;

@@ -106,7 +106,6 @@ export class Redials {
   }
 }
 
-/** The redials of one transaction. */
 export class RedialGroup {
   readonly redials: Redial[] = [];
 
