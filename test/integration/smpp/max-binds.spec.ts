@@ -10,6 +10,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { buildProcesses } from '../../support/builds.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { Relay } from '../../support/relay.js';
 import { Smsc } from '../../support/smpp/smsc.js';
 
 /** Binds that the SMSC allows: two processes have two each. */
@@ -51,8 +52,9 @@ describeEachDatabase(
       await smsc.stop();
     });
 
-    const worker = async (): Promise<ChildProcess> => {
-      const made = fork(script, [database.url, smsc.url, String(MOST)], { execArgv: [] });
+    const worker = async (at = database.url, maxBinds = MOST, lease = 3_000) => {
+      const settings = [at, smsc.url, String(maxBinds), String(lease)];
+      const made = fork(script, settings, { execArgv: [] });
       workers.push(made);
       await once(made, 'message');
       return made;
@@ -132,6 +134,25 @@ describeEachDatabase(
       expect(length).toBeLessThanOrEqual(2 * LANES.length);
       expect(smsc.texts.length).toBeGreaterThanOrEqual(sent.length - length);
       expect(smsc.refusedBinds).toBe(0);
+    });
+
+    it('unbind before another may take their places where they cannot renew them', async () => {
+      const relay = await Relay.start(database.url);
+      try {
+        await worker(relay.url, 2, 9_000);
+        await bound(2);
+        await worker(database.url, 2, 9_000);
+        const before = smsc.sessions;
+        relay.hang();
+        await bound(0);
+        expect(await places()).toEqual({ taken: 2, most: MOST });
+        await replaced(before);
+        await send(5);
+        await allAre(['delivered']);
+        expect(smsc.refusedBinds).toBe(0);
+      } finally {
+        await relay.stop();
+      }
     });
 
     it('leave the binds of a process that is frozen past its lease to another one, and it does not bind again once it goes on', async () => {

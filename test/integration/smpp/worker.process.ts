@@ -6,7 +6,7 @@ import { MessagingModule } from '../../../libs/messaging/src/index.js';
 import { smpp } from '../../../libs/messaging/src/providers/smpp/index.js';
 import { dataSourceOptions } from '../../chaos/processes/data-source-options.js';
 
-const [database = '', url = '', maxBinds = ''] = process.argv.slice(2);
+const [database = '', url = '', maxBinds = '', lease = ''] = process.argv.slice(2);
 
 /** Sends what others accept, over two of the `maxBinds` binds, until SIGTERM or SIGKILL. */
 @Module({
@@ -21,7 +21,7 @@ const [database = '', url = '', maxBinds = ''] = process.argv.slice(2);
           reconnect: 50,
         }),
       },
-      dispatch: { lease: '3s', backoff: 20 },
+      dispatch: { lease: Number(lease), backoff: 20 },
       callbackPath: false,
     }),
   ],

@@ -115,7 +115,8 @@ export class SmppBinds {
     const { signal } = this.#stop;
     for (let tries = 0; !signal.aborted; tries++) {
       const since = performance.now();
-      await this.#bind(mode);
+      // A place that lapsed is about to be given up.
+      if (this.isAllowed) await this.#bind(mode);
       if (signal.aborted) return;
       // A bind that held is no sign of an outage.
       if (performance.now() - since > this.settings.reconnect) tries = 0;
