@@ -9,7 +9,7 @@ import { commandLine } from './command-line.js';
 import { TestGateway } from './test-gateway.js';
 
 /** The carrier is a gateway too: both sides of the interface are ours, and they must agree. */
-describe('a gateway whose carrier is another one', () => {
+describe('a gateway with an http carrier', () => {
   const carrier = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   let gateway: TestGateway;
   let account: CreatedAccount;
@@ -155,7 +155,7 @@ describe('a gateway whose carrier is another one', () => {
   });
 });
 
-describe('a gateway whose carrier of email is another one', () => {
+describe('a gateway with an http carrier of email', () => {
   const carrier = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   let gateway: TestGateway;
   let customer: Receiver;

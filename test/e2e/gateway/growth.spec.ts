@@ -25,7 +25,7 @@ const NOISE = 6 * 1_048_576;
 // The long form sends 100,000 requests: half an hour on a loaded machine.
 jest.setTimeout(90 * 60_000);
 
-describe('a gateway that was asked thousands of things', () => {
+describe('a gateway after thousands of requests', () => {
   const processes = new Processes();
   let dns: DnsServer;
   let gateway: ProbedGateway;

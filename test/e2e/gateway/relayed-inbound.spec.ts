@@ -14,7 +14,7 @@ const WRITER = '2348012349910';
 const HOOK = '/messaging/delivery-reports';
 
 /** A chain of the sender's phone, the carrier's gateway, the tested gateway, and a customer's webhook. */
-describeEachDatabase('what people write to a gateway’s carrier', (database) => {
+describeEachDatabase('inbound messages through a gateway’s carrier', (database) => {
   const carrier = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   let gateway: TestGateway;
   let receiver: Receiver;

@@ -104,7 +104,7 @@ describe('a client that is too slow', () => {
   });
 });
 
-describe('a client that is only half there', () => {
+describe('a client with a broken connection', () => {
   const gateway = new TestGateway({ REQUEST_TIMEOUT: '1s' });
   let account: CreatedAccount;
   beforeAll(async () => {

@@ -39,7 +39,7 @@ describe('two gateways whose SMSC allows one bind', () => {
     expect.objectContaining({ status: 'ok', details: expect.objectContaining({ carriers }) }),
   ];
 
-  it('the one without it is ready as waiting, accepts, has its messages sent, and takes the bind over from the one that stops', async () => {
+  it('the gateway without the bind is ready as waiting, has its messages sent, and takes the bind over when the other stops', async () => {
     const { apiToken: token } = await holder.account();
     expect(await readiness(holder)).toEqual(carriersOf({ status: 'up', paused: {} }));
     const waits = carriersOf({ status: 'up', paused: {}, waiting: 'connections' });

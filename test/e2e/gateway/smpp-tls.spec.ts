@@ -44,7 +44,7 @@ describe('SMPP_LISTEN with a certificate', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('a customer that trusts it submits over TLS, and gets the receipt', async () => {
+  it('a customer that trusts the certificate submits over TLS and gets the receipt', async () => {
     const client = await SmppClient.bind(port, pair, 'transceiver', { tls: { ca } });
     const [answer] = await client.submit('Hello');
     expect(answer).toMatchObject({ status: 0, messageId: expect.stringMatching(/.{36}/) });
@@ -54,7 +54,7 @@ describe('SMPP_LISTEN with a certificate', () => {
     await client.session.unbind();
   });
 
-  it('a customer without TLS, or that does not trust it, has no bind, and no line of the log above debug', async () => {
+  it('a customer without TLS, or without trust in the certificate, cannot bind, and causes no log line above debug', async () => {
     const plain = SmppClient.bind(port, pair, 'transceiver', { responseTimeout: 2_000 });
     await expect(plain).rejects.toThrow(SmppConnectError);
     const untrusting = SmppClient.bind(port, pair, 'transceiver', { tls: true });

@@ -3,7 +3,7 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, relayedFixture } from './dispatch-fixture.js';
 
-describeEachDatabase('sends that come together', (database) => {
+describeEachDatabase('concurrent sends', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

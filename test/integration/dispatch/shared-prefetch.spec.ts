@@ -21,7 +21,7 @@ const LEAST = 4;
 const CONCURRENCY = 2;
 const TENANTS = Array.from({ length: LANES }, (_, n) => `t${n}`);
 
-describeEachDatabase('what lanes have ready to start', (database) => {
+describeEachDatabase('the prefetch of all lanes', (database) => {
   let fixture: DispatchFixture;
   const open: Dispatcher[] = [];
   beforeAll(() => {

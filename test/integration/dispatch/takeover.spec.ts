@@ -7,7 +7,7 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from './dispatch-fixture.js';
 import { everythingTo, intend, LANE, TRANSPORT } from './intend.js';
 
-describeEachDatabase('what two holders of a lane know of one submission', (database) => {
+describeEachDatabase('a submission during the takeover of its lane', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -14,7 +14,7 @@ import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from '../dispatch/dispatch-fixture.js';
 
-describeEachDatabase('what the store cannot hold', (database) => {
+describeEachDatabase('values that the store cannot hold', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -145,7 +145,7 @@ describeEachDatabase('retention', (database) => {
     expect(await dump()).toBe('[[],[],[],[],[]]');
   });
 
-  describe('of a batch larger than one transaction', () => {
+  describe('retention of a batch larger than one transaction', () => {
     /** Messages and reports of one transaction. */
     const ROWS = 4;
     const to = Array.from({ length: 9 }, (_, n) => `234801234567${n}`).concat('2348012349901');

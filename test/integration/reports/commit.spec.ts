@@ -133,7 +133,7 @@ describeEachDatabase('listeners', (database) => {
 });
 
 describeEachDatabase(
-  'what would wait for its own turn',
+  'a report within its own SQLite transaction',
   (database) => {
     let app: ReportsApp;
     beforeAll(async () => {

@@ -97,7 +97,7 @@ describeEachDatabase(
       }, 60_000);
     const places = async () => (await app.get(MessagingService).providers())[0]?.places;
 
-    it('never make more binds than `maxBinds`, send each message once, and take over the binds of one that stops', async () => {
+    it('several processes make at most `maxBinds` binds, send each message once, and take over the binds of a stopped process', async () => {
       const first = await worker();
       await worker();
       await bound(MOST);
@@ -115,7 +115,7 @@ describeEachDatabase(
       expect(smsc.refusedBinds).toBe(0);
     });
 
-    it('take over the binds and lanes of a process that is killed, after its lease', async () => {
+    it('other processes take over the binds and lanes of a killed process after its lease', async () => {
       const first = await worker();
       await worker();
       await bound(MOST);
@@ -136,7 +136,7 @@ describeEachDatabase(
       expect(smsc.refusedBinds).toBe(0);
     });
 
-    it('unbind before another may take their places where they cannot renew them', async () => {
+    it('processes that cannot renew their places unbind before other processes may take them', async () => {
       const relay = await Relay.start(database.url);
       try {
         await worker(relay.url, 2, 9_000);
@@ -155,7 +155,7 @@ describeEachDatabase(
       }
     });
 
-    it('leave the binds of a process that is frozen past its lease to another one, and it does not bind again once it goes on', async () => {
+    it('another process takes over the binds of a process that is frozen past its lease, which does not bind again when it resumes', async () => {
       const first = await worker();
       const second = await worker();
       await bound(MOST);

@@ -25,7 +25,7 @@ describeEachDatabase('a traced message', (database) => {
     spans.unregister();
   });
 
-  describe('that is sampled', () => {
+  describe('a sampled trace', () => {
     beforeEach(() => void (spans = RecordedSpans.register()));
 
     it('one trace covers acceptance in one process and dispatch in another', async () => {

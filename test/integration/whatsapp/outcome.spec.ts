@@ -7,7 +7,7 @@ import { bootApp } from '../policy/policy-app.js';
 
 const FROM = '2348000000001';
 
-describeEachDatabase('accepted here, dispatched elsewhere: the outcome on WhatsApp', (database) => {
+describeEachDatabase('a WhatsApp message that another process dispatches', (database) => {
   let accepting: TestingModule;
   let dispatching: TestingModule;
   let whatsApp: WhatsAppService;

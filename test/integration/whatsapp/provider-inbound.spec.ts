@@ -23,7 +23,7 @@ const SECRET = 'a-secret-of-many-letters';
 const ORIGIN = 'https://app.example.com';
 const OUR_NUMBER = '2348000000001';
 
-describeEachDatabase('what people write to other providers’ numbers', (database) => {
+describeEachDatabase('inbound messages at other providers', (database) => {
   let app: NestFastifyApplication;
   let url: string;
   let contacts: ContactsService;

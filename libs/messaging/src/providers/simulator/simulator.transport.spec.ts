@@ -206,7 +206,7 @@ describe('a recipient ending in', () => {
   });
 });
 
-describe('a submission that mixes them', () => {
+describe('a submission with several simulated outcomes', () => {
   it('a lost answer for one recipient loses the answer of the whole submission, and a poll finds all but …9909', async () => {
     const made = transport();
     const { reports, sink } = collector(1);
