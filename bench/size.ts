@@ -13,7 +13,7 @@ const book = new ResultBook('size', asked.form);
 for (const kind of await databaseKinds()) {
   const name = await describeDatabase(kind);
   await measureStart(book, kind, name, asked);
-  await measureMemory(book, kind, name, { restMs: full ? 60_000 : 10_000 });
+  await measureMemory(book, kind, name, { restMs: full ? 60_000 : 30_000 });
   if (kind === 'postgres') await measureBytes(book, name, { messages: full ? 50_000 : 10_000 });
 }
 await book.close();

@@ -27,6 +27,7 @@ import { UnsubscribeController } from './email/unsubscribe.controller.js';
 import { EmailModule } from './email/email.module.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.controller.js';
+import { MemoryRelease } from './memory-release.js';
 import { MetricsModule } from './metrics/metrics.js';
 import { PortalErrorFilter } from './portal/portal-controller.js';
 import { PortalModule, PortalUsersModule } from './portal/portal.module.js';
@@ -78,6 +79,7 @@ export class AppModule {
       providers: [
         { provide: APP_FILTER, useClass: PortalErrorFilter },
         DomainChecks,
+        MemoryRelease,
         WhatsAppTemplateSync,
         { provide: MESSAGING_TEMPLATE_LISTENER, useExisting: WhatsAppTemplateSync },
       ],
