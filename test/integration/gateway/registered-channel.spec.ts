@@ -6,6 +6,7 @@ import {
   MessagingService,
   type PolicySlice,
   simulator,
+  VerificationService,
 } from '@dundun/messaging';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type INestApplicationContext, Module } from '@nestjs/common';
@@ -22,6 +23,9 @@ import { WebhooksModule } from '../../../src/webhooks/webhooks.module.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Receiver } from '../webhooks/receiver.js';
+
+/** One-time codes that letters carried. */
+const codes: string[] = [];
 
 /** Exists in this file alone: other statuses, other ranks, other addresses than the built-in channels have. */
 const parcel: ChannelDefinition = {
@@ -41,6 +45,10 @@ const parcel: ChannelDefinition = {
         errors.push({ path: 'content.lines', message: 'must be an array' });
       return { content: { kind: kind as `${string}.${string}`, lines } };
     },
+  },
+  oneTimeCode: ({ code }) => {
+    codes.push(code);
+    return { kind: 'parcel.letter', lines: [`Code ${code}`] };
   },
   wire: {
     statusEvent: 'parcel.tracking',
@@ -99,6 +107,7 @@ describeEachDatabase(
             channels: [parcel],
             transport: simulator({ reportDelay: 20, replyDelay: 20 }),
             inbound: { tenant: () => account },
+            erasure: { keys: [Buffer.alloc(32, 1).toString('base64')] },
             callbackPath: false,
             store: { migrate: false },
           }),
@@ -186,6 +195,21 @@ describeEachDatabase(
       });
       const reports = await service().reports({ tenant: account, status: 'lost' });
       expect(reports.data).toMatchObject([{ recipient: 'lost@example.com', rawStatus: 'LOST' }]);
+    });
+
+    it('a registered channel carries a one-time code to its first kind of address', async () => {
+      const verification = app.get(VerificationService, { strict: false });
+      const code = { channel: 'parcel', from: 'Depot 7', to: 'Eve@EXAMPLE.com' };
+      const { id } = await verification.start(code, { tenant: account });
+      await eventually(async () => {
+        const { data } = await service().list({ tenant: account });
+        expect(data).toMatchObject([{ recipient: 'Eve@example.com', status: 'opened' }]);
+      });
+      expect(await verification.check(id, codes.at(-1)!, { tenant: account })).toMatchObject({
+        status: 'verified',
+      });
+      const locker = verification.start({ ...code, to: 'platform:locker-12' }, { tenant: account });
+      await expect(locker).rejects.toMatchObject({ fields: [{ path: 'to' }] });
     });
 
     it('a refused send names each wrong field, and a channel that is not registered', async () => {
