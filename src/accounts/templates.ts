@@ -67,7 +67,7 @@ export class TemplateRegistry {
   }
 
   /** Ordered by name, then language. */
-  async list(accountId: string, { cursor, limit }: PageQuery): Promise<Page<Template>> {
+  async list(accountId: string, { cursor, limit }: PageQuery): Promise<Page<TemplateEntity>> {
     const { name, language } = cursor === undefined ? FIRST : placeOf(cursor);
     const found = await this.dataSource.manager.find(TemplateEntity, {
       where: [
@@ -77,7 +77,7 @@ export class TemplateRegistry {
       order: { name: 'ASC', language: 'ASC' },
       take: limit + 1,
     });
-    const data = found.slice(0, limit).map(viewOf);
+    const data = found.slice(0, limit);
     const last = data.at(-1);
     return { data, nextCursor: found.length > limit && last ? cursorOf(last) : null };
   }
@@ -87,11 +87,18 @@ export class TemplateRegistry {
   }
 }
 
-function viewOf({ name, language, category, status, params_count }: TemplateEntity): Template {
+/** A template as the interface shows it. */
+export function templateView({
+  name,
+  language,
+  category,
+  status,
+  params_count,
+}: TemplateEntity): Template {
   return { name, language, category, status, params_count };
 }
 
-function cursorOf({ language, name }: Template): string {
+function cursorOf({ language, name }: Pick<Template, 'language' | 'name'>): string {
   return `${language} ${name}`;
 }
 

@@ -35,7 +35,7 @@ import {
   type SetUp,
   type SetupCode,
   type SignIn,
-  type Template,
+  type NewTemplate,
   TEMPLATE_CATEGORIES,
   TEMPLATE_STATUSES,
 } from './portal-api.js';
@@ -116,11 +116,11 @@ export class SenderDecisionBody extends SenderBody implements SenderDecision {
   @AccountName() readonly accountId!: string;
 }
 
-export class TemplateBody implements Template {
+export class TemplateBody implements NewTemplate {
   @TemplateName() readonly name!: string;
   @Language() readonly language!: string;
-  @Choice(TEMPLATE_CATEGORIES) readonly category!: Template['category'];
-  @Choice(TEMPLATE_STATUSES) readonly status!: Template['status'];
+  @Choice(TEMPLATE_CATEGORIES) readonly category!: NewTemplate['category'];
+  @Choice(TEMPLATE_STATUSES) readonly status!: NewTemplate['status'];
   @WholeNumber({ minimum: 0, maximum: 100 }) readonly paramsCount!: number;
 }
 

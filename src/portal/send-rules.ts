@@ -20,7 +20,7 @@ export class SendRules {
   }
 
   async #checkTemplate(tenant: string, content: SendCheck['content']): Promise<void> {
-    const { template, language, params = [], category } = content;
+    const { template, language, params = [], category, paramNames = null } = content;
     const known =
       typeof template === 'string' && typeof language === 'string'
         ? await this.templates.find(tenant, template, language)
@@ -33,6 +33,9 @@ export class SendRules {
         'params',
         `must have ${known.params_count} entries`,
       );
+    // The platform refuses values without the names that it has for them.
+    if (JSON.stringify(paramNames) !== JSON.stringify(known.paramNames))
+      throw refused('invalid_field', 'paramNames', 'must be the names of the template');
     // Consent and price follow the category.
     if (category !== known.category)
       throw refused('invalid_field', 'category', `must be ${known.category}, as of the template`);

@@ -152,7 +152,14 @@ export class TemplatesController {
   ): Promise<Listed<Template>> {
     return listedOf(
       await this.templates.list(id, query),
-      ({ params_count: paramsCount, ...template }) => ({ ...template, paramsCount }),
+      ({ name, language, category, status, params_count: paramsCount, paramNames }) => ({
+        name,
+        language,
+        category,
+        status,
+        paramsCount,
+        paramNames,
+      }),
     );
   }
 
@@ -169,6 +176,6 @@ export class TemplatesController {
       `${template.name} ${template.language}`,
     );
     await this.accounts.putTemplate(id, { ...template, params_count: paramsCount }, also);
-    return { ...template, paramsCount };
+    return { ...template, paramsCount, paramNames: null };
   }
 }

@@ -9,7 +9,7 @@ import { Controller, Get, Inject, type OnModuleDestroy, Param, Post, Res } from 
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { PendingSends } from '../accounts/limits.js';
-import { type Template, TemplateRegistry } from '../accounts/templates.js';
+import { type Template, TemplateRegistry, templateView } from '../accounts/templates.js';
 import { WhatsAppNumbers } from '../accounts/senders.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
@@ -123,7 +123,7 @@ export class WhatsAppController implements OnModuleDestroy {
     @AccountId() account: string,
     @ValidQuery(ListQuery) query: ListQuery,
   ): Promise<TemplatePage> {
-    return pageOf(await this.templates.list(account, query), (template) => template);
+    return pageOf(await this.templates.list(account, query), templateView);
   }
 
   /** The outcome of the submit, or the current state after `WHATSAPP_WAIT`. */

@@ -106,4 +106,8 @@ export interface Template {
   readonly category: (typeof TEMPLATE_CATEGORIES)[number];
   readonly status: (typeof TEMPLATE_STATUSES)[number];
   readonly paramsCount: number;
+  /** Names of the values in order, where the platform has it with names. */
+  readonly paramNames: readonly string[] | null;
 }
+
+export type NewTemplate = Omit<Template, 'paramNames'>;

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { WhatsAppService } from '@dundun/messaging';
+import { getDataSourceToken } from '@nestjs/typeorm';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import type { DataSource } from 'typeorm';
+import { TemplateEntity } from '../../../src/accounts/accounts.tables.js';
 import { Browser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { describeWithServer } from '../../support/servers.js';
@@ -192,6 +196,37 @@ describeWithServer('chromium', 'a person at the portal', () => {
     await page.waitForURL(/messages\/.+-0$/);
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     expect(await page.locator('main h1').textContent()).toMatch(/^•+99/);
+  });
+
+  it('a WhatsApp template asks for its named values by their names, and is sent with them', async () => {
+    const { accountId } = filled.account;
+    await gateway.running.app
+      .get<DataSource>(getDataSourceToken(), { strict: false })
+      .manager.insert(TemplateEntity, {
+        accountId,
+        name: 'named',
+        language: 'en',
+        category: 'utility',
+        status: 'approved',
+        params_count: 2,
+        paramNames: ['order', 'day'],
+        waba: '102290129340398',
+      });
+    await open('messages');
+    await page.getByRole('button', { name: 'Send a message' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Channel').selectOption('whatsapp');
+    await dialog.getByLabel('Content').selectOption('template');
+    await dialog.getByLabel('To').fill('2348012349910');
+    await dialog.getByLabel('Template').selectOption('named/en');
+    await dialog.getByLabel('Value {{order}}').fill('1001');
+    await dialog.getByLabel('Value {{day}}').fill('Friday');
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.waitForURL(/messages\/.+-0$/);
+    const [, id = ''] = /messages\/(.+)-0$/.exec(page.url()) ?? [];
+    const whatsApp = gateway.running.app.get(WhatsAppService, { strict: false });
+    const { content } = await whatsApp.batch(id, { tenant: accountId });
+    expect(content).toMatchObject({ params: ['1001', 'Friday'], paramNames: ['order', 'day'] });
   });
 
   it('the keyboard alone redelivers failed callbacks, which are green within two seconds', async () => {

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AuditEntry, Listed, Senders } from '../../../src/portal/portal-api.js';
+import { ContactsService, WhatsAppService } from '@dundun/messaging';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { TemplateEntity } from '../../../src/accounts/accounts.tables.js';
+import type { AuditEntry, Listed, Senders, Template } from '../../../src/portal/portal-api.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { type PortalClient, signedIn } from './portal-client.js';
 
@@ -73,6 +77,46 @@ describe('a send from the portal', () => {
     expect(await changed({ category: 'service' })).toMatchObject(
       refused('invalid_field', 'category'),
     );
+  });
+
+  it('a template with named values is listed with the names, and leaves only with them', async () => {
+    const accountId = gateway.running.demo!.accountId;
+    const names = ['order', 'day'];
+    const named = { accountId, name: 'named', language: 'en', category: 'utility' } as const;
+    await gateway.running.app
+      .get<DataSource>(getDataSourceToken(), { strict: false })
+      .manager.insert(TemplateEntity, {
+        ...named,
+        status: 'approved',
+        params_count: 2,
+        paramNames: names,
+        waba: '102290129340398',
+      });
+    const { data } = await sender.ok<Listed<Template>>('GET', 'templates?limit=100');
+    expect(data.map(({ name, paramNames }) => [name, paramNames])).toEqual(
+      expect.arrayContaining([
+        ['named', names],
+        ['order_update', null],
+      ]),
+    );
+    const content = {
+      kind: 'template',
+      template: 'named',
+      language: 'en',
+      category: 'utility',
+      params: ['1001', 'Friday'],
+    };
+    const message = { channel: 'whatsapp', from: numbers[0], to: TO };
+    for (const paramNames of [undefined, ['day', 'order']])
+      expect(await send({ ...message, content: { ...content, paramNames } })).toMatchObject(
+        refused('invalid_field', 'paramNames'),
+      );
+    const contacts = gateway.running.app.get(ContactsService, { strict: false });
+    await contacts.optIn(TO[0]!, { tenant: accountId, channel: 'whatsapp', source: 'test' });
+    const sent = await send({ ...message, content: { ...content, paramNames: names } });
+    const whatsApp = gateway.running.app.get(WhatsAppService, { strict: false });
+    const batch = await whatsApp.batch(String(sent.body['batchId']), { tenant: accountId });
+    expect(batch.content).toMatchObject({ params: ['1001', 'Friday'], paramNames: names });
   });
 
   it('an e-mail leaves only from a verified domain of the account', async () => {

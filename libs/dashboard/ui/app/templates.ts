@@ -7,6 +7,8 @@ export interface TemplateChoice {
   readonly category: string;
   readonly status: string;
   readonly paramsCount: number;
+  /** Names of the values in order. @default they have positions alone */
+  readonly paramNames?: readonly string[] | null;
 }
 
 /** Templates that may be sent; `undefined` where the product lists none. */

@@ -194,6 +194,7 @@ function TemplateFields({ content, error, onChange }: ContentProps): JSX.Element
       language: one?.language,
       category: one?.category,
       params: empty,
+      ...(one?.paramNames && { paramNames: one.paramNames }),
     });
   };
   const setParam = (index: number, value: string): void => {
@@ -260,7 +261,7 @@ function TemplateFields({ content, error, onChange }: ContentProps): JSX.Element
       {params.map((value, index) => (
         <Field
           key={index}
-          label={`Value {{${index + 1}}}`}
+          label={`Value {{${chosen?.paramNames?.[index] ?? index + 1}}}`}
           name={`param-${index}`}
           required
           value={value}

@@ -61,7 +61,10 @@ export function TemplatesPage({ route }: { route: Route }): JSX.Element {
             { title: 'Language', cell: ({ language }) => language },
             { title: 'Category', cell: ({ category }) => category },
             { title: 'Status', cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
-            { title: 'Values', number: true, cell: ({ paramsCount }) => paramsCount },
+            {
+              title: 'Values',
+              cell: ({ paramsCount, paramNames }) => paramNames?.join(', ') ?? paramsCount,
+            },
           ]}
           empty={
             <Empty icon="template" title="No templates yet" action={add}>
