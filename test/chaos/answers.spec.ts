@@ -28,7 +28,7 @@ describeEachDatabase(
         await cluster.upstream.set({ wrong: 0.3 });
         const sending = cluster.send(cluster.sends(messages));
         await cluster.started(messages / 8);
-        await cluster.strike('SIGKILL', 200);
+        await cluster.injectFault('SIGKILL', 200);
         await sending;
         await cluster.finished(120_000);
         await cluster.shutDown();

@@ -48,7 +48,7 @@ describeUnless(
     });
 
     /** One thing that goes wrong. */
-    async function strike(nth: number): Promise<void> {
+    async function injectFault(nth: number): Promise<void> {
       switch (nth % 4) {
         case 0:
           return redis.restart();
@@ -59,7 +59,7 @@ describeUnless(
           await cluster.whole();
           return postgres.crash();
         default:
-          return cluster.strike('SIGKILL', 200);
+          return cluster.injectFault('SIGKILL', 200);
       }
     }
 
@@ -74,7 +74,7 @@ describeUnless(
         const sending = Promise.all([...byLane.values()].map((some) => cluster.sendInTurn(some)));
         for (let nth = 0; nth < blows; nth++) {
           await cluster.started(Math.floor((nth * sends.length * 0.8) / blows));
-          await strike(nth);
+          await injectFault(nth);
         }
         await sending;
         await cluster.finished(limit / 2);

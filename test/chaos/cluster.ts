@@ -161,12 +161,12 @@ export class Cluster {
     await sending;
   }
 
-  /** Strikes one of the replicas, at any moment within `most` milliseconds; resolves once it was struck. */
-  async strike(blow: 'SIGKILL' | 'block', most: number): Promise<void> {
+  /** Injects a fault into one of the replicas, at any moment within `most` milliseconds; resolves once it took effect. */
+  async injectFault(fault: 'SIGKILL' | 'block', most: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, this.seed.below(most)));
     const apps = await this.#until(() => this.#apps.size > 0 && this.apps);
     const victim = apps[this.seed.below(apps.length)] as App;
-    if (blow === 'SIGKILL') return victim.end('SIGKILL');
+    if (fault === 'SIGKILL') return victim.end('SIGKILL');
     const { blocks } = this;
     victim.tell({ command: 'block' });
     await this.#until(() => this.blocks > blocks);

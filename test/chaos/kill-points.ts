@@ -3,7 +3,7 @@ import { type DatabaseKind, describeEachDatabase } from '../support/databases.js
 import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 import { POINTS } from './processes/protocol.js';
-import { strikeAt } from './strike-at.js';
+import { faultAt } from './fault-at.js';
 
 const full = process.env['CHAOS'] === 'full';
 
@@ -50,7 +50,7 @@ export function killPoints(
             const burst = () => cluster.send(cluster.sends(Math.ceil(messages / rounds)));
             const nth = 1 + cluster.seed.below(3);
             if (point === 'on-the-wire') await cluster.killOnTheWire(burst);
-            else await (await strikeAt(cluster, { point, nth, blow: 'SIGKILL' }, burst)).sending;
+            else await (await faultAt(cluster, { point, nth, fault: 'SIGKILL' }, burst)).sending;
             await cluster.finished();
             cluster.disarm();
           }

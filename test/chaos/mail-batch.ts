@@ -73,7 +73,7 @@ export class MailBatch {
           command: 'arm',
           point,
           nth: passagesOf(point, rounds),
-          blow: 'SIGKILL',
+          fault: 'SIGKILL',
         });
       if (id === '') {
         const { onUncertain } = this.settings;
@@ -81,11 +81,11 @@ export class MailBatch {
         worker.app.tell({ command: 'send', sends: [send] });
         id = await worker.accepted;
       }
-      const struck = async () => {
+      const isReached = async () => {
         if (await this.#isOver(id)) throw new Error(`no kill at ${point}: the batch is over`);
         return isHeld ? isHeld() : !worker.app.alive;
       };
-      await until(struck, 60_000, this.replay);
+      await until(isReached, 60_000, this.replay);
       await worker.app.end('SIGKILL');
       for (const submission of await this.#open(id)) interrupted.add(submission);
       worker = await this.#start(book);

@@ -61,7 +61,7 @@ describeEachDatabase('kill -9 between the steps of notifications', (database) =>
     for (const [index, point] of kills.entries())
       for (const _twice of [1, 2]) {
         const process = await start();
-        process.tell({ command: 'arm', point, nth: 1, blow: 'SIGKILL' });
+        process.tell({ command: 'arm', point, nth: 1, fault: 'SIGKILL' });
         // The caller repeats its sends under their keys after each kill.
         process.tell({
           command: 'send',

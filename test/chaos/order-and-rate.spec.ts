@@ -4,7 +4,7 @@ import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 import { fullestWindow } from './fullest-window.js';
 import { POINTS } from './processes/protocol.js';
-import { strikeAt } from './strike-at.js';
+import { faultAt } from './fault-at.js';
 
 const REPLICAS = 3;
 
@@ -29,9 +29,9 @@ describeEachDatabase(
         const others = POINTS.filter((point) => point !== 'on-the-wire');
         const point = others[cluster.seed.below(others.length)] ?? 'after-intent';
         const burst = () => cluster.sendInTurn(cluster.sends(30, ['a'], 3));
-        const arming = { point, nth: 1 + cluster.seed.below(4), blow: 'SIGKILL' } as const;
-        const strike = await strikeAt(cluster, arming, burst);
-        await strike.sending;
+        const arming = { point, nth: 1 + cluster.seed.below(4), fault: 'SIGKILL' } as const;
+        const injected = await faultAt(cluster, arming, burst);
+        await injected.sending;
         await cluster.finished();
         cluster.disarm();
       }
@@ -56,7 +56,7 @@ describeEachDatabase(
       );
       cluster.begin();
       // The lane's holder dies at its twentieth answer, while most messages are still queued.
-      await cluster.arm({ point: 'response-read', nth: 20, blow: 'SIGKILL' });
+      await cluster.arm({ point: 'response-read', nth: 20, fault: 'SIGKILL' });
       await cluster.send(cluster.sends(300, ['a'], 7));
       await cluster.finished();
       expect(cluster.kills).toBeGreaterThan(0);

@@ -110,7 +110,7 @@ describeEachDatabase('kill -9 while orders leave', (database) => {
           const held = new Promise<string>((resolve) => started.operator.onHeld(resolve));
           await fetch(`${started.operator.url}/faults`);
           void held.then(() => worker.end('SIGKILL'));
-        } else worker.tell({ command: 'arm', point, nth: 1, blow: 'SIGKILL' });
+        } else worker.tell({ command: 'arm', point, nth: 1, fault: 'SIGKILL' });
         // The caller repeats every order under its reference after each kill.
         worker.tell({ command: 'send', sends });
         await new Promise((resolve) => setTimeout(resolve, 1_500));

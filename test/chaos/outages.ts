@@ -59,28 +59,28 @@ export function outages(servers: PrivateServers): void {
       return cluster.audit();
     };
 
-    /** Sends, and strikes `times` times on the way: at a chance moment of each equal share of the sends. */
-    const strike = async (times: number, blow: () => Promise<void>) => {
+    /** Sends, and injects the fault `times` times meanwhile: at a chance moment of each equal share of the sends. */
+    const injectFaults = async (times: number, fault: () => Promise<void>) => {
       const before = cluster.starts.length;
       const sends = cluster.sends(messages);
       const sending = cluster.send(sends);
       for (let n = 0; n < times; n++) {
         const share = (n + cluster.seed.below(100) / 100) / times;
         await cluster.started(before + Math.ceil(sends.length * share));
-        await blow();
+        await fault();
       }
       await sending;
     };
 
     it('no message is lost or doubled while the database restarts twice', async () => {
-      await strike(2, () => server.crash());
+      await injectFaults(2, () => server.crash());
       // The length of the outage depends on the machine: some sends may have been refused and repeated.
       expect(await findings()).toMatchObject(agreed);
     });
 
     it('no message is lost or doubled while every database connection is cut repeatedly', async () => {
       const before = cluster.callers.refused.length;
-      await strike(5, () => servers.cut(store));
+      await injectFaults(5, () => servers.cut(store));
       expect(await findings()).toMatchObject(agreed);
       expect(cluster.callers.refused.slice(before)).toEqual([]);
     });

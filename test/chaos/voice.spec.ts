@@ -47,7 +47,7 @@ describeEachDatabase('calls through a carrier that loses answers', (database) =>
     await cluster.upstream.set({ wrong: 0.3 });
     const sending = cluster.send(cluster.sends(messages));
     await cluster.started(messages / 8);
-    await cluster.strike('SIGKILL', 200);
+    await cluster.injectFault('SIGKILL', 200);
     await sending;
     await cluster.finished(120_000);
     await cluster.shutDown();
@@ -77,7 +77,7 @@ describeEachDatabase('calls through a carrier that loses answers', (database) =>
       await cluster.started(messages / 8);
       await cluster.upstream.fail(outage);
       await cluster.started(cluster.starts.length + 1);
-      await cluster.strike('SIGKILL', 200);
+      await cluster.injectFault('SIGKILL', 200);
       await cluster.whole();
       // The successor finds the carrier away, too.
       await cluster.started(cluster.starts.length + 1);
@@ -108,7 +108,7 @@ describeEachDatabase('calls through a carrier that loses answers', (database) =>
       );
       cluster.begin();
       await cluster.upstream.set({ busy: 1 });
-      await cluster.arm({ point, nth: 1, blow: 'SIGKILL' });
+      await cluster.arm({ point, nth: 1, fault: 'SIGKILL' });
       const calls = full ? 100 : 20;
       await cluster.send(cluster.sends(calls, ['a'], 1));
       const ended = async () => {

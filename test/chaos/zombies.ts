@@ -3,7 +3,7 @@ import { type DatabaseKind, describeEachDatabase } from '../support/databases.js
 import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 import type { Point } from './processes/protocol.js';
-import { strikeAt } from './strike-at.js';
+import { faultAt } from './fault-at.js';
 
 const POINTS: readonly Point[] =
   process.env['CHAOS'] === 'full'
@@ -31,8 +31,8 @@ export function zombies(kind: DatabaseKind): void {
         );
         cluster.begin();
         const burst = () => cluster.send(cluster.sends(30, ['a'], 1));
-        const arming = { point, nth: 2, blow: 'SIGSTOP' } as const;
-        const { sending, frozen } = await strikeAt(cluster, arming, burst);
+        const arming = { point, nth: 2, fault: 'SIGSTOP' } as const;
+        const { sending, frozen } = await faultAt(cluster, arming, burst);
         await cluster.finished();
         const { unknown } = await cluster.audit();
         frozen?.signal('SIGCONT');

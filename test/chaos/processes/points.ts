@@ -82,8 +82,8 @@ export class Points implements OnModuleInit {
     if (armed?.point !== point || --this.#left > 0) return;
     this.#armed = undefined;
     if (armed.claim !== undefined && !isFirst(armed.claim)) return;
-    if (armed.blow === 'block') block();
-    else process.kill(process.pid, armed.blow);
+    if (armed.fault === 'block') block();
+    else process.kill(process.pid, armed.fault);
   }
 }
 

@@ -57,7 +57,7 @@ export type Point =
   | 'after-step';
 
 /** Fault of a process at a point: it dies, freezes, or its event loop blocks for a while. */
-export type Blow = 'SIGKILL' | 'SIGSTOP' | 'block';
+export type Fault = 'SIGKILL' | 'SIGSTOP' | 'block';
 
 export interface AppSettings {
   /** Redis of BullMQ, where that is the engine. */
@@ -95,11 +95,11 @@ export interface Send {
   readonly to: readonly string[];
 }
 
-/** Strike at the `nth` passage of `point` from now on. */
+/** Injects the fault at the `nth` passage of `point` from now on. */
 export interface Arming {
   readonly point: Point;
   readonly nth: number;
-  readonly blow: Blow;
+  readonly fault: Fault;
   /** A directory: only the process that creates it gets the fault. */
   readonly claim?: string;
 }

@@ -67,7 +67,7 @@ describeEachDatabase('a batch alone in its lane', (database) => {
     };
     const id = await send('too long');
     await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ failed: 1 }));
-    // Three strikes before it is known to be alone, and then its attempts.
+    // Three failures before the batch is known to be alone, and then its attempts.
     expect(transport.started.length).toBeGreaterThanOrEqual(MAX_ATTEMPTS);
   });
 });

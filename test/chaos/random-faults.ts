@@ -3,7 +3,7 @@ import { type DatabaseKind, describeEachDatabase } from '../support/databases.js
 import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 import type { Point } from './processes/protocol.js';
-import { strikeAt } from './strike-at.js';
+import { faultAt } from './fault-at.js';
 
 /** Messages, and how many faults are injected while they are sent. */
 const { messages, kills, blocks } =
@@ -19,7 +19,7 @@ const POINTS: readonly Point[] =
 const CONCURRENCY = 4;
 
 /** Kills or blocks processes of the app at any moment; then the upstream's log and the store have to agree. */
-export function struck(kind: DatabaseKind, replicas: number): void {
+export function randomFaults(kind: DatabaseKind, replicas: number): void {
   describeEachDatabase(
     `${replicas} replicas, at any moment,`,
     (database) => {
@@ -40,11 +40,11 @@ export function struck(kind: DatabaseKind, replicas: number): void {
       }
 
       /** A burst and a fault during it; the next burst comes before the recovery. */
-      async function strike(blow: 'SIGKILL' | 'block', times: number): Promise<void> {
+      async function injectFaults(fault: 'SIGKILL' | 'block', times: number): Promise<void> {
         const sending: Promise<void>[] = [];
         for (let time = 0; time < times; time++) {
           sending.push(cluster.send(cluster.sends(Math.ceil(messages / times))));
-          await cluster.strike(blow, 400);
+          await cluster.injectFault(fault, 400);
         }
         await Promise.all(sending);
         await cluster.finished();
@@ -55,7 +55,7 @@ export function struck(kind: DatabaseKind, replicas: number): void {
         'no message is lost or doubled by kill -9 at any moment (keys honoured: %s)',
         async (honoursKeys) => {
           await start(honoursKeys);
-          await strike('SIGKILL', kills);
+          await injectFaults('SIGKILL', kills);
           const findings = await cluster.audit();
           expect(findings).toMatchObject(AGREED);
           expect(cluster.callers.refused).toEqual([]);
@@ -68,7 +68,7 @@ export function struck(kind: DatabaseKind, replicas: number): void {
 
       it('no message is lost or doubled when the event loop blocks for longer than the lease', async () => {
         await start(true);
-        await strike('block', blocks);
+        await injectFaults('block', blocks);
         expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });
         expect(cluster.callers.refused).toEqual([]);
       });
@@ -78,8 +78,8 @@ export function struck(kind: DatabaseKind, replicas: number): void {
         async (point) => {
           await start(true);
           const burst = () => cluster.send(cluster.sends(30, ['a'], 1));
-          const strike = await strikeAt(cluster, { point, nth: 2, blow: 'block' }, burst);
-          await strike.sending;
+          const injected = await faultAt(cluster, { point, nth: 2, fault: 'block' }, burst);
+          await injected.sending;
           await cluster.finished();
           await cluster.shutDown();
           expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });

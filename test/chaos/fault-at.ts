@@ -6,7 +6,7 @@ import type { Cluster } from './cluster.js';
 import type { Arming } from './processes/protocol.js';
 import { until } from './until.js';
 
-export interface Strike {
+export interface InjectedFault {
   /** Resolves when every send was accepted, including those of a frozen process. */
   readonly sending: Promise<unknown>;
   /** The frozen process, if the fault was a freeze. */
@@ -18,14 +18,14 @@ export interface Strike {
  * another fault the first process alone. Where a burst passes the point too seldom, the next passage of
  * a further burst gets the fault.
  */
-export async function strikeAt(
+export async function faultAt(
   cluster: Cluster,
   arming: Arming,
   burst: () => Promise<void>,
-): Promise<Strike> {
+): Promise<InjectedFault> {
   const { kills, blocks } = cluster;
-  const directory = await mkdtemp(join(tmpdir(), 'dundun-strike-'));
-  const claim = arming.blow === 'SIGKILL' ? undefined : { claim: join(directory, 'first') };
+  const directory = await mkdtemp(join(tmpdir(), 'dundun-fault-'));
+  const claim = arming.fault === 'SIGKILL' ? undefined : { claim: join(directory, 'first') };
   const sending: Promise<void>[] = [];
   for (let { nth } = arming; ; nth = 1) {
     await cluster.arm({ ...arming, ...claim, nth });
@@ -35,13 +35,13 @@ export async function strikeAt(
     one.then(end, end);
     sending.push(one);
     let frozen: App | undefined;
-    const struck = async (): Promise<boolean> => {
+    const hasHit = async (): Promise<boolean> => {
       frozen = await cluster.frozen();
       return frozen !== undefined || cluster.kills > kills || cluster.blocks > blocks;
     };
     const over = async (): Promise<boolean> => sent && cluster.idle();
-    await until(async () => (await struck()) || over(), 60_000, cluster.replay);
-    if (await struck()) {
+    await until(async () => (await hasHit()) || over(), 60_000, cluster.replay);
+    if (await hasHit()) {
       await rm(directory, { recursive: true });
       return { sending: Promise.all(sending), frozen };
     }

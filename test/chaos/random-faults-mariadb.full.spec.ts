@@ -1,0 +1,3 @@
+import { randomFaults } from './random-faults.js';
+
+randomFaults('mariadb', 3);

@@ -1,3 +1,0 @@
-import { struck } from './struck.js';
-
-struck('postgres', 3);
