@@ -3,12 +3,14 @@ import { COMMAND_STATUS } from '@dundun/smpp';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PrivateRedis } from '../../chaos/private-redis.js';
 import { eventually } from '../../support/eventually.js';
+import { describeUnless } from '../../support/servers.js';
 import { Smsc } from '../../support/smpp/smsc.js';
 import { commandLine } from './command-line.js';
 import { TestGateway } from './test-gateway.js';
 
-describe('two gateways whose SMSC allows one bind', () => {
+function shareBind(engine: () => Promise<Readonly<Record<string, string>>>): void {
   let directory: string;
   let smsc: Smsc;
   let holder: TestGateway;
@@ -18,7 +20,8 @@ describe('two gateways whose SMSC allows one bind', () => {
     directory = await mkdtemp(join(tmpdir(), 'dundun-smpp-binds-'));
     smsc = await Smsc.start();
     smsc.delivers = true;
-    const settings = { CARRIER: 'smpp', SMPP_URL: smsc.url, SMPP_MAX_BINDS: '1', LEASE: '5s' };
+    const carrier = { CARRIER: 'smpp', SMPP_URL: smsc.url, SMPP_MAX_BINDS: '1', LEASE: '5s' };
+    const settings = { ...carrier, ...(await engine()) };
     holder = await new TestGateway(settings).start();
     const { databaseUrl } = holder;
     waiting = await new TestGateway({ ...settings, DATABASE_URL: databaseUrl }).start();
@@ -74,7 +77,24 @@ describe('two gateways whose SMSC allows one bind', () => {
     expect(smsc.texts).toEqual(['of the holder', 'of the other one']);
     expect(smsc.sessions).toHaveLength(1);
   });
+}
+
+describe('two gateways whose SMSC allows one bind', () => {
+  shareBind(async () => ({}));
 });
+
+describeUnless(
+  PrivateRedis.missing,
+  'two gateways with BullMQ whose SMSC allows one bind on redis',
+  () => {
+    let redis: PrivateRedis;
+    shareBind(async () => {
+      redis = await PrivateRedis.start();
+      return { ENGINE: 'bullmq', REDIS_URL: redis.url };
+    });
+    afterAll(() => redis.kill());
+  },
+);
 
 describe('a gateway whose SMSC refuses the bind', () => {
   let directory: string;
