@@ -68,7 +68,7 @@ export class LaneRequests {
     })();
     // Counted after the call, so that a pause between the two does not date the start too early.
     memory.limiter?.start(item.positions.length, held.now);
-    provider.rate?.start(item.positions.length);
+    provider.rate?.start(item.positions.length, held.now);
     answered.then(
       (outcome) => {
         if (this.#ended(item)) this.#passed(item);

@@ -30,12 +30,15 @@ class VirtualTime implements Clock {
 
 const PER = 1_000;
 
-it('no window has more starts than the rate, however late and in whatever groups several processes start', async () => {
+/** Time for which the system stops a process between its look at the time and the request. */
+const stop = fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 60 }));
+
+it('no window has more starts than the rate, however late and in whatever groups several processes start, and where the system stops the only one', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 2_000 }),
       fc.integer({ min: 1, max: 4 }),
-      fc.array(fc.record({ process: fc.nat(), pause: fc.integer({ min: 0, max: 30 }) }), {
+      fc.array(fc.record({ process: fc.nat(), pause: fc.integer({ min: 0, max: 30 }), stop }), {
         minLength: 200,
         maxLength: 600,
       }),
@@ -46,14 +49,16 @@ it('no window has more starts than the rate, however late and in whatever groups
           () => new ProviderRate({ reserve: time.reserve }, time, 'provider x', max, PER),
         );
         const starts: number[] = [];
-        for (const { process, pause } of steps) {
+        for (const { process, pause, stop: stopped } of steps) {
           time.at += pause;
           const rate = rates[process % processes] as ProviderRate;
           const n = rate.share(1 + (process % 50));
           for (let tries = 0; tries < 50; tries++) {
             const wait = rate.delay(n, time.at);
             if (wait === 0) {
-              rate.start(n);
+              // The slots of other processes stay where they are.
+              if (processes === 1) time.at += stopped;
+              rate.start(n, time.at);
               for (let i = 0; i < n; i++) starts.push(time.at);
               break;
             }
@@ -78,7 +83,7 @@ it('steady demand uses nearly all of the rate', async () => {
   for (const end = time.at + 20_000; time.at < end;) {
     const wait = rate.delay(1, time.at);
     if (wait === 0) {
-      rate.start(1);
+      rate.start(1, time.at);
       started++;
     } else {
       await Promise.resolve();

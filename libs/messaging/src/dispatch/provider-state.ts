@@ -179,6 +179,8 @@ export class ProviderRate {
   readonly #together: number;
   /** Monotonic milliseconds, ascending. */
   #slots: number[] = [];
+  /** Further slots that are forfeited once they are reserved. */
+  #owed = 0;
   #reserving = false;
 
   constructor(
@@ -207,8 +209,20 @@ export class ProviderRate {
     return CHECK_INTERVAL;
   }
 
-  start(n: number): void {
-    this.#slots.splice(0, this.#need(n));
+  /** @param now after the request was handed on */
+  start(n: number, now: number): void {
+    const need = this.#need(n);
+    const isLate = now > (this.#slots[0] ?? now) + this.#late;
+    this.#slots.splice(0, need);
+    if (!isLate) return;
+    // The system stopped the process after its look at the time: the start takes slots that are still to come.
+    this.#slots = this.#slots.filter((slot) => slot > now);
+    this.#owed += need;
+    this.#forfeit();
+  }
+
+  #forfeit(): void {
+    this.#owed -= this.#slots.splice(0, this.#owed).length;
   }
 
   #need(n: number): number {
@@ -225,6 +239,7 @@ export class ProviderRate {
       // The database reads its clock between call and answer; the midpoint approximates that time.
       const from = (calledAt + this.clock.monotonic()) / 2 + firstIn;
       for (let slot = 0; slot < count; slot++) this.#slots.push(from + slot * this.#interval);
+      this.#forfeit();
     } catch {
       // The drain asks again, and nothing starts without a slot.
     } finally {
