@@ -195,6 +195,7 @@ export {
   type NotificationEnded,
   type NotificationFellBack,
   type NotificationStatus,
+  type ReportedSubmit,
   VAS_ORDER_OPEN,
   type VasOrderOpen,
 } from './message/events.js';

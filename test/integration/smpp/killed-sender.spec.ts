@@ -12,9 +12,9 @@ import { eventually } from '../../support/eventually.js';
 import { Smsc, type Submitted } from '../../support/smpp/smsc.js';
 
 const TO = '2348012345678';
-const TEXT = `${'lorem ipsum '.repeat(35)}end`;
+const LONG = `${'lorem ipsum '.repeat(35)}end`;
 
-describeEachDatabase('a process that is killed between answers and receipts', (database) => {
+describeEachDatabase('a process that is killed before the receipts of its messages', (database) => {
   let smsc: Smsc;
   let killed: ChildProcess;
   let app: TestingModule;
@@ -28,16 +28,21 @@ describeEachDatabase('a process that is killed between answers and receipts', (d
         TypeOrmModule.forRoot({ ...database.options(), entities: [], migrations: [] }),
         MessagingModule.forRoot({
           providers: { smsc: smpp({ url: smsc.url, reconnect: 50 }) },
+          dispatch: { lease: '1s' },
           reports: { pollAfter: '1s' },
           callbackPath: false,
         }),
       ],
     }).compile();
     app.useLogger(false);
+  });
+  const start = async (text: string): Promise<string> => {
     const entry = join(import.meta.dirname, 'sender.process.ts');
     const script = join(await buildProcesses('dundun-smpp', [entry]), 'sender.process.js');
-    killed = fork(script, [database.url, smsc.url, TO, TEXT], { execArgv: [] });
-  });
+    killed = fork(script, [database.url, smsc.url, TO, text], { execArgv: [] });
+    const [{ id }] = (await once(killed, 'message')) as [{ readonly id: string }];
+    return id;
+  };
   afterEach(async () => {
     killed.kill('SIGKILL');
     await app.close();
@@ -45,7 +50,7 @@ describeEachDatabase('a process that is killed between answers and receipts', (d
   });
 
   it('a killed sender leaves a long message `sent` until receipts of all parts came to any process', async () => {
-    const [{ id }] = (await once(killed, 'message')) as [{ readonly id: string }];
+    const id = await start(LONG);
     await eventually(async () => expect(smsc.submitted).toHaveLength(3));
     const [first, second, last] = smsc.submitted as [Submitted, Submitted, Submitted];
     await app.init();
@@ -61,5 +66,40 @@ describeEachDatabase('a process that is killed between answers and receipts', (d
     expect(await smsc.receipt(second, 'delivered')).toBe(0);
     await eventually(async () => expect(await counts()).toEqual({ delivered: 1 }));
     expect(smsc.submitted).toHaveLength(3);
+  });
+
+  it('a message whose answer its killed sender never read is `unknown`, then `delivered` by its receipt, however early that comes', async () => {
+    smsc.answer = () => 'no answer';
+    const id = await start('Hello');
+    await eventually(async () => expect(smsc.submitted).toHaveLength(1));
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    await app.init();
+    await eventually(async () => expect(smsc.sessions).toHaveLength(1));
+    expect(await smsc.receipt(smsc.submitted[0]!, 'delivered')).toBe(0);
+    const sms = app.get(SmsService);
+    await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ delivered: 1 }));
+    expect(await sms.timeline(`${id}-0`)).toMatchObject({
+      status: 'delivered',
+      submissions: [{ outcome: 'unknown' }],
+    });
+    expect(smsc.submitted).toHaveLength(1);
+  });
+
+  it('messages without an answer between the same numbers stay `unknown`, as their receipts could be of either', async () => {
+    smsc.answer = () => 'no answer';
+    const ids: string[] = [];
+    for (const text of ['Hello', 'Again']) {
+      ids.push(await start(text));
+      await eventually(async () => expect(smsc.submitted).toHaveLength(ids.length));
+      killed.kill('SIGKILL');
+      await once(killed, 'exit');
+    }
+    await app.init();
+    const sms = app.get(SmsService);
+    const counts = () => Promise.all(ids.map(async (id) => (await sms.batch(id)).counts));
+    await eventually(async () => expect(await counts()).toEqual([{ unknown: 1 }, { unknown: 1 }]));
+    expect(await smsc.receipt(smsc.submitted[0]!, 'delivered')).toBe(0);
+    expect(await counts()).toEqual([{ unknown: 1 }, { unknown: 1 }]);
   });
 });

@@ -14,6 +14,7 @@ const [database = '', url = '', to = '', body = ''] = process.argv.slice(2);
     TypeOrmModule.forRoot({ ...dataSourceOptions(database), retryAttempts: 0 }),
     MessagingModule.forRoot({
       providers: { smsc: smpp({ url }) },
+      dispatch: { lease: '1s' },
       reports: { pollAfter: '1s' },
       callbackPath: false,
     }),

@@ -76,9 +76,11 @@ export class TransportStage {
     const { transceiver = 0, transmitter = 0, receiver = 0 } = options.binds ?? { transceiver: 1 };
     const count = transceiver + transmitter + receiver;
     await eventually(async () => {
-      const { length } = this.smsc.sessions;
+      const { length } = this.smsc.sessions.filter(({ isBound }) => isBound);
       if (length !== count) throw new Error(`The SMSC has ${length} binds, not ${count}`);
     });
+    // The answer to a later request: the transport has read that of the bind.
+    await Promise.all(this.smsc.sessions.map((session) => session.control('enquire_link', {})));
   }
 
   submit(given: Submission): Promise<{ readonly reference: string }> {

@@ -22,6 +22,18 @@ export interface DeliveryReport {
   readonly providerTime: Date | null;
   /** Further data, such as the category and the answer of a bounce. @default none */
   readonly details?: ReportDetails | undefined;
+  /**
+   * The submit that the report is about, where its answer may have been lost with its id: then the
+   * report is of the only `unknown` message with this sender, this recipient and this time.
+   */
+  readonly submit?: ReportedSubmit | undefined;
+}
+
+/** What a report says of the submit of its message. */
+export interface ReportedSubmit {
+  readonly sender: string;
+  /** By the provider's clock; it may lack the seconds. */
+  readonly at: Date;
 }
 
 /** Further data of a report, kept as JSON of at most 8,000 characters. */

@@ -43,7 +43,7 @@ const EXACTNESS = 61_000;
 /**
  * The messages that this process remembers: the ids of the parts of long messages, and which
  * messages have no answer. Another process finds the parts in the reference, when it polls the
- * message; a message without an answer stays `unknown`.
+ * message; a short message without an answer it finds in the store, by what the receipt says of it.
  */
 export class SentMessages {
   readonly #byId = new Map<string, SentMessage>();

@@ -43,9 +43,10 @@ export function reportOf(
   receipt: DeliveryReceipt,
   reference: string | null,
   from: string,
+  to: string,
   message: SentMessage | undefined,
 ): DeliveryReport {
-  const { state, rawState, error, networkError, doneDate, isIntermediate } = receipt;
+  const { state, rawState, error, networkError, submitDate, doneDate, isIntermediate } = receipt;
   let status = state === undefined ? null : STATUSES[state];
   if (isIntermediate && isFinal(status)) status = 'sent';
   let details: DeliveryReport['details'];
@@ -68,5 +69,7 @@ export function reportOf(
     errorCode: word(error) ?? (networkError ? String(networkError.code) : null),
     providerTime: doneDate ?? null,
     ...(details && { details }),
+    // A process that was killed may have sent it, and never read the answer with its id.
+    ...(!message && submitDate && { submit: { sender: to, at: submitDate } }),
   };
 }

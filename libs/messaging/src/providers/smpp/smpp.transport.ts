@@ -351,7 +351,7 @@ export class SmppTransport
     // The receipt may have overtaken the answer with its id.
     if (id !== null && !this.#sent.has(id)) await this.#inFlight.get(from);
     const message = find();
-    const report = reportOf(receipt, id, from, message);
+    const report = reportOf(receipt, id, from, to, message);
     await sink([report]);
     if (message && isFinal(report.status)) this.#sent.end(message);
   }

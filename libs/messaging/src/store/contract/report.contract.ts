@@ -137,6 +137,74 @@ export function reportContract({ describe, test }: StoreContract): void {
       await bench.expectBatch(store, id, 'completed', { delivered: 1 });
     });
 
+    const unknown = async (bench: StoreBench, store: MessageStore, changes = {}) => {
+      const id = await bench.enqueue(store, 1, { sender: `S${bench.lane.slice(-8)}`, ...changes });
+      const started = await bench.intend(store);
+      const giveUp = async () => {
+        for (const one of started)
+          await store.outcomes.record({ ...headOf(one), result: 'unknown', errorCode: 'lost' });
+      };
+      return { id, giveUp };
+    };
+    const stray = (bench: StoreBench, changes: Partial<DeliveryReport> = {}) => ({
+      reference: `stray-${bench.lane}`,
+      messageId: null,
+      recipient: bench.to(0),
+      submit: { sender: `S${bench.lane.slice(-8)}`, at: new Date() },
+      ...changes,
+    });
+
+    test('a report by an id that no answer gave settles the unknown message with its sender, recipient and time', async (bench) => {
+      const store = await bench.open();
+      const { id, giveUp } = await unknown(bench, store);
+      await giveUp();
+      await bench.report(store, stray(bench));
+      await bench.expectBatch(store, id, 'completed', { delivered: 1 });
+    });
+
+    test('such a report waits until the answer is given up', async (bench) => {
+      const store = await bench.open();
+      const { id, giveUp } = await unknown(bench, store);
+      await bench.report(store, stray(bench));
+      await store.reports.sweep(1_000);
+      await bench.expectBatch(store, id, 'sending', { sending: 1 });
+      await giveUp();
+      await store.reports.sweep(1_000);
+      await bench.expectBatch(store, id, 'completed', { delivered: 1 });
+    });
+
+    test('such a report of another sender, recipient or time, or with two messages that fit, settles none', async (bench) => {
+      const store = await bench.open();
+      const sender = `S${bench.lane.slice(-8)}`;
+      const { id, giveUp } = await unknown(bench, store);
+      await giveUp();
+      const others: Partial<DeliveryReport>[] = [
+        { submit: { sender: 'OTHER', at: new Date() } },
+        { recipient: bench.to(1) },
+        { submit: { sender, at: new Date(Date.now() - 600_000) } },
+        { submit: undefined },
+      ];
+      for (const [n, changes] of others.entries())
+        await bench.report(
+          store,
+          stray(bench, { reference: `stray-${n}-${bench.lane}`, ...changes }),
+        );
+      const second = await unknown(bench, store);
+      await second.giveUp();
+      await bench.report(store, stray(bench));
+      await store.reports.sweep(1_000);
+      for (const one of [id, second.id])
+        await bench.expectBatch(store, one, 'completed', { unknown: 1 });
+    });
+
+    test('such a report settles no long message, whose parts have an id each', async (bench) => {
+      const store = await bench.open();
+      const { id, giveUp } = await unknown(bench, store, { parts: 2 });
+      await giveUp();
+      await bench.report(store, stray(bench));
+      await bench.expectBatch(store, id, 'completed', { unknown: 1 });
+    });
+
     test('a message that was set back to queued and is reported is not sent again', async (bench) => {
       const store = await bench.open();
       const [reported, other] = [await bench.enqueue(store), await bench.enqueue(store)];

@@ -1,5 +1,5 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
-import type { DeliveryReport } from '../../message/events.js';
+import type { DeliveryReport, ReportedSubmit } from '../../message/events.js';
 import { FIRST_REPORTED_RANK } from '../../message/status.js';
 import { identifier, plausible, word } from '../../message/report-fields.js';
 import { type Columns, type Dialect, into } from '../database/dialect.js';
@@ -7,7 +7,7 @@ import { digestId, timedDigestId } from './digest-id.js';
 import { announce, type HeldMessage, raise, type StatusChange } from './status.js';
 
 /** Values fit the store's columns; times are epoch microseconds. */
-export interface ReceivedReport extends Omit<DeliveryReport, 'details'> {
+export interface ReceivedReport extends Omit<DeliveryReport, 'details' | 'submit'> {
   readonly provider: string;
   readonly receivedAt: number;
   readonly rank: number | null;
@@ -17,6 +17,8 @@ export interface ReceivedReport extends Omit<DeliveryReport, 'details'> {
   readonly event: string | null;
   /** JSON of further data. */
   readonly details: string | null;
+  /** The submit whose answer may have been lost; kept in the details while the report waits. */
+  readonly submit: ReportedSubmit | null;
   /** The report is already in the log, without a message. */
   readonly waiting: boolean;
 }
@@ -84,8 +86,31 @@ export function receivedReport(
     ),
     event,
     details: detailsOf(report.details),
+    submit: submitOf(report.submit, now),
     waiting: false,
   };
+}
+
+function submitOf(submit: DeliveryReport['submit'], now: number): ReportedSubmit | null {
+  const sender = identifier(submit?.sender);
+  const at = submit?.at instanceof Date ? plausible(submit.at, now) : null;
+  return sender !== null && at ? { sender, at } : null;
+}
+
+/** The details of a report that waits: they find its message once its answer is given up. */
+export function waitingDetails({ submit, details }: ReceivedReport): string | null {
+  if (!submit) return details;
+  return JSON.stringify({ submit_sender: submit.sender, submitted_at: submit.at.getTime() });
+}
+
+/** Reads {@link waitingDetails}. */
+function waitingSubmit(details: string | null): ReportedSubmit | null {
+  if (!details?.startsWith('{"submit_sender":')) return null;
+  const { submit_sender: sender, submitted_at: at } = JSON.parse(details) as {
+    readonly submit_sender: string;
+    readonly submitted_at: number;
+  };
+  return { sender, at: new Date(at) };
 }
 
 /** Longest JSON of details; a callback stays below 20 kB. */
@@ -223,8 +248,11 @@ export function fromWaitingRow(
 ): ReceivedReport {
   // The channel of a stored rank may not be registered any more: such a report raises no status.
   const rank = row.rank !== null && channels.hasRank(row.rank) ? row.rank : null;
+  const submit = waitingSubmit(row.details);
   return {
     ...row,
+    submit,
+    details: submit ? null : row.details,
     submissionId: undefined,
     status: rank === null ? null : channels.statusOf(rank),
     rank,

@@ -276,6 +276,12 @@ const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])
   ['batch_list', 'batch', 'tenant, id'],
   ['batch_label_list', 'batch_label', 'tenant, tag, batch'],
   ['submission_open', 'submission', 'batch, n', 'outcome IS NULL'],
+  [
+    'submission_unknown',
+    'submission',
+    'provider, first_sent_at',
+    `outcome = ${SUBMISSION_OUTCOME.unknown}`,
+  ],
   ['submission_reference', 'submission', 'reference', 'reference IS NOT NULL'],
   ['message_reference', 'message', 'reference', 'reference IS NOT NULL'],
   ['resend_new', 'resend', 'new_batch'],

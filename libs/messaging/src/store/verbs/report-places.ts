@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Dialect } from '../database/dialect.js';
 import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
+import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
 import { IN_SPAN, membersOf, slicesOf, type Span, SPANS } from '../rows/span.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
@@ -70,11 +71,25 @@ interface Submission {
   readonly reports: ReceivedReport[];
 }
 
+/** A report by an id that no answer gave, of a message whose answer may have been lost. */
+interface LostAnswer {
+  readonly index: number;
+  readonly report: ReceivedReport;
+  readonly sender: string;
+  /** Milliseconds. */
+  readonly at: number;
+}
+
+/** How exact the times of submits in reports are: they may lack the seconds. In milliseconds. */
+const EXACTNESS = 61_000;
+/** Longest time from the intent to the submit, in milliseconds. */
+const LONGEST_START = 60_000;
+
 /**
  * Finds messages within the report's provider: by the submission that the report names, and the
  * recipient where it has several; by reference and recipient; by message id; by the reference, or
- * an id that was the whole submit response, of a submission with one recipient. Positions never
- * change: they are read before the transaction, in slices between which other work has a turn.
+ * an id that was the whole submit response, of a submission with one recipient; else by the submit
+ * that the report names, where one `unknown` message alone fits. Positions never change: they are read before the transaction, in slices between which other work has a turn.
  * Those of wide references are cached, as a campaign's thousand reports read them once.
  */
 export class ReportPlaces {
@@ -91,6 +106,7 @@ export class ReportPlaces {
     await this.#byReference(sql, reports, places, 'reference');
     await this.#byMessageId(sql, reports, places);
     await this.#byReference(sql, reports, places, 'messageId');
+    await this.#byLostAnswer(sql, reports, places);
     return places;
   }
 
@@ -158,6 +174,23 @@ export class ReportPlaces {
     const rows = await sql.all<PlaceRow>(this.#sql.byMessageId, this.#sql.names.bind(asked));
     for (const { v_index, ...place } of rows)
       for (const report of asked[v_index]!.reports) places.set(report, place);
+  }
+
+  async #byLostAnswer(sql: Reader, reports: Reports, places: Places): Promise<void> {
+    const asked: LostAnswer[] = [];
+    for (const report of reports)
+      if (report.submit && report.recipient !== null && !places.has(report)) {
+        const { sender, at } = report.submit;
+        asked.push({ index: asked.length, report, sender, at: at.getTime() });
+      }
+    if (asked.length === 0) return;
+    const rows = await sql.all<PlaceRow>(this.#sql.byLostAnswer, this.#sql.lostAnswers.bind(asked));
+    for (const { index, report } of asked) {
+      const [only, ...others] = rows.filter(({ v_index }) => Number(v_index) === index);
+      if (!only || others.length > 0) continue;
+      const { batch, position, submission } = only;
+      places.set(report, { batch, position, submission });
+    }
   }
 
   async #load(sql: Reader, asked: readonly Named[]): Promise<Map<string, Reference>> {
@@ -246,11 +279,29 @@ function statementsFor(dialect: Dialect) {
     v_n: ['int', ({ n }) => n],
   });
   const spans = dialect.rows(SPANS);
+  const lostAnswers = dialect.rows<LostAnswer>({
+    v_index: ['int', ({ index }) => index],
+    v_provider: ['key', ({ report }) => report.provider],
+    v_recipient: ['key', ({ report }) => report.recipient],
+    v_sender: ['key', ({ sender }) => sender],
+    v_with_plus: ['key', ({ sender }) => `+${sender}`],
+    v_from: ['bigint', ({ at }) => (at - EXACTNESS - LONGEST_START) * 1_000],
+    v_until: ['bigint', ({ at }) => (at + EXACTNESS) * 1_000],
+  });
   const span = 's.batch, s.first_position AS first, s.last_position AS last, s.members';
   return {
     names,
     submissions,
     spans,
+    lostAnswers,
+    // The parts of a long message have an id each.
+    byLostAnswer: `SELECT v_index, m.batch, m.position, s.n AS submission FROM ${lostAnswers.keyed}
+      ${dialect.join} messaging_submission s ON s.outcome = ${SUBMISSION_OUTCOME.unknown}
+        AND s.provider = v_provider AND s.first_sent_at BETWEEN v_from AND v_until
+        AND s.reference IS NULL AND s.last_position = s.first_position
+      JOIN messaging_message m ON m.batch = s.batch AND m.position = s.first_position
+        AND m.submission = s.n AND m.recipient = v_recipient
+      JOIN messaging_batch b ON b.id = s.batch AND b.parts = 1 AND b.sender IN (v_sender, v_with_plus)`,
     byReference: `SELECT s.provider, s.reference, s.n, ${span}, m.position, m.recipient
       FROM ${names.keyed} ${dialect.join} messaging_submission s
         ON s.reference = v_name AND s.provider = v_provider

@@ -14,6 +14,7 @@ import {
   type ReceivedReport,
   receivedReport,
   WAITING_COLUMNS,
+  waitingDetails,
   type WaitingRow,
 } from '../rows/received-report.js';
 import { digestId } from '../rows/digest-id.js';
@@ -233,7 +234,8 @@ export class ReportRecorder {
       if (report.waiting && (!place || (isWaiting(place) && report.recipient === null))) continue;
       if (log.has(report.hash) && !change) continue;
       const sequence = redial ? undefined : change?.sequence;
-      log.set(report.hash, { report, place: place ?? {}, sequence });
+      const logged = place ? report : { ...report, details: waitingDetails(report) };
+      log.set(report.hash, { report: logged, place: place ?? {}, sequence });
       if (redial) {
         // The report may be in the log already, with its status.
         const hash = digestId('redial', report.hash);
