@@ -1,15 +1,29 @@
-import { expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { MemoryRelease } from './memory-release.js';
 
-const OBJECTS = 1_500_000;
+const MIB = 2 ** 20;
 
-/** More than 100 MiB of objects that two collections of young objects have moved to the old ones. */
-function largeWork(): number {
-  const kept = Array.from({ length: OBJECTS }, (_, n) => ({ n, text: `message ${n}` }));
-  return kept.length;
+interface GcEntry {
+  readonly detail: { readonly kind: number; readonly flags: number };
 }
+
+/** Full collections that the process asked for. */
+let collections = 0;
+const observer = new PerformanceObserver((list) => {
+  for (const { detail } of list.getEntries() as unknown as readonly GcEntry[]) {
+    const { kind, flags } = detail;
+    if (
+      kind === constants.NODE_PERFORMANCE_GC_MAJOR &&
+      flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED
+    )
+      collections++;
+  }
+});
+beforeAll(() => observer.observe({ entryTypes: ['gc'] }));
+afterAll(() => observer.disconnect());
 
 /** Bytes that the process holds for old objects. */
 function held(): number {
@@ -17,14 +31,28 @@ function held(): number {
   return spaces.reduce((sum, { physical_space_size: bytes }) => sum + bytes, 0);
 }
 
+/** Makes objects until the heap has grown by 256 MiB; returns the bytes of the old ones. */
+function largeWork(): number {
+  const { heapTotal } = process.memoryUsage();
+  const kept: object[][] = [];
+  while (process.memoryUsage().heapTotal < heapTotal + 256 * MIB)
+    kept.push(Array.from({ length: 100_000 }, (_, n) => ({ n, text: `message ${n}` })));
+  return held();
+}
+
 it('an idle process returns the memory of large work to the system, a busy one does not', async () => {
   const release = new MemoryRelease();
-  const before = held();
-  expect(largeWork()).toBe(OBJECTS);
+  const most = largeWork();
   release.look();
-  expect(held() - before).toBeGreaterThan(100 * 2 ** 20);
-
   await setTimeout(1_000);
+  expect(collections).toBe(0);
   release.look();
-  expect(held() - before).toBeLessThan(32 * 2 ** 20);
+  expect(most - held()).toBeGreaterThan(100 * MIB);
+  await setTimeout(100);
+  expect(collections).toBe(1);
+
+  // The heap has not grown since.
+  release.look();
+  await setTimeout(100);
+  expect(collections).toBe(1);
 });

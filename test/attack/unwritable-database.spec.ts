@@ -80,7 +80,11 @@ describeEachDatabase(
               'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
             );
           },
-          restore: () => source.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`),
+          // A new connection of the test is read-only, too.
+          restore: () =>
+            source.query(
+              `START TRANSACTION READ WRITE; ALTER DATABASE ${name} RESET default_transaction_read_only; COMMIT`,
+            ),
         };
       // A read-only server refuses the writes of users without special rights alone.
       await source.query(`CREATE USER ${user}@'%' IDENTIFIED BY 'secret'`);
