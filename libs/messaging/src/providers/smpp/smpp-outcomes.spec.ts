@@ -264,7 +264,7 @@ describe('the outcome of a message over SMPP', () => {
       expect(stage.smsc.submitted).toHaveLength(3);
     });
 
-    it('a message whose parts cannot be completed is uncertain, and never sent anew', async () => {
+    it('a message with a part that the SMSC never takes is uncertain, and is not sent again', async () => {
       await stage.started();
       stage.smsc.answer = () =>
         stage.smsc.submitted.length === 1 ? COMMAND_STATUS.ESME_RTHROTTLED : 0;

@@ -197,6 +197,22 @@ export function reportContract({ describe, test }: StoreContract): void {
         await bench.expectBatch(store, one, 'completed', { unknown: 1 });
     });
 
+    test('such a report waits while another message that fits has no answer yet', async (bench) => {
+      const store = await bench.open();
+      const { id, giveUp } = await unknown(bench, store);
+      await giveUp();
+      const sender = `S${bench.lane.slice(-8)}`;
+      const other = await bench.enqueue(store, 1, { sender });
+      const [started] = await bench.intend(store);
+      await bench.report(store, stray(bench, { reference: `ref-${other}-s0` }));
+      await store.reports.sweep(1_000);
+      await bench.expectBatch(store, id, 'completed', { unknown: 1 });
+      await store.outcomes.record(accepted(started!));
+      await store.reports.sweep(1_000);
+      await bench.expectBatch(store, other, 'completed', { delivered: 1 });
+      await bench.expectBatch(store, id, 'completed', { unknown: 1 });
+    });
+
     test('such a report settles no long message, whose parts have an id each', async (bench) => {
       const store = await bench.open();
       const { id, giveUp } = await unknown(bench, store, { parts: 2 });

@@ -89,8 +89,8 @@ const LONGEST_START = 60_000;
  * Finds messages within the report's provider: by the submission that the report names, and the
  * recipient where it has several; by reference and recipient; by message id; by the reference, or
  * an id that was the whole submit response, of a submission with one recipient; else by the submit
- * that the report names, where one `unknown` message alone fits. Positions never change: they are read before the transaction, in slices between which other work has a turn.
- * Those of wide references are cached, as a campaign's thousand reports read them once.
+ * that the report names, where one `unknown` message alone fits. Positions never change: they are
+ * read before the transaction, in slices between which other work has a turn. Those of wide references are cached, as a campaign's thousand reports read them once.
  */
 export class ReportPlaces {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -184,10 +184,15 @@ export class ReportPlaces {
         asked.push({ index: asked.length, report, sender, at: at.getTime() });
       }
     if (asked.length === 0) return;
-    const rows = await sql.all<PlaceRow>(this.#sql.byLostAnswer, this.#sql.lostAnswers.bind(asked));
+    const bound = this.#sql.lostAnswers.bind(asked);
+    const rows = await sql.all<PlaceRow & { readonly open: number }>(this.#sql.byLostAnswer, [
+      ...bound,
+      ...bound,
+    ]);
     for (const { index, report } of asked) {
       const [only, ...others] = rows.filter(({ v_index }) => Number(v_index) === index);
-      if (!only || others.length > 0) continue;
+      // The answer to an open one may still come, with this id.
+      if (!only || others.length > 0 || Number(only.open) === 1) continue;
       const { batch, position, submission } = only;
       places.set(report, { batch, position, submission });
     }
@@ -288,6 +293,17 @@ function statementsFor(dialect: Dialect) {
     v_from: ['bigint', ({ at }) => (at - EXACTNESS - LONGEST_START) * 1_000],
     v_until: ['bigint', ({ at }) => (at + EXACTNESS) * 1_000],
   });
+  const fitting = (
+    outcome: string,
+    open: 0 | 1,
+  ) => `SELECT v_index, m.batch, m.position, s.n AS submission, ${open} AS open
+    FROM ${lostAnswers.keyed}
+    ${dialect.join} messaging_submission s ON s.outcome ${outcome}
+      AND s.provider = v_provider AND s.first_sent_at BETWEEN v_from AND v_until
+      AND s.reference IS NULL AND s.last_position = s.first_position
+    JOIN messaging_message m ON m.batch = s.batch AND m.position = s.first_position
+      AND m.submission = s.n AND m.recipient = v_recipient
+    JOIN messaging_batch b ON b.id = s.batch AND b.parts = 1 AND b.sender IN (v_sender, v_with_plus)`;
   const span = 's.batch, s.first_position AS first, s.last_position AS last, s.members';
   return {
     names,
@@ -295,13 +311,7 @@ function statementsFor(dialect: Dialect) {
     spans,
     lostAnswers,
     // The parts of a long message have an id each.
-    byLostAnswer: `SELECT v_index, m.batch, m.position, s.n AS submission FROM ${lostAnswers.keyed}
-      ${dialect.join} messaging_submission s ON s.outcome = ${SUBMISSION_OUTCOME.unknown}
-        AND s.provider = v_provider AND s.first_sent_at BETWEEN v_from AND v_until
-        AND s.reference IS NULL AND s.last_position = s.first_position
-      JOIN messaging_message m ON m.batch = s.batch AND m.position = s.first_position
-        AND m.submission = s.n AND m.recipient = v_recipient
-      JOIN messaging_batch b ON b.id = s.batch AND b.parts = 1 AND b.sender IN (v_sender, v_with_plus)`,
+    byLostAnswer: `${fitting(`= ${SUBMISSION_OUTCOME.unknown}`, 0)} UNION ALL ${fitting('IS NULL', 1)}`,
     byReference: `SELECT s.provider, s.reference, s.n, ${span}, m.position, m.recipient
       FROM ${names.keyed} ${dialect.join} messaging_submission s
         ON s.reference = v_name AND s.provider = v_provider
