@@ -42,13 +42,18 @@ function largeWork(): number {
 
 it('an idle process returns the memory of large work to the system, a busy one does not', async () => {
   const release = new MemoryRelease();
-  const most = largeWork();
-  release.look();
-  await setTimeout(1_000);
-  expect(collections).toBe(0);
-  release.look();
+  let most: number;
+  // On a loaded machine V8's own work can make the second count as busy, or release the memory before it is over.
+  do {
+    most = largeWork();
+    release.look();
+    await setTimeout(100);
+    expect(collections).toBe(0);
+    await setTimeout(1_000);
+    release.look();
+    await setTimeout(100);
+  } while (collections === 0);
   expect(most - held()).toBeGreaterThan(100 * MIB);
-  await setTimeout(100);
   expect(collections).toBe(1);
 
   // The heap has not grown since.
