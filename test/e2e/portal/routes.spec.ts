@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { buildPages } from '../../support/builds.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import {
   PASSWORD,
@@ -36,6 +37,7 @@ describe('every route of the portal', () => {
   const theirs: Record<string, string> = {};
 
   beforeAll(async () => {
+    await buildPages('src/portal/ui');
     await gateway.start();
     routes = portalRoutes(gateway.running.app);
     ours = (await gateway.account('ours')).accountId;
