@@ -276,13 +276,13 @@ export class PhonesController {
     return this.calls.answer(request, response, (call) => this.simulated.reply(call, body), 202);
   }
 
-  @Post('api/phones/fate')
-  fate(
+  @Post('api/phones/report')
+  report(
     @Body() body: unknown,
     @Req() request: DashboardRequest,
     @Res() response: unknown,
   ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.simulated.fate(call, body), 202);
+    return this.calls.answer(request, response, (call) => this.simulated.report(call, body), 202);
   }
 
   @Get('api/phones/:id/html')

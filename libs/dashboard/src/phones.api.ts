@@ -136,11 +136,11 @@ export class PhonesApi {
   }
 
   /** A report of the simulator about one of its messages. */
-  async fate(call: ApiCall, body: unknown): Promise<object> {
+  async report(call: ApiCall, body: unknown): Promise<object> {
     const simulators = this.#simulators(call);
     const fields = new Fields(body);
     const id = fields.need('messageId', 64);
-    const fate = fields.need('fate', 32);
+    const status = fields.need('status', 32);
     fields.done();
     const message = await this.parts.history.message(id, { tenants: call.access.tenants });
     const { tenant, channel, provider, submissionId, recipient } = message;
@@ -148,16 +148,16 @@ export class PhonesApi {
     if (!simulator || submissionId === null || recipient === '')
       throw unknownId('message of the simulator');
     const { channels } = this.parts;
-    const known = channels.statusesOf(channel).find(([status]) => status === fate)?.[1];
-    const isEvent = channels.find(channel)?.events?.includes(fate) ?? false;
+    const known = channels.statusesOf(channel).find(([name]) => name === status)?.[1];
+    const isEvent = channels.find(channel)?.events?.includes(status) ?? false;
     if (!known?.reported && !isEvent) {
       const names = channels.statusesOf(channel).filter(([, { reported }]) => reported);
       const listed = names.map(([name]) => name).join(', ');
-      fields.refuse('fate', `must be an event of the channel, or one of ${listed}`);
+      fields.refuse('status', `must be an event of the channel, or one of ${listed}`);
       fields.done();
     }
     await call.audit({ action: 'phone.reported', tenant, subject: id });
-    await simulator.report(submissionId, recipient, { status: fate, rawStatus: fate });
+    await simulator.report(submissionId, recipient, { status, rawStatus: status });
     return {};
   }
 

@@ -654,13 +654,13 @@ describeEachDatabase(
 
       it('a chosen status becomes a report, and an unknown status is refused by name', async () => {
         access = ADMIN;
-        const { body } = await post('phones/fate', { messageId: message(), fate: 'read' });
+        const { body } = await post('phones/report', { messageId: message(), status: 'read' });
         expect(body).toEqual({});
         expect((await api(`messages/${message()}`)).status).toBe('read');
-        const wrong = await post('phones/fate', { messageId: message(), fate: 'eaten' });
-        expect(wrong.body.error.fields).toMatchObject([{ path: 'fate' }]);
-        const foreign = { messageId: `${ids['other']}-0`, fate: 'read' };
-        expect((await post('phones/fate', foreign)).status).toBe(404);
+        const wrong = await post('phones/report', { messageId: message(), status: 'eaten' });
+        expect(wrong.body.error.fields).toMatchObject([{ path: 'status' }]);
+        const foreign = { messageId: `${ids['other']}-0`, status: 'read' };
+        expect((await post('phones/report', foreign)).status).toBe(404);
         expect(audited.map(({ action }) => action)).toEqual(['phone.reported']);
       });
 

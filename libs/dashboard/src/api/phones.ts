@@ -1,6 +1,6 @@
 import type { Timestamp } from './common.js';
 
-// GET api/phones → PhonesAnswer, POST api/phones/reply, POST api/phones/fate
+// GET api/phones → PhonesAnswer, POST api/phones/reply, POST api/phones/report
 // (simulator only, else 404; need `act`)
 
 /** Newest messages to simulated recipients, with whole addresses and content: no person gets them. */
@@ -25,7 +25,7 @@ export interface Phone {
 }
 
 export interface PhoneMessage {
-  /** Id of a message to the phone, for `api/phones/fate`. */
+  /** Id of a message to the phone, for `api/phones/report`. */
   readonly id: string;
   /** `in`: the phone got it. `out`: the phone's owner wrote it. */
   readonly direction: 'in' | 'out';
@@ -66,8 +66,8 @@ export interface ReplyRequest {
 }
 
 /** → 202 `{}`. The report goes the way of a provider's report. */
-export interface FateRequest {
+export interface ReportRequest {
   readonly messageId: string;
   /** A status that reports may have, or an event of the channel. */
-  readonly fate: string;
+  readonly status: string;
 }

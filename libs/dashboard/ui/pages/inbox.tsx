@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { InboxEmail } from '../../src/api.js';
 import { fullTime } from '../app/format.js';
 import { Button, Card, Facts, Time } from '../components/basics.js';
-import { Fates } from './fates.js';
+import { ReportButtons } from './report-buttons.js';
 
 /** E-mails to simulated recipients, as a mail program shows them. */
 export function Inbox({ emails }: { emails: readonly InboxEmail[] }): JSX.Element {
@@ -64,7 +64,7 @@ function Email({ email }: { email: InboxEmail }): JSX.Element {
       ) : (
         <p class="message-text">{email.text ?? 'This e-mail has no text.'}</p>
       )}
-      <Fates channel={email.channel} message={email} />
+      <ReportButtons channel={email.channel} message={email} />
     </article>
   );
 }

@@ -17,7 +17,7 @@ import {
   Skeleton,
 } from '../components/basics.js';
 import { Icon } from '../components/icon.js';
-import { Fates } from './fates.js';
+import { ReportButtons } from './report-buttons.js';
 import { Inbox } from './inbox.js';
 import { SendButton } from './send-dialog.js';
 
@@ -111,7 +111,7 @@ function DrawnPhone({ phone }: { phone: Phone }): JSX.Element {
             )}
           </p>
         )}
-        {message && <Fates channel={phone.channel} message={message} />}
+        {message && <ReportButtons channel={phone.channel} message={message} />}
       </div>
     </section>
   );
@@ -153,7 +153,7 @@ function PhoneBubble(props: {
           aria-pressed={props.chosen}
           onClick={props.choose}
         >
-          <span class="hidden">Choose the fate of this message</span>
+          <span class="hidden">Choose the status of this message</span>
         </button>
       </footer>
     </li>

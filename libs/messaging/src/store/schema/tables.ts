@@ -139,7 +139,7 @@ const COLUMNS = {
     /** Number of requests with the message. */
     attempt: 'small NOT NULL',
     /** Failures that count against `maxAttempts`. */
-    strikes: 'small NOT NULL DEFAULT 0',
+    counted_failures: 'small NOT NULL DEFAULT 0',
     sequence: 'small NOT NULL DEFAULT 0',
     recipient: 'address NOT NULL',
     reference: 'key',

@@ -72,11 +72,11 @@ function statementsFor(dialect: Dialect) {
         v_first: ['int', ({ firstPosition }) => firstPosition],
         v_last: ['int', ({ lastPosition }) => lastPosition],
         v_error: ['key', ({ errorCode }) => errorCode],
-        v_strikes: ['int', ({ countedFailures }) => countedFailures],
+        v_counted_failures: ['int', ({ countedFailures }) => countedFailures],
       },
       {
         table: 'messaging_message',
-        set: 'error_code = v_error, strikes = v_strikes',
+        set: 'error_code = v_error, counted_failures = v_counted_failures',
         where: `${isMember(dialect)}
           AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
       },

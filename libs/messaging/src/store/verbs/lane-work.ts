@@ -191,12 +191,12 @@ function statementsFor(dialect: Dialect) {
     probe: planOf(dialect, '?', '?', { parkedLast: true }),
     nextDue: `SELECT v_lane AS lane, ${now} AS now, ${heads.map((head, n) => `${head} AS due${n}`).join(', ')}
       FROM ${lanes.sql}`,
-    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt AS attempts, m.strikes AS "countedFailures", m.refused_by AS "refusedBy" FROM ${queued}
+    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt AS attempts, m.counted_failures AS "countedFailures", m.refused_by AS "refusedBy" FROM ${queued}
       AND (m.due_at IS NULL OR m.due_at <= ${now}) ORDER BY m.batch, m.position`,
     deferred: `SELECT m.batch, min(m.due_at) AS "dueAt" FROM ${queued} AND m.due_at > ${now} GROUP BY m.batch`,
     open: `SELECT s.batch, s.n, s.provider, s.first_position AS "firstPosition", s.last_position AS "lastPosition",
         s.attempt, s.first_sent_at AS "firstSentAt", s.error_code AS "errorCode", s.error_text AS "errorText", ${headColumns(dialect)}, coalesce(s.content, b.content) AS content,
-        m.position, m.recipient, m.strikes AS "countedFailures"
+        m.position, m.recipient, m.counted_failures AS "countedFailures"
       FROM messaging_submission s ${dialect.join} messaging_batch b ON b.id = s.batch
       JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
         AND m.submission = s.n

@@ -65,7 +65,7 @@ export function statementsFor(dialect: Dialect) {
         v_batch: ['uuid', ({ outcome }) => outcome.batch],
         v_position: ['int', ({ position }) => position],
         v_attempt: ['int', ({ outcome }) => outcome.attempts],
-        v_strikes: ['int', ({ outcome }) => outcome.countedFailures],
+        v_counted_failures: ['int', ({ outcome }) => outcome.countedFailures],
         v_error: ['key', ({ errorCode }) => errorCode],
         v_refused_by: ['key', ({ outcome }) => outcome.refusedBy],
         v_defer: ['bigint', ({ outcome }) => Math.round((outcome.waitFor ?? 0) * 1_000)],
@@ -75,7 +75,7 @@ export function statementsFor(dialect: Dialect) {
         set: `status = ${STATUS_RANK.queued}, submission = NULL, 
         error_code = coalesce(v_error, error_code),
         refused_by = CASE WHEN v_refused_by IS NULL THEN refused_by ELSE nullif(v_refused_by, '') END,
-        attempt = coalesce(v_attempt, attempt), strikes = coalesce(v_strikes, strikes),
+        attempt = coalesce(v_attempt, attempt), counted_failures = coalesce(v_counted_failures, counted_failures),
         due_at = CASE WHEN v_defer > 0 THEN ${dialect.now} + v_defer END`,
         where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
         AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,

@@ -7,38 +7,38 @@ import { StatusBadge, words } from '../components/badge.js';
 import { Button, ErrorNotice } from '../components/basics.js';
 
 /** Buttons that choose the simulated network's next report of a message. */
-export function Fates(props: {
+export function ReportButtons(props: {
   channel: string;
   message: { readonly id: string; readonly status: string | null };
 }): JSX.Element | null {
   const { message } = props;
   const channel = useChannel(props.channel);
-  const decide = useAction(async (fate: string) => {
-    await call('POST', 'api/phones/fate', { messageId: message.id, fate });
-    toast(`The network reports: ${words(fate)}`);
+  const report = useAction(async (status: string) => {
+    await call('POST', 'api/phones/report', { messageId: message.id, status });
+    toast(`The network reports: ${words(status)}`);
   });
   if (!channel) return null;
-  const fates = [
+  const reports = [
     ...channel.statuses.filter(({ reported }) => reported).map(({ name }) => name),
     ...channel.events,
   ];
   return (
-    <fieldset class="fates">
+    <fieldset class="report-buttons">
       <legend>
-        Fate of the message{' '}
+        Status of the message{' '}
         {message.status && <StatusBadge channel={props.channel} status={message.status} />}
       </legend>
       <div class="chips">
-        {fates.map((fate) => (
-          <Button key={fate} onClick={() => void decide.run(fate)} disabled={decide.busy}>
-            {words(fate)}
+        {reports.map((status) => (
+          <Button key={status} onClick={() => void report.run(status)} disabled={report.busy}>
+            {words(status)}
           </Button>
         ))}
         <a class="button quiet" href={`messages/${message.id}`}>
           Timeline
         </a>
       </div>
-      <ErrorNotice error={decide.error} />
+      <ErrorNotice error={report.error} />
     </fieldset>
   );
 }
