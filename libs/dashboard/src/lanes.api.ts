@@ -45,6 +45,7 @@ export class LanesApi {
           rateNow: provider.rate,
           inFlight: provider.inFlight,
           connections: provider.connections,
+          places: provider.places,
           pausedLanes: lanes.map(({ lane }) => lane),
           pause: reason === null ? null : reasonOf(reason, provider.name).title,
         };

@@ -56,6 +56,8 @@ export interface ProviderItem {
   readonly inFlight: number;
   /** Most requests at a time of one process; `null`: unlimited. */
   readonly connections: number | null;
+  /** Connections that all processes hold and may hold, where it limits them; `null`: it does not. */
+  readonly places: { readonly taken: number; readonly most: number } | null;
   /** Lanes that rest because of this provider. */
   readonly pausedLanes: readonly string[];
   /** The reason of the first of them in words. */

@@ -188,6 +188,11 @@ function ProviderTable({ providers }: { providers: ProvidersAnswer['data'] }): J
             connections === null ? inFlight : `${inFlight} of ${connections}`,
         },
         {
+          title: 'Connections',
+          number: true,
+          cell: ({ places }) => (places ? `${places.taken} of ${places.most}` : '–'),
+        },
+        {
           title: 'State',
           cell: ({ pausedLanes, pause }) =>
             pausedLanes.length > 0 ? (
