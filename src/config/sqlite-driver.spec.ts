@@ -41,6 +41,36 @@ describe('SqliteDriver', () => {
     });
   });
 
+  describe('on a file that two connections share', () => {
+    const begin = 'BEGIN IMMEDIATE';
+    const open = () => new SqliteDriver(join(directory, 'app.sqlite'));
+    const expectFree = () => {
+      const other = open();
+      other.exec(begin);
+      other.close();
+    };
+
+    it('a connection that closes within a transaction releases its lock', () => {
+      const driver = open();
+      const statement = driver.prepare(begin);
+      statement.run();
+      expect(expectFree).toThrow('database is locked');
+      driver.close();
+      expectFree();
+      // Referred to until here, so that it is not collected.
+      expect(statement.reader).toBe(false);
+    });
+
+    it('a statement that was prepared before its connection closed is refused', () => {
+      const driver = open();
+      const [statement, query] = [driver.prepare(begin), driver.prepare('SELECT 1')];
+      driver.close();
+      expect(() => statement.run()).toThrow('The database connection is not open');
+      expect(() => query.all()).toThrow('The database connection is not open');
+      expectFree();
+    });
+  });
+
   describe('on a file that other users may read', () => {
     const rightsOf = async (path: string): Promise<string> =>
       ((await stat(path)).mode & 0o777).toString(8);

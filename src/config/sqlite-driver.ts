@@ -31,11 +31,17 @@ export class SqliteDriver {
   }
 
   prepare(sql: string) {
-    const statement = this.#database.prepare<unknown[]>(sql);
+    const database = this.#database;
+    const statement = database.prepare<unknown[]>(sql);
+    // On a closed database libsql would run it, and keep a lock that it takes for ever.
+    const opened = () => {
+      if (!database.open) throw new TypeError('The database connection is not open');
+      return statement;
+    };
     return {
       reader: statement.reader,
-      run: (...values: unknown[]) => statement.run(values.map(bindable)),
-      all: (...values: unknown[]) => statement.all(values.map(bindable)).map(withBuffers),
+      run: (...values: unknown[]) => opened().run(values.map(bindable)),
+      all: (...values: unknown[]) => opened().all(values.map(bindable)).map(withBuffers),
     };
   }
 
@@ -48,6 +54,8 @@ export class SqliteDriver {
   }
 
   close(): void {
+    // libsql keeps a closed database, with its locks, until the last statement is collected.
+    if (this.inTransaction) this.#database.exec('ROLLBACK');
     this.#database.close();
   }
 }
