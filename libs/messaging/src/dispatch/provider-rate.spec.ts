@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Clock } from '../ports/clock.js';
+import type { ReservedSlots } from '../store/verbs/lanes.js';
 import { ProviderRate } from './provider-state.js';
 
 /** Milliseconds of virtual time, shared by clock and database. */
@@ -21,12 +22,16 @@ class VirtualTime implements Clock {
     return 'id';
   }
 
-  reserve = (_key: string, count: number, interval: number): Promise<number> => {
-    const from = Math.max(this.#until, this.at);
-    this.#until = from + count * interval;
-    return Promise.resolve(from - this.at);
+  reserve = (_key: string, count: number, interval: number): Promise<ReservedSlots> => {
+    const now = this.at + AHEAD;
+    const first = Math.max(this.#until, now);
+    this.#until = first + count * interval;
+    return Promise.resolve({ first, now });
   };
 }
+
+/** Milliseconds by which the database's clock is ahead. */
+const AHEAD = 5_000_000;
 
 const PER = 1_000;
 
@@ -91,4 +96,46 @@ it('steady demand uses nearly all of the rate', async () => {
     }
   }
   expect(started / 20).toBeGreaterThan(500 * 0.9);
+});
+
+it('no window has more starts than the rate where the database takes long for a call, before or after it reads its clock', async () => {
+  const latency = fc.oneof(
+    { weight: 9, arbitrary: fc.constant(0) },
+    fc.integer({ min: 0, max: 90 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(latency, latency), { minLength: 20, maxLength: 40 }),
+      async (latencies) => {
+        const time = new VirtualTime();
+        const events: { readonly at: number; readonly run: () => void }[] = [];
+        const after = (ms: number) =>
+          new Promise<void>((run) => void events.push({ at: time.at + ms, run }));
+        let calls = 0;
+        const reserve: VirtualTime['reserve'] = async (...asked) => {
+          const [before, answer] = latencies[calls++ % latencies.length] ?? [0, 0];
+          await after(before);
+          const slots = await time.reserve(...asked);
+          await after(answer);
+          return slots;
+        };
+        const rate = new ProviderRate({ reserve }, time, 'provider x', 40, PER);
+        const starts: number[] = [];
+        for (const end = time.at + 5_000; time.at < end; time.at++) {
+          for (const { at, run } of events.splice(0))
+            if (at <= time.at) run();
+            else events.push({ at, run });
+          // The answer passes through several promises.
+          await new Promise(setImmediate);
+          if (rate.delay(1, time.at) > 0) continue;
+          rate.start(1, time.at);
+          starts.push(time.at);
+        }
+        expect(starts.length).toBeGreaterThan(50);
+        const over = starts.filter((start, n) => (starts[n + 40] ?? Infinity) - start < PER);
+        expect(over).toEqual([]);
+      },
+    ),
+    { numRuns: 20 },
+  );
 });

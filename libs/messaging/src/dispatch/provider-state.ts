@@ -182,6 +182,11 @@ export class ProviderRate {
   /** Further slots that are forfeited once they are reserved. */
   #owed = 0;
   #reserving = false;
+  /**
+   * Milliseconds by which the database's clock is ahead of ours, at most. A call that takes long gives
+   * a larger value; the least one is kept, so that slots of later reservations move apart only.
+   */
+  #ahead = Infinity;
 
   constructor(
     private readonly lanes: Pick<Lanes, 'reserve'>,
@@ -235,9 +240,11 @@ export class ProviderRate {
     const count = Math.max(n, Math.ceil(RESERVED_SPAN / this.#interval));
     const calledAt = this.clock.monotonic();
     try {
-      const firstIn = await this.lanes.reserve(this.key, count, this.#interval);
-      // The database reads its clock between call and answer; the midpoint approximates that time.
-      const from = (calledAt + this.clock.monotonic()) / 2 + firstIn;
+      const { first, now } = await this.lanes.reserve(this.key, count, this.#interval);
+      // The database read its clock between call and answer, unless the clock was set forward.
+      const wasSet = now - this.clock.monotonic() > this.#ahead;
+      this.#ahead = Math.min(wasSet ? Infinity : this.#ahead, now - calledAt);
+      const from = first - this.#ahead;
       for (let slot = 0; slot < count; slot++) this.#slots.push(from + slot * this.#interval);
       this.#forfeit();
     } catch {

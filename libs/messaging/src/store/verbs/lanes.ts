@@ -24,6 +24,13 @@ const MOST = 500;
 /** Longest time ahead for which slots of a rate are reserved, beside a hundred reservations, in ms. */
 const MOST_RESERVED = 600_000;
 
+/** Start times that one process has reserved. Milliseconds of the database's clock. */
+export interface ReservedSlots {
+  readonly first: number;
+  /** The time at the reservation. */
+  readonly now: number;
+}
+
 /**
  * Leases on database time, pauses, and rate slots of providers. Rows are locked in the order of
  * their keys; where many lanes share a statement, locked rows are skipped, so that two processes do
@@ -139,10 +146,11 @@ export class Lanes {
   }
 
   /**
-   * Reserves evenly spaced start times of a provider's rate, exclusive to this process. `interval`,
-   * and the result, the wait for the first one, are in milliseconds.
+   * Reserves evenly spaced start times of a provider's rate, exclusive to this process.
+   *
+   * @param interval milliseconds
    */
-  async reserve(key: string, count: number, interval: number): Promise<number> {
+  async reserve(key: string, count: number, interval: number): Promise<ReservedSlots> {
     const { dialect } = this.database;
     const span = Math.ceil(count * interval * 1_000);
     const keys = dialect.rows<string>({ v_key: ['key', (one) => one] });
@@ -163,7 +171,7 @@ export class Lanes {
       );
       return rows[0]!;
     });
-    return (Number(row.until) - span - Number(row.now)) / 1_000;
+    return { first: (Number(row.until) - span) / 1_000, now: Number(row.now) / 1_000 };
   }
 
   /** Requests that only the lane's holder may make; the result of each is whether it was made. */
