@@ -5,9 +5,13 @@ import { describeEachDatabase, type TestDatabase } from '../../support/databases
 import { eventually } from '../../support/eventually.js';
 import { Kannel } from '../../support/kannel.js';
 import { describeWithServer } from '../../support/servers.js';
+import { limitTests } from '../../support/time-limit.js';
 import { startKannelApp } from './kannel-app.js';
 
 const LIMIT = 60_000;
+// A test that kills bearerbox waits up to LIMIT for each of two batches.
+limitTests(150);
+
 /** Requests in flight, the module's default. */
 const CONCURRENCY = 32;
 let used = 0;
