@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../src/accounts/accounts.service.js';
-import { describeEachDatabase } from '../support/databases.js';
+import { describeOneDatabase } from '../support/databases.js';
 import { TestGateway } from '../e2e/gateway/test-gateway.js';
 
 const PHONE = '2348012345678';
 const CONTACTS = '/whatsapp/ng/v1/contacts';
 
-describeEachDatabase('malformed input', (db) => {
+describeOneDatabase('malformed input', (db) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
   beforeAll(async () => {

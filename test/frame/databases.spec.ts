@@ -1,6 +1,11 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { describeEachDatabase } from '../support/databases.js';
+import {
+  type DatabaseKind,
+  describeEachDatabase,
+  describeOneDatabase,
+  drawnFor,
+} from '../support/databases.js';
 
 const urls = new Set<string>();
 
@@ -26,4 +31,26 @@ describeEachDatabase('a private database', (db) => {
     const again = await db.open();
     expect(await again.query('SELECT name FROM sender')).toEqual([{ name: 'ACME' }]);
   });
+});
+
+const described: DatabaseKind[] = [];
+
+describeOneDatabase('a suite for one database', (db) => {
+  described.push(db.kind);
+
+  it('a suite for one database runs once, or on each database in the full form', () => {
+    expect(described).toHaveLength(process.env.DATABASES === 'each' ? 3 : 1);
+  });
+});
+
+it('suites for one database are spread over the databases', () => {
+  const drawn = Array.from({ length: 300 }, (_, n) =>
+    drawnFor(`suite ${n}`, ['sqlite', 'postgres', 'mariadb']),
+  );
+  for (const kind of ['sqlite', 'postgres', 'mariadb'] as const) {
+    const share = drawn.filter((one) => one === kind).length;
+    expect(share).toBeGreaterThan(70);
+    expect(share).toBeLessThan(130);
+  }
+  expect(drawnFor('suite 7', ['sqlite'])).toBe('sqlite');
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +7,11 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { SqliteDriver } from '../../src/config/sqlite-driver.js';
-import { describeWithServer } from './servers.js';
+import { describeWithServer, isThere } from './servers.js';
 
 export type DatabaseKind = 'sqlite' | 'postgres' | 'mariadb';
+
+const KINDS: readonly DatabaseKind[] = ['sqlite', 'postgres', 'mariadb'];
 
 /** Options of a suite beside its database. */
 export type DatabaseExtras = Pick<
@@ -57,7 +59,7 @@ interface Place {
 export function describeEachDatabase(
   title: string,
   body: (db: TestDatabase) => void,
-  kinds: readonly DatabaseKind[] = ['sqlite', 'postgres', 'mariadb'],
+  kinds: readonly DatabaseKind[] = KINDS,
 ): void {
   for (const kind of kinds) {
     if (kind === 'sqlite') describe(`${title} on sqlite`, () => describeOn(kind, makeFile, body));
@@ -66,6 +68,23 @@ export function describeEachDatabase(
         describeOn(kind, () => MAKERS[kind](server), body),
       );
   }
+}
+
+/**
+ * Describes promises that rest on the store's, whose contract holds on every kind of database: on one
+ * of those that are there, drawn by the title, so that each kind runs a third of such suites. With
+ * `DATABASES=each` on all of them.
+ */
+export function describeOneDatabase(title: string, body: (db: TestDatabase) => void): void {
+  const there = KINDS.filter((kind) => kind === 'sqlite' || isThere(kind));
+  const kinds = process.env.DATABASES === 'each' ? KINDS : [drawnFor(title, there)];
+  describeEachDatabase(title, body, kinds);
+}
+
+/** The same one for the same title, on every machine where the same are there. */
+export function drawnFor(title: string, kinds: readonly DatabaseKind[]): DatabaseKind {
+  const number = createHash('sha256').update(title).digest().readUInt32BE();
+  return kinds[number % kinds.length] ?? 'sqlite';
 }
 
 const MAKERS = { postgres: makeOnPostgres, mariadb: makeOnMariaDb };

@@ -44,6 +44,10 @@ export function describeUnless(missing: string | undefined, title: string, body:
   else describe.skip(`${title} — ${missing}`, body);
 }
 
+export function isThere(name: ServerName): boolean {
+  return find(name).missing === undefined;
+}
+
 /** The result of the probe before the run. */
 function find(name: ServerName): Server {
   const found = process.env.TEST_SERVERS;

@@ -3,12 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildGateway } from '../../support/builds.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { InterfaceServer } from '../../support/interface-server.js';
 import { Processes, type RunningGateway } from './built-gateway.js';
 
-describeEachDatabase('a gateway with two carriers, of which the first has not answered', (db) => {
+describeOneDatabase('a gateway with two carriers, of which the first has not answered', (db) => {
   const processes = new Processes();
   let directory: string;
   let environment: Record<string, string>;

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { DnsServer } from '../../support/dns-server.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
@@ -27,7 +27,7 @@ interface Callback {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-describeEachDatabase('bounces, complaints and inbound mail at the gateway', (db) => {
+describeOneDatabase('bounces, complaints and inbound mail at the gateway', (db) => {
   let relay: MailServer;
   let dns: DnsServer;
   let customer: Receiver;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import type { Scope } from '../../../src/accounts/accounts.tables.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { MailServer } from '../../support/mail-server.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
@@ -18,7 +18,7 @@ interface Row {
   readonly status: string;
 }
 
-describeEachDatabase('the email product of the gateway', (db) => {
+describeOneDatabase('the email product of the gateway', (db) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
   let customer: Receiver;

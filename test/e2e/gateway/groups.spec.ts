@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
-describeEachDatabase('groups of the gateway', (db) => {
+describeOneDatabase('groups of the gateway', (db) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
   let other: CreatedAccount;

@@ -6,12 +6,12 @@ import { DataSource } from 'typeorm';
 import { EnvironmentError, readEnvironment } from '../../../src/config/environment.js';
 import { startGateway } from '../../../src/gateway.js';
 import { PinoLogger } from '../../../src/http/pino.logger.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Credential } from '../../../src/accounts/accounts.tables.js';
 import { TestGateway } from './test-gateway.js';
 
-describeEachDatabase('a gateway that stops and starts again', (db) => {
+describeOneDatabase('a gateway that stops and starts again', (db) => {
   let gateway: TestGateway;
   beforeAll(() => {
     gateway = new TestGateway({ DATABASE_URL: db.url });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { minuteOfDay } from '../../../libs/messaging/src/policy/quiet-hours.policy.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from './test-gateway.js';
 
@@ -17,7 +17,7 @@ function aroundNow(): string {
     .join('-');
 }
 
-describeEachDatabase('a gateway with quiet hours and caps', (database) => {
+describeOneDatabase('a gateway with quiet hours and caps', (database) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
 

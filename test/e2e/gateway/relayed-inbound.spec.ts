@@ -6,7 +6,7 @@ import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from './test-gateway.js';
 
@@ -14,7 +14,7 @@ const WRITER = '2348012349910';
 const HOOK = '/messaging/delivery-reports';
 
 /** A chain of the sender's phone, the carrier's gateway, the tested gateway, and a customer's webhook. */
-describeEachDatabase('inbound messages through a gateway’s carrier', (database) => {
+describeOneDatabase('inbound messages through a gateway’s carrier', (database) => {
   const carrier = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   let gateway: TestGateway;
   let receiver: Receiver;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { decodeText, MessageAssembler, messageOf } from '@dundun/smpp';
 import { Webhook } from 'standardwebhooks';
 import { SmppCredentials } from '../../../src/smpp/smpp-credentials.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { SmppClient } from './smpp-client.js';
@@ -13,7 +13,7 @@ const NUMBER = '2348000000099';
 const WRITER = '2348012345602';
 const LONG = `Да ${'спасибо 🙂 '.repeat(20)}конец`;
 
-describeEachDatabase('inbound SMS over SMPP', (database) => {
+describeOneDatabase('inbound SMS over SMPP', (database) => {
   let gateway: TestGateway;
   let port: number;
   let client: SmppClient;

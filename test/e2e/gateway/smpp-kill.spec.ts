@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { encodeText, splitMessage } from '@dundun/smpp';
 import type { NewSmppCredential } from '../../../src/smpp/smpp-credentials.service.js';
 import { buildGateway } from '../../support/builds.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { Processes, type RunningGateway } from './built-gateway.js';
@@ -10,7 +10,7 @@ import { SmppClient, TO } from './smpp-client.js';
 
 const LONG = `Grüße ${'für 5 € und mehr '.repeat(20)}Ende`;
 
-describeEachDatabase('kill -9 of a gateway with SMPP binds', (db) => {
+describeOneDatabase('kill -9 of a gateway with SMPP binds', (db) => {
   const processes = new Processes();
   const clients: SmppClient[] = [];
   let environment: Record<string, string>;

@@ -10,7 +10,7 @@ import {
 } from '../../../src/smpp/smpp-credentials.service.js';
 import { SmppDeliveryStore } from '../../../src/smpp/smpp-delivery.store.js';
 import { SmppDelivery, SmppPart } from '../../../src/smpp/smpp.tables.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { ScriptedPeer } from '../../support/smpp/scripted-peer.js';
@@ -136,7 +136,7 @@ describe('limits of a bind', () => {
   });
 });
 
-describeEachDatabase('the purge of SMPP', (database) => {
+describeOneDatabase('the purge of SMPP', (database) => {
   const HOUR = 3_600_000;
   let gateway: TestGateway;
   let systemId: string;

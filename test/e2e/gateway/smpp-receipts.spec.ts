@@ -9,7 +9,7 @@ import {
   SmppCredentials,
 } from '../../../src/smpp/smpp-credentials.service.js';
 import { SmppDelivery } from '../../../src/smpp/smpp.tables.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { SmppClient, TO } from './smpp-client.js';
@@ -20,7 +20,7 @@ const LONG = `Grüße ${'für 5 € und mehr '.repeat(20)}Ende`;
 const UNDELIVERED = '2348012349901';
 const REFUSED = '2348012349903';
 
-describeEachDatabase('receipts over SMPP', (database) => {
+describeOneDatabase('receipts over SMPP', (database) => {
   const ports: number[] = [];
   const gateways: TestGateway[] = [];
   let account: CreatedAccount;

@@ -18,7 +18,7 @@ import {
   SmppCredentials,
 } from '../../../src/smpp/smpp-credentials.service.js';
 import { SmppPart } from '../../../src/smpp/smpp.tables.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { freePort } from '../../support/free-port.js';
 import { SmppClient, TO } from './smpp-client.js';
 import { TestGateway } from './test-gateway.js';
@@ -32,7 +32,7 @@ async function credential(gateway: TestGateway, account: CreatedAccount) {
   return gateway.running.app.get(SmppCredentials, { strict: false }).add(account.accountId);
 }
 
-describeEachDatabase('submit_sm', (database) => {
+describeOneDatabase('submit_sm', (database) => {
   let port: number;
   let gateway: TestGateway;
   let account: CreatedAccount;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import twilio from 'twilio';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { RecordingServer } from '../../support/recording-server.js';
 import { ReloadlyServer } from '../../support/reloadly-server.js';
@@ -14,7 +14,7 @@ const TOKEN = 'f'.repeat(32);
 /** Address of the proxy through which Twilio reaches the gateway. */
 const ORIGIN = 'https://gateway.example';
 
-describeEachDatabase('a gateway whose calls go through Twilio', (db) => {
+describeOneDatabase('a gateway whose calls go through Twilio', (db) => {
   let sids = 0;
   const server = new RecordingServer((_request, response) => {
     response.writeHead(201, { 'content-type': 'application/json' });
@@ -175,7 +175,7 @@ describeEachDatabase('a gateway whose calls go through Twilio', (db) => {
   });
 });
 
-describeEachDatabase('a gateway whose orders go to Reloadly', (db) => {
+describeOneDatabase('a gateway whose orders go to Reloadly', (db) => {
   const reloadly = new ReloadlyServer();
   let gateway: TestGateway;
   let account: CreatedAccount;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { VasService } from '@dundun/messaging';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { ReloadlyServer } from '../../support/reloadly-server.js';
 import { TestGateway } from './test-gateway.js';
@@ -10,7 +10,7 @@ import { TestGateway } from './test-gateway.js';
 // Each test starts two gateways.
 jest.setTimeout(120_000);
 
-describeEachDatabase('a gateway that restarts with another operator for orders', (db) => {
+describeOneDatabase('a gateway that restarts with another operator for orders', (db) => {
   const reloadly = new ReloadlyServer();
   let url: string;
   let gateway: TestGateway | undefined;

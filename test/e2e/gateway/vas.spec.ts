@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { VasService } from '@dundun/messaging';
 import { randomUUID } from 'node:crypto';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
-describeEachDatabase('orders through the gateway', (db) => {
+describeOneDatabase('orders through the gateway', (db) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
 

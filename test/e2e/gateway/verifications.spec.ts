@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { InterfaceServer } from '../../support/interface-server.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
-describeEachDatabase('one-time codes through the gateway', (db) => {
+describeOneDatabase('one-time codes through the gateway', (db) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
   let carrier: InterfaceServer;

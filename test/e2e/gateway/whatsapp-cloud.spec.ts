@@ -4,7 +4,7 @@ import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { EnvironmentError, readEnvironment } from '../../../src/config/environment.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { WhatsAppCloudServer } from '../../support/whatsapp-cloud-server.js';
 import { commandLine } from './command-line.js';
@@ -14,7 +14,7 @@ const HOOK = '/messaging/delivery-reports/whatsapp-cloud';
 const OURS = '2348000000001';
 const PERSON = '2348012345678';
 
-describeEachDatabase('a gateway whose WhatsApp messages go through Meta', (database) => {
+describeOneDatabase('a gateway whose WhatsApp messages go through Meta', (database) => {
   let cloud: WhatsAppCloudServer;
   let gateway: TestGateway;
   let receiver: Receiver;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import type { Template } from '../../../src/accounts/templates.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
 const APPROVED: Template = {
@@ -12,7 +12,7 @@ const APPROVED: Template = {
   params_count: 1,
 };
 
-describeEachDatabase('a WhatsApp message repeated under its key', (db) => {
+describeOneDatabase('a WhatsApp message repeated under its key', (db) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
   let next = 0;

@@ -1,11 +1,11 @@
 import { ContactsService } from '@dundun/messaging';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
-describeEachDatabase('WhatsApp through the gateway', (db) => {
+describeOneDatabase('WhatsApp through the gateway', (db) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
 

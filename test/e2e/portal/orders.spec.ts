@@ -7,14 +7,14 @@ import type {
   OpenOrders,
   PlacedOrder,
 } from '../../../src/portal/portal-api.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { type PortalClient, signedIn } from './portal-client.js';
 
 const TWO_DAYS = 2 * 86_400_000_000;
 
-describeEachDatabase('the orders of the portal', (database) => {
+describeOneDatabase('the orders of the portal', (database) => {
   let gateway: TestGateway;
   let account: { accountId: string; apiToken: string };
   let viewer: PortalClient;

@@ -24,7 +24,7 @@ import type {
   WebhookSecret,
 } from '../../../src/portal/portal-api.js';
 import { answer, Receiver } from '../../integration/webhooks/receiver.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { commandLine } from '../gateway/command-line.js';
 import { TestGateway } from '../gateway/test-gateway.js';
@@ -32,7 +32,7 @@ import { codeOf, PortalClient, signedIn } from './portal-client.js';
 
 const TO = '2348012345678';
 
-describeEachDatabase('the settings of an account', (database) => {
+describeOneDatabase('the settings of an account', (database) => {
   let gateway: TestGateway;
   let receiver: Receiver;
   let account: { accountId: string; apiToken: string; apiKey: string };

@@ -20,7 +20,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import PostalMime from 'postal-mime';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { statusNotification } from '../../support/mail-reports.js';
@@ -48,7 +48,7 @@ class Log {
 }
 
 /** A chain of the app's own store, the gateway's store, and the mail server of the recipients. */
-describeEachDatabase('a customer app and the gateway, on email', (database) => {
+describeOneDatabase('a customer app and the gateway, on email', (database) => {
   let relay: MailServer;
   let gateway: TestGateway;
   let account: CreatedAccount;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { SmppCredentials } from '../../../src/smpp/smpp-credentials.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { TestGateway } from '../gateway/test-gateway.js';
@@ -9,7 +9,7 @@ import { TestGateway } from '../gateway/test-gateway.js';
 const LONG = `Привет ${'мир 🙂 '.repeat(40)}конец`;
 
 /** `CARRIER=smpp` of one gateway binds to `SMPP_LISTEN` of the other. */
-describeEachDatabase('a gateway that sends over SMPP through another one', (database) => {
+describeOneDatabase('a gateway that sends over SMPP through another one', (database) => {
   let carrier: TestGateway;
   let gateway: TestGateway;
   let theirs: CreatedAccount;

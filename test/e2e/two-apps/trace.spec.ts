@@ -7,7 +7,7 @@ import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { http, MessagingModule, SmsService } from '@dundun/messaging';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { RecordedSpans } from '../../support/recorded-spans.js';
 import { TestGateway } from '../gateway/test-gateway.js';
@@ -17,7 +17,7 @@ const TEXT = 'canary-text-Zq7xW3';
 
 const name = (span: ReadableSpan): string => span.name;
 
-describeEachDatabase('a trace that begins in a customer’s app', (database) => {
+describeOneDatabase('a trace that begins in a customer’s app', (database) => {
   let spans: RecordedSpans;
   let gateway: TestGateway;
   let token: string;

@@ -7,7 +7,7 @@ import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { TestGateway } from '../gateway/test-gateway.js';
@@ -15,7 +15,7 @@ import { TestGateway } from '../gateway/test-gateway.js';
 const PATH = 'messaging/callbacks';
 
 /** A chain of the app's own store and the gateway's store. */
-describeEachDatabase('a customer app and the gateway, on orders', (database) => {
+describeOneDatabase('a customer app and the gateway, on orders', (database) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
   let app: INestApplication;

@@ -13,7 +13,7 @@ import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { TestGateway } from '../gateway/test-gateway.js';
@@ -31,7 +31,7 @@ class CallLog {
   }
 }
 
-describeEachDatabase('an app that calls through the gateway', (database) => {
+describeOneDatabase('an app that calls through the gateway', (database) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
   let app: INestApplication;

@@ -18,7 +18,7 @@ import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { TestGateway } from '../gateway/test-gateway.js';
@@ -37,7 +37,7 @@ class Inbox {
   }
 }
 
-describeEachDatabase('a customer app and the gateway, on WhatsApp', (database) => {
+describeOneDatabase('a customer app and the gateway, on WhatsApp', (database) => {
   const gateway = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   let account: CreatedAccount;
   let number: string;

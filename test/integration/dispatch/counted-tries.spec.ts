@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { UncertainFailure } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, textOf } from './dispatch-fixture.js';
 
@@ -8,7 +8,7 @@ const MAX_ATTEMPTS = 3;
 /** Longer than a drain lingers, in milliseconds. */
 const LONG = 1_100;
 
-describeEachDatabase('tries of a submission whose outcome is uncertain', (database) => {
+describeOneDatabase('tries of a submission whose outcome is uncertain', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

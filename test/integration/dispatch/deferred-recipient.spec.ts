@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { BouncedFailure, DeferredFailure } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
 
@@ -10,7 +10,7 @@ jest.setTimeout(120_000);
 const HOUR = 3_600_000;
 const [first, second, third] = ['2348012345671', '2348012345672', '2348012345673'] as const;
 
-describeEachDatabase('a recipient that is refused for now', (database) => {
+describeOneDatabase('a recipient that is refused for now', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

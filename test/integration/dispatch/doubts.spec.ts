@@ -6,7 +6,7 @@ import {
   type Submission,
   UncertainFailure,
 } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport, textOf } from './dispatch-fixture.js';
 import { intend, LANE } from './intend.js';
@@ -45,7 +45,7 @@ class AskedTransport extends ScriptedTransport {
   }
 }
 
-describeEachDatabase('a submission whose answer is lost', (database) => {
+describeOneDatabase('a submission whose answer is lost', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
 
 const SMALL = ['a', 'b', 'c'];
 
-describeEachDatabase('one rate for all lanes', (database) => {
+describeOneDatabase('one rate for all lanes', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
 
 const HOUR = 3_600_000;
 
-describeEachDatabase('lanes with work', (database) => {
+describeOneDatabase('lanes with work', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -6,11 +6,11 @@ import {
   UncertainFailure,
 } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, Gate, ScriptedTransport, textOf } from './dispatch-fixture.js';
 
-describeEachDatabase('a lane', (database) => {
+describeOneDatabase('a lane', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, textOf } from './dispatch-fixture.js';
 
@@ -11,7 +11,7 @@ const MAX_ATTEMPTS = 3;
 /** The provider's own wish, in milliseconds: our backoff would grow with every try. */
 const SOON = 5;
 
-describeEachDatabase('a batch alone in its lane', (database) => {
+describeOneDatabase('a batch alone in its lane', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { PausedFailure, type SmsService, WhatsAppService } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import type { FlatOptions } from '../../support/flat-options.js';
 import {
@@ -29,7 +29,7 @@ function two(connections?: number) {
   return { main, backup, providers: { main: () => main, backup: () => backup } };
 }
 
-describeEachDatabase('a lane that mixes providers', (database) => {
+describeOneDatabase('a lane that mixes providers', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);
@@ -159,7 +159,7 @@ describeEachDatabase('a lane that mixes providers', (database) => {
   });
 });
 
-describeEachDatabase('a rate limit that is lowered', (database) => {
+describeOneDatabase('a rate limit that is lowered', (database) => {
   const fixture = new DispatchFixture(database);
   afterEach(() => fixture.clear());
 

@@ -8,7 +8,7 @@ import {
   type SubmissionAccepted,
   type TransportCapabilities,
 } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
 
@@ -29,7 +29,7 @@ class OddTransport extends ScriptedTransport {
   }
 }
 
-describeEachDatabase('an answer that cannot be stored', (database) => {
+describeOneDatabase('an answer that cannot be stored', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
 import { LANE } from './intend.js';
 
 const HOUR = 3_600_000;
 
-describeEachDatabase('parked batches', (database) => {
+describeOneDatabase('parked batches', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

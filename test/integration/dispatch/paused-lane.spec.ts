@@ -2,7 +2,7 @@ import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { PausedFailure, type RateLimit, RetryableFailure } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
 
@@ -30,7 +30,7 @@ async function laneOf({ app }: DispatchApp): Promise<LaneRow> {
   };
 }
 
-describeEachDatabase('a lane that rests', (database) => {
+describeOneDatabase('a lane that rests', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);
@@ -71,7 +71,7 @@ describeEachDatabase('a lane that rests', (database) => {
   );
 });
 
-describeEachDatabase('a lane whose rate limit is nonsense', (database) => {
+describeOneDatabase('a lane whose rate limit is nonsense', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

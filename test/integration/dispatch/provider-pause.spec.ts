@@ -2,14 +2,14 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { failover, PausedFailure } from '@dundun/messaging';
 import type { Start } from '../../chaos/cluster.js';
 import { fullestWindow } from '../../chaos/fullest-window.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
 
 const HOUR = 3_600_000;
 const TENANTS = ['one', 'two', 'three', 'four'];
 
-describeEachDatabase('a provider that accepts nothing', (database) => {
+describeOneDatabase('a provider that accepts nothing', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -7,7 +7,7 @@ import {
   WhatsAppService,
 } from '@dundun/messaging';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import type { FlatOptions } from '../../support/flat-options.js';
 import { type DispatchApp, DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
@@ -21,7 +21,7 @@ function two() {
   return { main, backup, providers: { main: () => main, backup: () => backup } };
 }
 
-describeEachDatabase('several providers', (database) => {
+describeOneDatabase('several providers', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { http, kannel, UncertainFailure, WhatsAppService } from '@dundun/messaging';
 import type { ServerResponse } from 'node:http';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { InterfaceServer } from '../../support/interface-server.js';
 import { SendsmsServer, say as saysKannel } from '../../support/sendsms-server.js';
@@ -37,7 +37,7 @@ const AFTER_ACCEPTANCE: [string, Say][] = [
   ['a redirect', answer(302, '', { location: 'http://127.0.0.1:9/' })],
 ];
 
-describeEachDatabase('a provider that honours keys, behind a proxy', (database) => {
+describeOneDatabase('a provider that honours keys, behind a proxy', (database) => {
   let fixture: DispatchFixture;
   let service: InterfaceServer;
 
@@ -230,7 +230,7 @@ describeEachDatabase(
   ['sqlite', 'postgres'],
 );
 
-describeEachDatabase('a batch whose submissions all stay uncertain', (database) => {
+describeOneDatabase('a batch whose submissions all stay uncertain', (database) => {
   let fixture: DispatchFixture;
   beforeEach(() => {
     fixture = new DispatchFixture(database);
@@ -262,7 +262,7 @@ describeEachDatabase('a batch whose submissions all stay uncertain', (database) 
   );
 });
 
-describeEachDatabase('a provider without keys, behind a proxy', (database) => {
+describeOneDatabase('a provider without keys, behind a proxy', (database) => {
   let fixture: DispatchFixture;
   beforeEach(() => {
     fixture = new DispatchFixture(database);

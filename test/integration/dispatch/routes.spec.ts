@@ -11,7 +11,7 @@ import {
   UnroutableFailure,
   weighted,
 } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture, Gate, ScriptedTransport } from './dispatch-fixture.js';
 
@@ -38,7 +38,7 @@ const BY_COUNTRY = [
   { channel: 'sms', to: ['233'], use: 'b' },
 ];
 
-describeEachDatabase('routes between providers', (database) => {
+describeOneDatabase('routes between providers', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

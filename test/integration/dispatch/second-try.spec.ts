@@ -5,11 +5,11 @@ import {
   type SubmissionAccepted,
   UncertainFailure,
 } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport, textOf } from './dispatch-fixture.js';
 
-describeEachDatabase('a second try', (database) => {
+describeOneDatabase('a second try', (database) => {
   let fixture: DispatchFixture;
 
   beforeEach(() => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, Gate, textOf } from './dispatch-fixture.js';
 
@@ -9,7 +9,7 @@ jest.setTimeout(120_000);
 
 const POISONS = ['poison 1', 'poison 2', 'poison 3'];
 
-describeEachDatabase('several batches of a lane that always fail', (database) => {
+describeOneDatabase('several batches of a lane that always fail', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

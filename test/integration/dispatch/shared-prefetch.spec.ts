@@ -10,7 +10,7 @@ import { registryOf } from '../../../libs/messaging/src/channels/built-in-channe
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { PolicyPipeline } from '../../../libs/messaging/src/policy/policy-pipeline.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture, Gate, ScriptedTransport } from './dispatch-fixture.js';
 
@@ -21,7 +21,7 @@ const LEAST = 4;
 const CONCURRENCY = 2;
 const TENANTS = Array.from({ length: LANES }, (_, n) => `t${n}`);
 
-describeEachDatabase('the prefetch of all lanes', (database) => {
+describeOneDatabase('the prefetch of all lanes', (database) => {
   let fixture: DispatchFixture;
   const open: Dispatcher[] = [];
   beforeAll(() => {

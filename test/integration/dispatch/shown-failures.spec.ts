@@ -6,7 +6,7 @@ import {
   type Submission,
   UncertainFailure,
 } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import {
   type DispatchApp,
@@ -28,7 +28,7 @@ function failing(transport: ScriptedTransport, fail: () => void): () => void {
   return () => (ill = false);
 }
 
-describeEachDatabase('a failure of a provider', (database) => {
+describeOneDatabase('a failure of a provider', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

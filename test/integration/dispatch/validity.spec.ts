@@ -1,14 +1,14 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { UncertainFailure } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ForwardClock, ScriptedTransport } from './dispatch-fixture.js';
 import { intend, LANE } from './intend.js';
 
 const HOUR = 3_600_000;
 
-describeEachDatabase('a message whose time is over', (database) => {
+describeOneDatabase('a message whose time is over', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -29,7 +29,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 
 const FROM = 'Shop <orders@shop.example>';
@@ -71,7 +71,7 @@ class Events implements StatusListener {
 @Module({ providers: [Events, { provide: MESSAGING_STATUS_LISTENER, useExisting: Events }] })
 class EventsModule {}
 
-describeEachDatabase('email', (database) => {
+describeOneDatabase('email', (database) => {
   let app: TestingModule;
   let email: EmailService;
   let transport: RecordingTransport;

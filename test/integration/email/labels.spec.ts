@@ -13,7 +13,7 @@ import { Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 
 class After {
@@ -41,7 +41,7 @@ class AfterModule {}
 })
 class WithinModule {}
 
-describeEachDatabase('the events of an email', (database) => {
+describeOneDatabase('the events of an email', (database) => {
   it.each([
     ['after the commit', AfterModule],
     ['in the transaction and after it', WithinModule],

@@ -3,13 +3,13 @@ import { EmailService, MessagingModule } from '@dundun/messaging';
 import { smtp } from '@dundun/messaging/smtp';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { ScriptedSmtp } from '../../support/scripted-smtp.js';
 
 const MESSAGE = { from: 'shop@example.com', subject: 'Hello', text: 'Hello' };
 
-describeEachDatabase('the lane of an account for email', (database) => {
+describeOneDatabase('the lane of an account for email', (database) => {
   let app: TestingModule;
   let email: EmailService;
   let server: ScriptedSmtp;

@@ -12,7 +12,7 @@ import {
 } from '@dundun/messaging';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
+import { describeOneDatabase, type TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 
 /** Bounces every recipient until `accepts`. */
@@ -43,7 +43,7 @@ async function boot(database: TestDatabase, transport: MessageTransport): Promis
   return app.init();
 }
 
-describeEachDatabase('an email that bounced', (database) => {
+describeOneDatabase('an email that bounced', (database) => {
   it('a bounced email is sent again to its recipient alone, with its variables, labels and attachments', async () => {
     const transport = new BouncingTransport();
     const app = await boot(database, transport);
@@ -88,7 +88,7 @@ describeEachDatabase('an email that bounced', (database) => {
   });
 });
 
-describeEachDatabase('a one-time code that failed', (database) => {
+describeOneDatabase('a one-time code that failed', (database) => {
   it('a one-time code that failed is not sent again', async () => {
     const app = await boot(database, new BouncingTransport());
     try {

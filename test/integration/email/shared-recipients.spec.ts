@@ -9,7 +9,7 @@ import {
 } from '@dundun/messaging';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 
 const MESSAGE = { from: 'shop@shop.example', subject: 'Hello', text: 'Hello' };
@@ -29,7 +29,7 @@ class CountingTransport implements MessageTransport {
   }
 }
 
-describeEachDatabase('an email to recipients who see each other', (database) => {
+describeOneDatabase('an email to recipients who see each other', (database) => {
   let app: TestingModule;
   let email: EmailService;
   let transport: CountingTransport;

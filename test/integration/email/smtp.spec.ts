@@ -12,7 +12,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { MailServer } from '../../support/mail-server.js';
 import { sendMail } from '../../support/send-mail.js';
@@ -30,7 +30,7 @@ class Inbox {
 @Module({ providers: [Inbox], exports: [Inbox] })
 class InboxModule {}
 
-describeEachDatabase('email through an SMTP relay', (database) => {
+describeOneDatabase('email through an SMTP relay', (database) => {
   let app: TestingModule;
   let email: EmailService;
   let server: MailServer;
@@ -159,7 +159,7 @@ describeEachDatabase('email through an SMTP relay', (database) => {
   });
 });
 
-describeEachDatabase('email with onUncertain resend', (database) => {
+describeOneDatabase('email with onUncertain resend', (database) => {
   it('a lost answer repeats the same bytes under the same Message-ID, and the email is sent', async () => {
     const server = await MailServer.start();
     const mail = smtp({ url: server.url, tls: 'off', onUncertain: 'resend' });

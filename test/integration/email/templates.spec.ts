@@ -12,7 +12,7 @@ import { render } from '@react-email/render';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import Handlebars from 'handlebars';
 import { createElement } from 'react';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 
 interface Order {
   readonly name: string;
@@ -45,7 +45,7 @@ const templates = defineEmailTemplates({
   wordless: () => ({ subject: '' }),
 });
 
-describeEachDatabase('emails from templates', (database) => {
+describeOneDatabase('emails from templates', (database) => {
   let app: TestingModule;
   let email: EmailService;
 

@@ -13,7 +13,7 @@ import { Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Gate, ScriptedTransport } from '../dispatch/dispatch-fixture.js';
 
@@ -56,7 +56,7 @@ class ListenersModule {}
 const numbers = (count: number) =>
   Array.from({ length: count }, (_, n) => `23480${String(10_000_000 + n)}`);
 
-describeEachDatabase('the events of a cancel', (database) => {
+describeOneDatabase('the events of a cancel', (database) => {
   async function boot(transport = new ScriptedTransport()): Promise<TestingModule> {
     const app = await Test.createTestingModule({
       imports: [

@@ -10,7 +10,7 @@ import { MessagingHealthIndicator } from '@dundun/messaging/terminus';
 import { HealthIndicatorService } from '@nestjs/terminus';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import type { EngineHealth } from '../../../libs/messaging/src/ports/dispatch-engine.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture } from '../dispatch/dispatch-fixture.js';
 
@@ -29,7 +29,7 @@ class OldHealthIndicatorService extends HealthIndicatorService {
   }
 }
 
-describeEachDatabase('health checks', (database) => {
+describeOneDatabase('health checks', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -27,7 +27,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions, In } from 'typeorm';
-import { type DatabaseExtras, describeEachDatabase } from '../../support/databases.js';
+import { type DatabaseExtras, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { ScriptedTransport } from '../dispatch/dispatch-fixture.js';
 
@@ -71,7 +71,7 @@ class ClosedGuard implements CanActivate {
   }
 }
 
-describeEachDatabase('the module inside an app', (database) => {
+describeOneDatabase('the module inside an app', (database) => {
   let app: INestApplication | undefined;
   const sources: DataSource[] = [];
   afterEach(async () => {

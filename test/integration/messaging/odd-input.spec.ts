@@ -8,7 +8,7 @@ import {
   simulator,
   SmsService,
 } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 
 const NUL = 'a\0b';
 const LONE = '\ud800';
@@ -27,7 +27,7 @@ const ODD = [
 const CURSORS = [...ODD, ...ODD.map(cursorOf), cursorOf('9'.repeat(15)), cursorOf(NOWHERE)];
 const DATES = [new Date(Number.NaN), new Date(-1), new Date(8.64e15)];
 
-describeEachDatabase('odd input', (database) => {
+describeOneDatabase('odd input', (database) => {
   let app: TestingModule;
   let sms: SmsService;
   let sent: string;

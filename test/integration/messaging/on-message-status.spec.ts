@@ -11,7 +11,7 @@ import { afterEach, expect, it, jest } from '@jest/globals';
 import { Injectable, Logger, type Provider, Scope } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 
 const TO = '2348012345678';
@@ -68,7 +68,7 @@ class OfRequest {
   on(): void {}
 }
 
-describeEachDatabase('@OnMessageStatus()', (database) => {
+describeOneDatabase('@OnMessageStatus()', (database) => {
   let app: TestingModule | undefined;
   afterEach(async () => {
     await app?.close();

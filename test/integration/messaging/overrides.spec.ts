@@ -14,7 +14,7 @@ import {
 } from '@dundun/messaging';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { ScriptedTransport } from '../dispatch/dispatch-fixture.js';
 
@@ -27,7 +27,7 @@ class LateClock {
 
 const TRACING = { step: (_: unknown, work: () => unknown) => work() };
 
-describeEachDatabase('the parts under exported tokens', (database) => {
+describeOneDatabase('the parts under exported tokens', (database) => {
   let app: TestingModule | undefined;
   afterEach(async () => {
     await app?.close();

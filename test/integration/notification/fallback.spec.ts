@@ -8,11 +8,11 @@ import {
 } from '@dundun/messaging';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { MINUTE, NotificationApp } from './notification-app.js';
 
-describeEachDatabase('the fallback of a notification', (database) => {
+describeOneDatabase('the fallback of a notification', (database) => {
   let app: NotificationApp;
   beforeAll(async () => {
     app = await NotificationApp.start(database);

@@ -13,11 +13,11 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { MINUTE, NotificationApp } from './notification-app.js';
 
-describeEachDatabase('sending notifications', (database) => {
+describeOneDatabase('sending notifications', (database) => {
   let app: NotificationApp;
   beforeAll(async () => {
     app = await NotificationApp.start(database);

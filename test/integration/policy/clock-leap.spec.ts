@@ -4,7 +4,7 @@ import { type Clock, ContactsService, SmsService } from '@dundun/messaging';
 import { InboundListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { bootApp } from './policy-app.js';
 
 const HOUR = 3_600_000;
@@ -17,7 +17,7 @@ class LeapingClock implements Clock {
   id = () => systemClock.id();
 }
 
-describeEachDatabase('a clock that went an hour ahead and is put right', (database) => {
+describeOneDatabase('a clock that went an hour ahead and is put right', (database) => {
   let app: TestingModule;
   let contacts: ContactsService;
   const clock = new LeapingClock();

@@ -13,7 +13,7 @@ import {
   type PolicyDecision,
 } from '@dundun/messaging';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
 import { HeldTransport } from './held.transport.js';
@@ -44,7 +44,7 @@ class ToldPolicy implements MessagingPolicy {
 
 const DENY: PolicyDecision = { decision: 'deny', code: 'told_so', reason: 'was told so' };
 
-describeEachDatabase('policy at dispatch', (database) => {
+describeOneDatabase('policy at dispatch', (database) => {
   let app: TestingModule;
   let sms: SmsService;
   let contacts: ContactsService;

@@ -10,7 +10,7 @@ import {
   simulator,
   WhatsAppService,
 } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 
 const handled = jest.fn();
 
@@ -55,7 +55,7 @@ class ClosedController {
   }
 }
 
-describeEachDatabase('@RequirePolicy()', (database) => {
+describeOneDatabase('@RequirePolicy()', (database) => {
   let app: INestApplication;
   let contacts: ContactsService;
   const [open, closed] = ['2348012345001', '2348012345002'];

@@ -12,11 +12,11 @@ import {
   SmsService,
 } from '@dundun/messaging';
 import { StatusListeners } from '../../../libs/messaging/src/ports/listeners.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { bootApp } from './policy-app.js';
 
-describeEachDatabase('policy at send()', (database) => {
+describeOneDatabase('policy at send()', (database) => {
   let app: TestingModule;
   let sms: SmsService;
   let contacts: ContactsService;

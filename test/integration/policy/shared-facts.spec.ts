@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import type { Logger } from 'typeorm';
 import { ContactsService, PolicyError, SmsService } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { bootApp } from './policy-app.js';
 
 /** Counts the questions about recipients. */
@@ -20,7 +20,7 @@ class Questions implements Logger {
   log(): void {}
 }
 
-describeEachDatabase('facts of concurrent sends', (database) => {
+describeOneDatabase('facts of concurrent sends', (database) => {
   const questions = new Questions();
   let app: TestingModule;
   let sms: SmsService;

@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { heldAnswer } from './paper.transport.js';
 import { report, ReportsApp } from './reports-app.js';
 
-describeEachDatabase('a batch cancelled while a request of it is on its way', (database) => {
+describeOneDatabase('a batch cancelled while a request of it is on its way', (database) => {
   let app: ReportsApp | undefined;
   afterEach(() => app?.close());
 

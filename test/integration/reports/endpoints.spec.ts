@@ -30,7 +30,7 @@ import {
 } from '@dundun/messaging';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { platforms, ReportsApp, TO } from './reports-app.js';
 
 const OTHER = '2348012345679';
@@ -92,7 +92,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describeEachDatabase('callback endpoints', (database) => {
+describeOneDatabase('callback endpoints', (database) => {
   describe.each(Object.keys(platforms))('on %s', (platform) => {
     let app: ReportsApp;
     beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { MessagingOperations } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { DispatchFixture } from '../dispatch/dispatch-fixture.js';
 import { report } from './reports-app.js';
 
-describeEachDatabase('reports that name no message', (database) => {
+describeOneDatabase('reports that name no message', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

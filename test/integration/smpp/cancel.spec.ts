@@ -11,7 +11,7 @@ import { Injectable } from '@nestjs/common';
 import { EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Smsc, type Submitted } from '../../support/smpp/smsc.js';
 
@@ -25,7 +25,7 @@ class Changes {
   }
 }
 
-describeEachDatabase('a cancel of messages that the SMSC has', (database) => {
+describeOneDatabase('a cancel of messages that the SMSC has', (database) => {
   let smsc: Smsc;
   let app: TestingModule;
   let sms: SmsService;

@@ -4,7 +4,7 @@ import { smpp } from '@dundun/messaging/smpp';
 import { encodePdu, type SmppSession } from '@dundun/smpp';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Relay } from '../../support/relay.js';
 import { Smsc } from '../../support/smpp/smsc.js';
@@ -52,7 +52,7 @@ const ENDING: readonly (readonly [string, Buffer])[] = [
   ['a PDU that is cut off, with nothing but answers after it', cutOff(LONG)],
 ];
 
-describeEachDatabase('an SMSC with faults', (database) => {
+describeOneDatabase('an SMSC with faults', (database) => {
   let smsc: Smsc;
   let relay: Relay;
   let app: TestingModule;

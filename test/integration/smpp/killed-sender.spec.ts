@@ -7,14 +7,14 @@ import { smpp } from '@dundun/messaging/smpp';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { buildProcesses } from '../../support/builds.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Smsc, type Submitted } from '../../support/smpp/smsc.js';
 
 const TO = '2348012345678';
 const LONG = `${'lorem ipsum '.repeat(35)}end`;
 
-describeEachDatabase('a process that is killed before the receipts of its messages', (database) => {
+describeOneDatabase('a process that is killed before the receipts of its messages', (database) => {
   let smsc: Smsc;
   let killed: ChildProcess;
   let app: TestingModule;

@@ -12,7 +12,7 @@ import { Injectable } from '@nestjs/common';
 import { EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Smsc, type Submitted } from '../../support/smpp/smsc.js';
 
@@ -31,7 +31,7 @@ class Changes {
   }
 }
 
-describeEachDatabase('messages to an SMSC', (database) => {
+describeOneDatabase('messages to an SMSC', (database) => {
   let smsc: Smsc;
   let app: TestingModule;
   let sms: SmsService;

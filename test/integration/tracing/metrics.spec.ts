@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { RetryableFailure } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { RecordedMetrics } from '../../support/recorded-metrics.js';
 import { DispatchFixture, ScriptedTransport } from '../dispatch/dispatch-fixture.js';
 
 const SMS = { 'messaging.system': 'dundun', 'messaging.destination.name': 'sms' };
 
-describeEachDatabase('OpenTelemetry metrics', (database) => {
+describeOneDatabase('OpenTelemetry metrics', (database) => {
   const fixture = new DispatchFixture(database);
   let recorded: RecordedMetrics;
   beforeEach(() => void (recorded = RecordedMetrics.register()));

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
 import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { RecordedSpans } from '../../support/recorded-spans.js';
 import { DispatchFixture, ScriptedTransport } from '../dispatch/dispatch-fixture.js';
@@ -17,7 +17,7 @@ const reported = (reference: string) => ({
   providerTime: new Date(),
 });
 
-describeEachDatabase('a traced message', (database) => {
+describeOneDatabase('a traced message', (database) => {
   const fixture = new DispatchFixture(database);
   let spans: RecordedSpans;
   afterEach(async () => {

@@ -18,7 +18,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { randomInt, randomUUID } from 'node:crypto';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { StatementLog } from '../../support/statement-log.js';
 import { eventually } from '../../support/eventually.js';
 import { ForwardClock } from '../dispatch/dispatch-fixture.js';
@@ -42,7 +42,7 @@ class Recorder implements MessageTransport {
   }
 }
 
-describeEachDatabase('one-time codes', (database) => {
+describeOneDatabase('one-time codes', (database) => {
   let app: TestingModule;
   let codes: VerificationService;
   let recorder: Recorder;

@@ -25,7 +25,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 
 const FROM = '2348000000001';
@@ -74,7 +74,7 @@ class Events implements StatusListener {
 @Module({ providers: [Events, { provide: MESSAGING_STATUS_LISTENER, useExisting: Events }] })
 class EventsModule {}
 
-describeEachDatabase('voice', (database) => {
+describeOneDatabase('voice', (database) => {
   let app: TestingModule;
   let voice: VoiceService;
   let carrier: ManualCarrier;
@@ -401,7 +401,7 @@ function zonesOf(phone: string): readonly string[] {
   return phone === QUIET ? ['Africa/Lagos'] : [];
 }
 
-describeEachDatabase('voice on the simulator', (database) => {
+describeOneDatabase('voice on the simulator', (database) => {
   let app: TestingModule;
   let voice: VoiceService;
 

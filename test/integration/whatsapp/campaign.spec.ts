@@ -3,7 +3,7 @@ import type { TestingModule } from '@nestjs/testing';
 import { type Clock, ContactsService, WhatsAppService } from '@dundun/messaging';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { HeldTransport } from '../policy/held.transport.js';
 import { bootApp } from '../policy/policy-app.js';
@@ -21,7 +21,7 @@ class LeapingClock implements Clock {
   id = () => systemClock.id();
 }
 
-describeEachDatabase('a STOP in the middle of a WhatsApp campaign', (database) => {
+describeOneDatabase('a STOP in the middle of a WhatsApp campaign', (database) => {
   let app: TestingModule;
   let whatsApp: WhatsAppService;
   let transport: HeldTransport;

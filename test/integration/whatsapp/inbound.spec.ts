@@ -20,7 +20,7 @@ import {
 import { InboundListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -36,7 +36,7 @@ class LeapingClock implements Clock {
   id = () => systemClock.id();
 }
 
-describeEachDatabase('inbound messages', (database) => {
+describeOneDatabase('inbound messages', (database) => {
   let app: INestApplication;
   let url: string;
   let contacts: ContactsService;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { ContactsService, simulator, WhatsAppService } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { whileInUse } from '../../support/while-in-use.js';
 import { bootApp } from '../policy/policy-app.js';
 
 const FROM = '2348000000001';
 
-describeEachDatabase('a WhatsApp message that another process dispatches', (database) => {
+describeOneDatabase('a WhatsApp message that another process dispatches', (database) => {
   let accepting: TestingModule;
   let dispatching: TestingModule;
   let whatsApp: WhatsAppService;

@@ -17,13 +17,13 @@ import {
   twilioSignature,
   WhatsAppService,
 } from '@dundun/messaging';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 
 const SECRET = 'a-secret-of-many-letters';
 const ORIGIN = 'https://app.example.com';
 const OUR_NUMBER = '2348000000001';
 
-describeEachDatabase('inbound messages at other providers', (database) => {
+describeOneDatabase('inbound messages at other providers', (database) => {
   let app: NestFastifyApplication;
   let url: string;
   let contacts: ContactsService;

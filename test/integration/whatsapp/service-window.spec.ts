@@ -8,7 +8,7 @@ import {
   WhatsAppService,
 } from '@dundun/messaging';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
 import { HeldTransport } from '../policy/held.transport.js';
@@ -33,7 +33,7 @@ class LeapingClock implements Clock {
   id = () => systemClock.id();
 }
 
-describeEachDatabase('the customer service window', (database) => {
+describeOneDatabase('the customer service window', (database) => {
   let app: TestingModule;
   let whatsApp: WhatsAppService;
   let contacts: ContactsService;

@@ -15,14 +15,14 @@ import {
   whatsappCloudParser,
   whatsappCloudSignature,
 } from '@dundun/messaging/whatsapp-cloud';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { WhatsAppCloudServer } from '../../support/whatsapp-cloud-server.js';
 
 const RECIPIENT = '2348012345678';
 const FIELD = 'message_template_status_update';
 
-describeEachDatabase('templates as Meta lists them', (database) => {
+describeOneDatabase('templates as Meta lists them', (database) => {
   let app: NestFastifyApplication;
   let cloud: WhatsAppCloudServer;
   let whatsapp: WhatsAppService;

@@ -13,7 +13,7 @@ import {
   whatsappCloudParser,
   whatsappCloudSignature,
 } from '@dundun/messaging/whatsapp-cloud';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { refuse, WhatsAppCloudServer } from '../../support/whatsapp-cloud-server.js';
 
@@ -21,7 +21,7 @@ const OUR_NUMBER = '2348000000001';
 const RECIPIENT = '2348012345678';
 const CONSENT = { channel: 'whatsapp', source: 'test' };
 
-describeEachDatabase('the WhatsApp Cloud API', (database) => {
+describeOneDatabase('the WhatsApp Cloud API', (database) => {
   let app: NestFastifyApplication;
   let cloud: WhatsAppCloudServer;
   let whatsapp: WhatsAppService;

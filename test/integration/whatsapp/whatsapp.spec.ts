@@ -13,7 +13,7 @@ import {
   WhatsAppService,
 } from '@dundun/messaging';
 import { ReportRecorder } from '../../../libs/messaging/src/store/verbs/report.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { bootApp } from '../policy/policy-app.js';
 
@@ -28,7 +28,7 @@ const rateCard = {
   whatsapp: { utility: '6.7', marketing: '51.6', service: '0' },
 };
 
-describeEachDatabase('WhatsApp', (database) => {
+describeOneDatabase('WhatsApp', (database) => {
   let app: TestingModule;
   let whatsApp: WhatsAppService;
   let contacts: ContactsService;
