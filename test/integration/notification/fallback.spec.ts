@@ -182,9 +182,37 @@ describeOneDatabase('the fallback of a notification', (database) => {
       };
       await app.advance(2 * MINUTE);
       await eventually(async () => expect(app.sent(to)).toContain('sms'));
-      await app.until(id, 'sent', 'queued');
       await app.report(id, 0, 'delivered');
-      await app.until(id, 'delivered', 'cancelled');
+      await eventually(async () => {
+        await app.advance(5_000);
+        const { steps } = await app.find(id);
+        expect(steps.map(({ status }) => status)).toEqual(['delivered', 'cancelled']);
+      });
+    });
+
+    it('a late report of the first message withdraws the second one that was in flight and was not accepted', async () => {
+      const to = await app.person();
+      const id = await app.send(to, { fallback: { after: '2m', unless: 'delivered' } });
+      await app.until(id, 'sent');
+      let answer = (): void => undefined;
+      const answered = new Promise<void>((resolve) => (answer = resolve));
+      app.transport.script = async ({ channel }) => {
+        if (channel !== 'sms') return;
+        await answered;
+        throw new DeferredFailure('throttled', 'no', 60 * MINUTE, 120 * MINUTE);
+      };
+      await app.advance(2 * MINUTE);
+      await eventually(async () => expect(app.sent(to)).toContain('sms'));
+      await app.report(id, 0, 'delivered');
+      await app.untilIt(id, 'delivered');
+      expect((await app.find(id)).steps[1]).toMatchObject({ status: 'sending' });
+      answer();
+      await eventually(async () => {
+        await app.advance(5_000);
+        const { steps } = await app.find(id);
+        expect(steps.map(({ status }) => status)).toEqual(['delivered', 'cancelled']);
+      });
+      expect(app.sent(to)).toEqual(['whatsapp', 'sms']);
     });
 
     it('a report that never comes leaves the notification undecided', async () => {

@@ -45,7 +45,7 @@ export type NotificationDecision =
   | { readonly kind: 'rest' };
 
 /** Wait until a message that may become queued again is looked at again. */
-const LOOK_AGAIN = 2_000;
+export const LOOK_AGAIN = 2_000;
 /** The same of a message whose lane a restored database holds. */
 const HELD_AGAIN = 5_000;
 

@@ -15,7 +15,12 @@ import { RESTORED } from '../../store/rows/hold.js';
 import type { NewBatch } from '../../store/rows/new-batch.js';
 import type { Stopped } from '../../store/verbs/cancel.js';
 import type { Enqueuer } from '../enqueuer.js';
-import { decide, type NotificationDecision, type StepState } from './notification-decision.js';
+import {
+  decide,
+  LOOK_AGAIN,
+  type NotificationDecision,
+  type StepState,
+} from './notification-decision.js';
 import {
   labelsOf,
   type NotificationStore,
@@ -219,14 +224,19 @@ export class NotificationRunner {
     };
     const isMore = deliveredBy.length > Math.max(1, this.#reached(before.steps).length);
     const doubled: Announce[] = isMore ? [(to) => to.publish(NOTIFICATION_DOUBLED, of)] : [];
+    const batches = (state: StepState) =>
+      steps.flatMap(({ batch = '' }) => (seen.get(batch)?.state === state ? batch : []));
+    const stop = batches('queued');
+    // A message in flight may become queued again; a queued one may have started meanwhile.
+    const dueAt = stop.length + batches('sending').length > 0 ? now + LOOK_AGAIN : null;
     if (decision.kind === 'rest')
-      return { before, row: { ...row, steps, dueAt: null }, events: doubled };
+      return { before, row: { ...row, steps, dueAt }, stop, events: doubled };
     const { status } = decision;
     const ended = { ...of, status, previous: row.status };
     return {
       before,
-      row: { ...row, steps, status, plan: null, endedAt: row.endedAt ?? now, dueAt: null },
-      stop: steps.flatMap(({ batch = '' }) => (seen.get(batch)?.state === 'queued' ? batch : [])),
+      row: { ...row, steps, status, plan: null, endedAt: row.endedAt ?? now, dueAt },
+      stop,
       events: [(to) => to.publish(NOTIFICATION_ENDED, ended), ...doubled],
     };
   }
