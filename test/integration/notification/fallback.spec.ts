@@ -182,6 +182,7 @@ describeOneDatabase('the fallback of a notification', (database) => {
       };
       await app.advance(2 * MINUTE);
       await eventually(async () => expect(app.sent(to)).toContain('sms'));
+      await app.until(id, 'sent', 'queued');
       await app.report(id, 0, 'delivered');
       await eventually(async () => {
         await app.advance(5_000);

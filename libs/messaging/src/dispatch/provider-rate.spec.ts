@@ -7,6 +7,8 @@ import { ProviderRate } from './provider-state.js';
 /** Milliseconds of virtual time, shared by clock and database. */
 class VirtualTime implements Clock {
   at = 1_000;
+  /** Milliseconds by which the database's clock is ahead. */
+  ahead = 5_000_000;
   /** End of the reserved slots. */
   #until = 0;
 
@@ -23,15 +25,12 @@ class VirtualTime implements Clock {
   }
 
   reserve = (_key: string, count: number, interval: number): Promise<ReservedSlots> => {
-    const now = this.at + AHEAD;
+    const now = this.at + this.ahead;
     const first = Math.max(this.#until, now);
     this.#until = first + count * interval;
     return Promise.resolve({ first, now });
   };
 }
-
-/** Milliseconds by which the database's clock is ahead. */
-const AHEAD = 5_000_000;
 
 const PER = 1_000;
 
@@ -138,4 +137,22 @@ it('no window has more starts than the rate where the database takes long for a 
     ),
     { numRuns: 20 },
   );
+});
+
+it('starts go on at once after the clock of the database was set forward', async () => {
+  const time = new VirtualTime();
+  const rate = new ProviderRate({ reserve: time.reserve }, time, 'provider x', 40, PER);
+  const startsIn = async (ms: number): Promise<number> => {
+    let starts = 0;
+    for (const end = time.at + ms; time.at < end; time.at++) {
+      await Promise.resolve();
+      if (rate.delay(1, time.at) > 0) continue;
+      rate.start(1, time.at);
+      starts++;
+    }
+    return starts;
+  };
+  expect(await startsIn(2_000)).toBeGreaterThan(70);
+  time.ahead += 60_000;
+  expect(await startsIn(2_000)).toBeGreaterThan(70);
 });
