@@ -19,14 +19,11 @@ const project = {
   moduleNameMapper: {
     '^@dundun/dashboard$': '<rootDir>/libs/dashboard/src/index.ts',
     '^@dundun/messaging$': '<rootDir>/libs/messaging/src/index.ts',
-    '^@dundun/messaging/bullmq$': '<rootDir>/libs/messaging/src/engines/bullmq/index.ts',
-    '^@dundun/messaging/queue$': '<rootDir>/libs/messaging/src/queue.ts',
-    '^@dundun/messaging/terminus$': '<rootDir>/libs/messaging/src/terminus.ts',
-    '^@dundun/messaging/smpp$': '<rootDir>/libs/messaging/src/providers/smpp/index.ts',
-    '^@dundun/messaging/smtp$': '<rootDir>/libs/messaging/src/providers/smtp/index.ts',
-    '^@dundun/messaging/whatsapp-cloud$':
-      '<rootDir>/libs/messaging/src/providers/whatsapp-cloud/index.ts',
-    '^@dundun/messaging/testing$': '<rootDir>/libs/messaging/src/testing.ts',
+    '^@dundun/messaging/(.*)$': [
+      '<rootDir>/libs/messaging/src/$1.ts',
+      '<rootDir>/libs/messaging/src/providers/$1/index.ts',
+      '<rootDir>/libs/messaging/src/engines/$1/index.ts',
+    ],
     '^@dundun/smpp$': '<rootDir>/libs/smpp/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
@@ -50,6 +47,8 @@ const projects = {
     '<rootDir>/test/peers/**/*.spec.ts',
     // Needs a document that is not in the repository.
     ...(process.env.TEST_META_OPENAPI ? [] : ['!**/meta-openapi/*.spec.ts']),
+    // Needs a corpus of mails that is not in the repository.
+    ...(process.env.TEST_BOUNCES ? [] : ['!**/real-bounces/*.spec.ts']),
   ],
   chaos: [
     '<rootDir>/test/chaos/**/*.spec.ts',

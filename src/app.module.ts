@@ -1,30 +1,18 @@
-import {
-  type EngineFactory,
-  MESSAGING_TEMPLATE_LISTENER,
-  MessagingModule,
-  type MessagingOptions,
-  type PriceList,
-  type RateCard,
-} from '@dundun/messaging';
+import { MessagingModule, type MessagingOptions, type PriceList } from '@dundun/messaging';
+import type { EngineFactory, RateCard } from '@dundun/messaging/ports';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { SmsIntakeModule } from './accounts/sms-intake.js';
-import { WhatsAppNumbers } from './accounts/senders.js';
-import { callbackPathOf, carrierCallbacks, isSimulated, META_RATE, waysOut } from './carriers.js';
-import { usesMeta } from './config/carriers-file.js';
+import { BlockedModule } from './blocked/blocked.service.js';
+import { SuppressionsController } from './blocked/suppressions.controller.js';
+import { ChannelsModule, type GatewayChannel } from './channel.js';
 import { databaseModule } from './config/database.js';
-import { type Environment, EnvironmentModule } from './config/environment.js';
-import { DomainChecks } from './email/domain-checks.js';
-import { DomainsController } from './email/domains.controller.js';
-import { EmailDomainsModule } from './email/email-domains.module.js';
-import { MailRelay } from './email/mail-relay.js';
-import { SenderDomains } from './email/sender-domains.js';
-import { SuppressionsController } from './email/suppressions.controller.js';
-import { UnsubscribeController } from './email/unsubscribe.controller.js';
-import { EmailModule } from './email/email.module.js';
+import { type Environment, EnvironmentModule, REPORTS_FOR } from './config/environment.js';
+import { EmailDomainsModule } from './channels/email/email-domains.module.js';
+import { MailRelay } from './channels/email/messages/mail-relay.js';
+import { SenderDomains } from './channels/email/domains/sender-domains.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.controller.js';
 import { MemoryRelease } from './memory-release.js';
@@ -33,56 +21,41 @@ import { PortalErrorFilter } from './portal/portal-controller.js';
 import { PortalModule, PortalUsersModule } from './portal/portal.module.js';
 import { digestKeyOf } from './secrets/digest-key.js';
 import { Secrets, SecretsModule } from './secrets/secrets.js';
-import { SmsController } from './sms/sms.controller.js';
+import { AccountSenders } from './senders/account-senders.js';
+import { SendersModule } from './senders/senders.service.js';
 import { SmppModule, SmppStoreModule } from './smpp/smpp.module.js';
-import { CallersModule } from './voice/callers.module.js';
-import { VoiceController } from './voice/voice.controller.js';
-import { VasModule } from './vas/vas.module.js';
 import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.module.js';
-import { ContactsController } from './whatsapp/contacts.controller.js';
-import { WhatsAppTemplateSync } from './whatsapp/template-sync.js';
-import { WhatsAppController } from './whatsapp/whatsapp.controller.js';
 
 @Module({})
 export class AppModule {
-  /** @param engine without one, each process finds its lanes by polling the database */
+  /**
+   * @param channels all that the gateway has
+   * @param engine without one, each process finds its lanes by polling the database
+   */
   static for(
     environment: Environment,
     dataSource: DataSource,
+    channels: readonly GatewayChannel[],
     engine?: EngineFactory,
   ): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        ...foundation(environment, dataSource, { enabled: environment.ROLE !== 'api', engine }),
+        ...foundation(environment, dataSource, channels, {
+          enabled: environment.ROLE !== 'api',
+          engine,
+        }),
         MetricsModule,
-        SmsIntakeModule,
-        EmailModule,
+        ...channels.map(({ module }) => module),
         WebhooksModule,
-        CallersModule,
+        BlockedModule,
         EmailDomainsModule,
-        VasModule,
         HealthModule,
         SmppModule,
         ...(environment.ROLE === 'worker' ? [] : [PortalModule.for()]),
       ],
-      controllers: [
-        SmsController,
-        GroupsController,
-        WhatsAppController,
-        ContactsController,
-        VoiceController,
-        DomainsController,
-        SuppressionsController,
-        UnsubscribeController,
-      ],
-      providers: [
-        { provide: APP_FILTER, useClass: PortalErrorFilter },
-        DomainChecks,
-        MemoryRelease,
-        WhatsAppTemplateSync,
-        { provide: MESSAGING_TEMPLATE_LISTENER, useExisting: WhatsAppTemplateSync },
-      ],
+      controllers: [GroupsController, SuppressionsController],
+      providers: [{ provide: APP_FILTER, useClass: PortalErrorFilter }, MemoryRelease],
     };
   }
 }
@@ -90,13 +63,18 @@ export class AppModule {
 /** The modules of the command line: the same database and accounts, without dispatch. */
 @Module({})
 export class OperatorModule {
-  static for(environment: Environment, dataSource: DataSource): DynamicModule {
+  static for(
+    environment: Environment,
+    dataSource: DataSource,
+    channels: readonly GatewayChannel[],
+  ): DynamicModule {
     return {
       module: OperatorModule,
       imports: [
-        ...foundation(environment, dataSource),
+        ...foundation(environment, dataSource, channels),
+        BlockedModule,
         WebhookEndpointsModule,
-        CallersModule,
+        BlockedModule,
         EmailDomainsModule,
         SmppStoreModule,
         PortalUsersModule,
@@ -105,12 +83,19 @@ export class OperatorModule {
   }
 }
 
-/** Prices of calls, and of WhatsApp messages where their carrier says only that it bills them. */
-function rateCardOf(environment: Environment): RateCard {
-  const { VOICE_PRICE, WHATSAPP_PRICES } = environment;
-  const lists: readonly PriceList[] = usesMeta(environment)
-    ? [VOICE_PRICE.prices, WHATSAPP_PRICES]
-    : [VOICE_PRICE.prices];
+/** Options of the library that channels bring. */
+function optionsOf(
+  environment: Environment,
+  channels: readonly GatewayChannel[],
+): Partial<MessagingOptions> {
+  return channels.reduce((all, { options }) => ({ ...all, ...options(environment) }), {});
+}
+
+function rateCardOf(environment: Environment, channels: readonly GatewayChannel[]): RateCard {
+  const lists = channels.flatMap(({ prices }): PriceList[] => {
+    const list = prices(environment);
+    return list ? [list] : [];
+  });
   return {
     price: ({ channel, category }) => {
       const list = lists.find((prices) => Object.hasOwn(prices, channel));
@@ -122,39 +107,45 @@ function rateCardOf(environment: Environment): RateCard {
   };
 }
 
+/** Keys of messages with one-time codes: the present one first. */
+function contentKeysOf({ SECRETS_KEY, SECRETS_KEY_PREVIOUS }: Environment): string[] {
+  return [SECRETS_KEY, SECRETS_KEY_PREVIOUS].flatMap((key) => key?.toString('base64') ?? []);
+}
+
 /** Without `dispatch` nothing is sent, and the carrier's callbacks are not served. */
 function foundation(
   environment: Environment,
   dataSource: DataSource,
+  channels: readonly GatewayChannel[],
   dispatch?: MessagingOptions['dispatch'],
 ): DynamicModule['imports'] & object {
-  const callbacks = carrierCallbacks(environment);
+  const { carriers } = environment;
+  const callbacks = carriers.callbacks();
   // The carrier's callbacks are not served by workers either.
   const listens = dispatch !== undefined && environment.ROLE !== 'worker';
   const messaging = MessagingModule.forRootAsync({
     isGlobal: true,
-    callbackPath: dispatch && callbacks ? callbackPathOf(environment) : false,
-    imports: [AccountsModule, EmailDomainsModule],
-    inject: [AccountSettings, WhatsAppNumbers, SenderDomains, Secrets, MailRelay],
+    callbackPath: dispatch && callbacks ? carriers.callbackPath : false,
+    imports: [AccountsModule, EmailDomainsModule, SendersModule],
+    inject: [AccountSettings, AccountSenders, SenderDomains, Secrets, MailRelay],
     useFactory: async (
       settings: AccountSettings,
-      numbers: WhatsAppNumbers,
+      senders: AccountSenders,
       domains: SenderDomains,
       secrets: Secrets,
       relay: MailRelay,
     ): Promise<MessagingOptions> => ({
-      ...(await waysOut(environment, relay, listens, (number) => numbers.phoneNumberIdOf(number))),
-      // The templates of each account are in the database.
-      whatsapp: { templates: 'open' },
-      rateCard: rateCardOf(environment),
-      voice: { deliveryReport: 'none', billing: environment.VOICE_PRICE.billing },
+      ...(await carriers.options({
+        phoneNumberIdOf: (number) => senders.phoneNumberIdOf(number),
+        mail: () => relay.options(listens),
+      })),
+      ...optionsOf(environment, channels),
+      channels: channels.flatMap(({ definition }) => definition ?? []),
+      rateCard: rateCardOf(environment, channels),
       dispatch: {
         ...(dispatch ?? { enabled: false }),
         lease: environment.LEASE,
-        rateLimit: settings.rateLimit(
-          environment.RATE_LIMIT,
-          environment.WHATSAPP_CARRIER && { whatsapp: META_RATE },
-        ),
+        rateLimit: settings.rateLimit(environment.RATE_LIMIT, carriers.accountRates),
       },
       erasure: { keys: [await digestKeyOf(dataSource, secrets, environment)] },
       store: {
@@ -167,22 +158,20 @@ function foundation(
           messages: environment.RETENTION_MESSAGES ?? false,
         },
       },
-      // Polls of the simulated carrier are free; early polls report messages that a killed
-      // simulator lost.
-      ...(isSimulated(environment) && { reports: { pollAfter: '5s' } }),
-      sms: {
-        deliveryReport: 'none',
-        maxRecipients: environment.MAX_RECIPIENTS,
-        maxParts: environment.MAX_PARTS,
+      // Early polls report messages that a killed simulator lost; SMTP is not polled.
+      reports: {
+        giveUpAfter: REPORTS_FOR,
+        ...([...carriers.of('sms'), ...carriers.of('email')].every(
+          ({ traits: { isSimulated, takesMail } }) => isSimulated || takesMail,
+        ) && { pollAfter: '5s' }),
       },
-      email: { maxRecipients: environment.MAX_RECIPIENTS },
-      verification: { countries: environment.VERIFY_COUNTRIES },
+      verification: { countries: environment.VERIFY_COUNTRIES, keys: contentKeysOf(environment) },
       inbound: {
         ...settings.inbound,
         tenant: ({ to }) =>
           to.includes('@')
             ? domains.ownerOf(to.slice(to.lastIndexOf('@') + 1))
-            : numbers.ownerOf(to),
+            : senders.ownerOf(to),
       },
       policy: {
         quietHours: environment.QUIET_HOURS,
@@ -193,9 +182,11 @@ function foundation(
   });
   return [
     EnvironmentModule.for(environment),
+    ChannelsModule.for(channels),
     SecretsModule,
     databaseModule(dataSource),
     messaging,
     AccountsModule,
+    SendersModule,
   ];
 }

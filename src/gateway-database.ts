@@ -1,21 +1,21 @@
-import {
-  FREQUENCY_CAP_MIGRATIONS,
-  MESSAGING_ENTITIES,
-  MESSAGING_MIGRATIONS,
-} from '@dundun/messaging';
+import { MESSAGING_ENTITIES } from '@dundun/messaging';
+import { FREQUENCY_CAP_MIGRATIONS, MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
-import { openDatabase, SilentTypeOrmLogger } from './config/database.js';
+import { destroyWithin, openDatabase, SilentTypeOrmLogger } from './config/database.js';
 import type { Environment } from './config/environment.js';
+import { tablesOf, UnicodeTables1790000000900 } from './config/entity-tables.js';
 import { SqliteDriver } from './config/sqlite-driver.js';
-import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './email/domains.tables.js';
+import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './channels/email/domains/domains.tables.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
-import { PORTAL_TABLES } from './portal/portal.tables.js';
+import { PORTAL_TABLES, SESSION_ORIGIN } from './portal/portal.tables.js';
+import { SECOND_FACTOR_SECRET, SIGN_IN_TABLES } from './portal/sign-in/sign-in.tables.js';
 import type { SecretColumn } from './secrets/secret-keys.js';
 import { DIGEST_KEY, SECRETS_TABLES } from './secrets/secrets.tables.js';
 import { adoptSecretsKey } from './secrets/stored-secrets.js';
+import { SendersInOneTable1790000001501 } from './senders/senders.migration.js';
 import { SMPP_TABLES } from './smpp/smpp.tables.js';
-import { CALLER_TABLES } from './voice/callers.tables.js';
+import { StartProgress } from './start-progress.js';
 import { WEBHOOK_SECRETS, WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
 /** Every column of the gateway that holds secrets; the boot and a rotation encrypt them all. */
@@ -23,6 +23,7 @@ export const SECRET_COLUMNS: readonly SecretColumn[] = [
   ...Object.values(WEBHOOK_SECRETS),
   DIGEST_KEY,
   DKIM_KEYS,
+  SECOND_FACTOR_SECRET,
 ];
 
 const MIGRATIONS = [
@@ -34,8 +35,13 @@ const MIGRATIONS = [
   ...SECRETS_TABLES.migrations,
   ...EMAIL_DOMAIN_TABLES.migrations,
   ...PORTAL_TABLES.migrations,
-  ...CALLER_TABLES.migrations,
+  // Its table is now that of all senders.
+  ...tablesOf('Callers1700000008000', []).migrations,
   ...SMPP_TABLES.migrations,
+  UnicodeTables1790000000900,
+  SESSION_ORIGIN,
+  ...SIGN_IN_TABLES.migrations,
+  SendersInOneTable1790000001501,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -51,8 +57,8 @@ export function dataSourceOptions({
       ...SECRETS_TABLES.entities,
       ...EMAIL_DOMAIN_TABLES.entities,
       ...PORTAL_TABLES.entities,
-      ...CALLER_TABLES.entities,
       ...SMPP_TABLES.entities,
+      ...SIGN_IN_TABLES.entities,
     ],
     migrations: MIGRATIONS,
     logging: false,
@@ -91,11 +97,16 @@ export function dataSourceOptions({
 }
 
 /** Brings the tables up to date, also in production. @throws EnvironmentError */
-export async function migrateGatewayDatabase(environment: Environment): Promise<void> {
+export async function migrateGatewayDatabase(
+  environment: Environment,
+  patience?: number,
+): Promise<void> {
   const options = { ...dataSourceOptions(environment), logger: new SilentTypeOrmLogger() };
-  const known = [...MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS];
-  const dataSource = await openDatabase(new DataSource(options), 'always', known);
-  await dataSource.destroy();
+  await StartProgress.of(async ({ goOn: onProgress }) => {
+    const source = new DataSource(options);
+    const dataSource = await openDatabase(source, 'always', { known: MIGRATIONS, onProgress });
+    await dataSource.destroy();
+  }, patience);
 }
 
 /**
@@ -105,18 +116,19 @@ export async function migrateGatewayDatabase(environment: Environment): Promise<
 export async function openGatewayDatabase(
   environment: Environment,
   inProduction: 'never' | 'empty',
+  onProgress?: () => void,
 ): Promise<DataSource> {
   const options = { ...dataSourceOptions(environment), logger: new SilentTypeOrmLogger() };
   const dataSource = await openDatabase(
     new DataSource(options),
     environment.NODE_ENV === 'production' ? inProduction : 'always',
-    MIGRATIONS,
+    { known: MIGRATIONS, ...(onProgress && { onProgress }) },
   );
   try {
     await adoptSecretsKey(dataSource, environment, SECRET_COLUMNS);
     return dataSource;
   } catch (error) {
-    await dataSource.destroy();
+    await destroyWithin(dataSource);
     throw error;
   }
 }

@@ -1,27 +1,27 @@
-import {
-  type EngineFactory,
-  HoldsService,
-  MESSAGING_TRACING,
-  VasService,
-  withMigrationLock,
-} from '@dundun/messaging';
+import { withMigrationLock } from '@dundun/messaging/migrations';
+import { HoldsService } from '@dundun/messaging/operations';
+import { type EngineFactory, MESSAGING_TRACING } from '@dundun/messaging/ports';
 import { Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { AccountReads, endReads } from './accounts/account-reads.js';
 import { AuthGuard } from './accounts/auth.guard.js';
 import { limitCallbackFailures } from './accounts/callback-failures.js';
 import { BodyBudget, guardLargeBodies } from './accounts/large-bodies.js';
-import { AccountsService, type CreatedAccount } from './accounts/accounts.service.js';
+import { AccountsService } from './accounts/accounts.service.js';
 import { RequestLimits } from './accounts/limits.js';
 import { AppModule } from './app.module.js';
-import { fileCarriers } from './carriers/file-carriers.js';
-import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers.js';
-import { type Environment, EnvironmentError } from './config/environment.js';
+import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers/carriers.js';
+import { destroyWithin } from './config/database.js';
+import { type Environment, EnvironmentError, settingErrorOf } from './config/environment.js';
 import { listenRemedyOf } from './config/listen-remedies.js';
-import { emailBodyLimits } from './email/email-bodies.js';
-import { DEMO_CAPS, DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
-import { DomainsService } from './email/domains.service.js';
-import { isUnsubscribe } from './email/unsubscribe.controller.js';
+import { type GatewayChannel, GatewayChannels } from './channel.js';
+import { CHANNELS } from './channels/index.js';
+import { emailBodyLimits } from './channels/email/messages/email-bodies.js';
+import { DEMO_NAME, type DemoAccount } from './accounts/demo-account.js';
+import { isUnsubscribe } from './channels/email/unsubscribe/unsubscribe.controller.js';
 import { HttpFront } from './http-front.js';
 import { takeForms } from './http/form-body.js';
 import { takeJson } from './http/json-body.js';
@@ -31,38 +31,63 @@ import { PortalGuard } from './portal/portal.guard.js';
 import { guardPortalHosts, isPortalRoute } from './portal/portal-request.js';
 import { SetUpLinks, setupLink } from './portal/set-up-links.js';
 import { smppTls } from './smpp/smpp-tls.js';
-import { CallersService } from './voice/callers.service.js';
+import { StartProgress } from './start-progress.js';
 
-interface FirstAccount extends CreatedAccount {
-  /** One-time link for the first user of the portal. */
-  readonly setup: string;
-}
+/** Longest time, in ms, that a failed start takes to close what it has opened. */
+const CLOSE_WITHIN = 5_000;
+
+/**
+ * Connections that the system accepts while the process is in one turn of its event loop. Of more it
+ * drops the first packet, and their clients wait one second, then three. Node's own number is 511.
+ */
+const BACKLOG = 4_096;
 
 export interface Gateway {
   readonly app: NestFastifyApplication;
   /** Base URL, such as `http://127.0.0.1:3000`. */
   readonly url: string;
   /** The account created by the first start outside production. */
-  readonly demo: FirstAccount | undefined;
+  readonly demo: DemoAccount | undefined;
   /** Refuses new requests, finishes those under way, then closes all resources. */
   stop(): Promise<void>;
 }
 
-/** @throws EnvironmentError, or the error that prevented the start; resources are closed then */
+interface StartOptions {
+  /** Channels of the gateway. @default all of `src/channels` */
+  readonly channels?: readonly GatewayChannel[] | undefined;
+  /** Longest time, in ms, without progress. @default 30_000 */
+  readonly patience?: number | undefined;
+}
+
+/**
+ * Starts a gateway, which waits for a database that is away or that another process migrates.
+ * @throws EnvironmentError, StalledStartError, or the error that prevented the start; resources are
+ * closed then
+ */
 export async function startGateway(
   environment: Environment,
   logger: LoggerService,
+  { channels = CHANNELS, patience }: StartOptions = {},
 ): Promise<Gateway> {
   Logger.overrideLogger(logger);
-  const isWorker = environment.ROLE === 'worker';
   // Before anything is opened.
-  fileCarriers(environment);
   smppTls(environment);
-  const dataSource = await openGatewayDatabase(environment, 'never');
+  return StartProgress.of((progress) => start(environment, logger, channels, progress), patience);
+}
+
+async function start(
+  environment: Environment,
+  logger: LoggerService,
+  channels: readonly GatewayChannel[],
+  progress: StartProgress,
+): Promise<Gateway> {
+  const isWorker = environment.ROLE === 'worker';
+  const dataSource = await openGatewayDatabase(environment, 'never', progress.goOn);
   const front = new HttpFront(environment);
   let app: NestFastifyApplication | undefined;
   try {
-    const module = AppModule.for(environment, dataSource, await engineOf(environment));
+    progress.reach('modules');
+    const module = AppModule.for(environment, dataSource, channels, await engineOf(environment));
     // The gateway reads bodies itself.
     const options = { logger, bodyParser: false, abortOnError: false };
     app = await NestFactory.create<NestFastifyApplication>(module, front.adapter, options);
@@ -70,6 +95,7 @@ export async function startGateway(
     const auth = app.get(AuthGuard, { strict: false });
     const { callbackFailures } = app.get(RequestLimits, { strict: false });
     if (callbackFailures) limitCallbackFailures(front.adapter, callbackFailures, isCarrierCallback);
+    endReads(front.adapter, app.get(AccountReads, { strict: false }));
     const portal = isWorker ? undefined : app.get(PortalGuard, { strict: false });
     if (portal) guardPortalHosts(front.adapter.getInstance(), environment);
     guardLargeBodies(front.adapter, {
@@ -92,26 +118,30 @@ export async function startGateway(
     });
     takeForms(front.adapter.getInstance(), {
       unread: isUnsubscribe,
-      raw: (route) =>
-        (environment.VOICE_CARRIER === 'twilio' || environment.written !== undefined) &&
-        isCarrierCallback(route),
+      raw: (route) => environment.carriers.takeForms && isCarrierCallback(route),
     });
     if (!isWorker) serveOpenApi(app, { page: DOCS });
+    progress.reach('services');
     await init(app, environment);
+    progress.reach('listener');
     front.registerMethodNotAllowed();
     await listen(app, environment);
     const url = await app.getUrl();
     const running = app;
+    progress.reach('account');
     const demo =
       environment.NODE_ENV === 'production' || isWorker
         ? undefined
-        : await withMigrationLock(dataSource, () => createDemo(running, url));
-    const { CARRIER, ROLE: role, written } = environment;
-    const carrier = written ? Object.keys(written.carriers).join(', ') : CARRIER;
+        : await withMigrationLock(dataSource, () => createDemo(running, url), {
+            onProgress: progress.goOn,
+          });
+    progress.reach('ready');
+    const restored = await app.get(HoldsService, { strict: false }).restoredSince();
+    const { ROLE: role, carriers } = environment;
+    const carrier = carriers.main.join(', ');
     if (environment.SECRETS_KEY === undefined)
       new Logger('Secrets').warn('secrets are stored in clear; set SECRETS_KEY to encrypt them');
     new Logger('Gateway').log({ message: 'listening', url, carrier, role });
-    const restored = await app.get(HoldsService, { strict: false }).restoredSince();
     if (restored)
       new Logger('Gateway').warn({
         message:
@@ -120,30 +150,36 @@ export async function startGateway(
       });
     return { app, url, demo, stop: stopOf(front, app) };
   } catch (error) {
-    await (app ? app.close() : dataSource.destroy());
-    throw error;
+    await closeWithin(app, dataSource);
+    throw settingErrorOf(error, environment);
   }
 }
 
-/** The account of the first start, with its domain, its caller id and the link to set up its first user. */
+/** Closes what a failed start has opened, as far as that ends by itself. */
+async function closeWithin(
+  app: NestFastifyApplication | undefined,
+  dataSource: DataSource,
+): Promise<void> {
+  if (!app) return destroyWithin(dataSource);
+  const closed = app.close().catch(() => undefined);
+  await Promise.race([closed, wait(CLOSE_WITHIN, undefined, { ref: false })]);
+}
+
+/** The account of the first start, with what its channels need and the link to set up its first user. */
 async function createDemo(
   app: NestFastifyApplication,
   url: string,
-): Promise<FirstAccount | undefined> {
-  const domains = app.get(DomainsService, { strict: false });
-  const callers = app.get(CallersService, { strict: false });
+): Promise<DemoAccount | undefined> {
   const links = app.get(SetUpLinks, { strict: false });
-  const vas = app.get(VasService, { strict: false });
+  const demos = app.get(GatewayChannels).all.flatMap(({ demo }) => demo ?? []);
   let setup = '';
   const created = await app
     .get(AccountsService)
-    .createFirst(DEMO_NAME, DEMO_SENDER, async (manager, accountId) => {
-      await domains.addDemo(manager, accountId);
-      await callers.addDemo(manager, accountId);
-      await vas.allow(DEMO_CAPS, { tenant: accountId, manager });
+    .createFirst(DEMO_NAME, async (manager, accountId) => {
+      for (const { add } of demos) await add(manager, accountId, app);
       setup = setupLink(url, await links.firstLink(manager, accountId));
     });
-  return created && { ...created, setup };
+  return created && { ...created, setup, examples: demos.map(({ example }) => example) };
 }
 
 function stopOf(front: HttpFront, app: NestFastifyApplication): () => Promise<void> {
@@ -185,7 +221,8 @@ async function init(
 /** @throws EnvironmentError */
 async function listen(app: NestFastifyApplication, environment: Environment): Promise<void> {
   try {
-    await app.listen(environment.PORT, environment.HOST);
+    const { PORT: port, HOST: host } = environment;
+    await app.listen({ port, host, backlog: BACKLOG });
   } catch (error) {
     const [name, remedy] = listenRemedyOf(error) ?? [];
     if (name === undefined) throw error;

@@ -8,7 +8,7 @@ import type { FastifyHttpOptions, FastifyReply } from 'fastify';
 import type { Environment } from './config/environment.js';
 import { ApiError } from './http/api-error.js';
 import { toApiError } from './http/error-mapping.js';
-import { hasBody } from './http/http-message.js';
+import { hasBody, headFault } from './http/http-message.js';
 import { Pipelines } from './http/pipeline.js';
 
 /** Most characters of a parameter in a path. */
@@ -16,6 +16,9 @@ const LONGEST_PARAM = 1_024;
 
 /** Address of a page as people type it: with a slash at its end. */
 const PAGE_WITH_SLASH = /^(\/portal(?!\/api\/)(?:\/[\w-]+)*)\/(?=\?|$)/;
+
+/** Scheme and host of a whole address in the request line. */
+const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /** Prefixes of the paths that a worker serves, for its supervisor; other paths get 404. */
 const WORKER_SERVES = ['/health/', '/metrics'];
@@ -50,7 +53,13 @@ export class HttpFront {
     fastify.decorateRequest('account', null);
     fastify.decorateRequest('portal', null);
     fastify.addHook('onRequest', (request, reply, done) => {
-      reply.header('x-request-id', request.id);
+      // Most answers have personal data; a page that may be kept says so itself.
+      reply
+        .header('x-request-id', request.id)
+        .header('cache-control', 'no-store')
+        .header('x-content-type-options', 'nosniff');
+      const fault = headFault(request);
+      if (fault) return done(fault);
       // The interface requires Content-Type on every request, also on a DELETE without a body.
       if (request.method === 'DELETE' && !hasBody(request.raw))
         delete request.headers['content-type'];
@@ -126,7 +135,11 @@ function fastifyOptions(environment: Environment): FastifyHttpOptions<Server> {
     trustProxy: environment.TRUSTED_PROXIES ?? false,
     bodyLimit: environment.BODY_LIMIT,
     // E-mail addresses and unsubscribe tokens are parts of paths.
-    rewriteUrl: ({ url = '/' }) => url.replace(PAGE_WITH_SLASH, '$1'),
+    rewriteUrl: ({ url = '/' }) =>
+      url
+        .replace(ORIGIN, '')
+        .replace(PAGE_WITH_SLASH, '$1')
+        .replace(/^(?![/*])/, '/'),
     routerOptions: { maxParamLength: LONGEST_PARAM },
     serverFactory: (handle) => serverOf(environment, handle, pipelines),
     // Fastify's own would answer as well.

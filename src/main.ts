@@ -1,9 +1,11 @@
 import 'reflect-metadata';
 import { pino } from 'pino';
+import { CARRIERS_OF_CHANNELS } from './channels/index.js';
 import { EnvironmentError, loadEnvironmentFile, readEnvironment } from './config/environment.js';
 import { demoBanner } from './accounts/demo-account.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { PinoLogger } from './http/pino.logger.js';
+import { StalledStartError } from './start-progress.js';
 
 /** Longest duration of a stop, in milliseconds; afterwards the process exits. */
 const STOP_WITHIN = 20_000;
@@ -12,7 +14,8 @@ let logger: PinoLogger | undefined;
 
 /** Logs errors, rejections included, without their own properties. */
 process.on('uncaughtException', (error) => {
-  if (error instanceof EnvironmentError) process.stderr.write(`${error.message}\n`);
+  if (error instanceof EnvironmentError || error instanceof StalledStartError)
+    process.stderr.write(`${error.message}\n`);
   else if (!logger) process.stderr.write(`${String(error)}\n`);
   else logger.fatal({ message: 'could not go on', err: error });
   process.exit(1);
@@ -33,7 +36,7 @@ function stopOn(signal: NodeJS.Signals, starting: Promise<Gateway>, logger: Pino
 }
 
 loadEnvironmentFile();
-const environment = readEnvironment(process.env);
+const environment = readEnvironment(process.env, CARRIERS_OF_CHANNELS);
 logger = new PinoLogger(environment.LOG_LEVEL, pino.destination({ fd: 1, sync: true }));
 const starting = startGateway(environment, logger);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) stopOn(signal, starting, logger);

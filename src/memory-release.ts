@@ -8,11 +8,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Time between two looks, in milliseconds. */
-const EVERY = 10_000;
+const EVERY = 3_000;
 /** Largest share of that time in which the event loop of an idle process works. */
 const IDLE = 0.05;
-/** Growth of the heap that is worth a collection, in bytes. */
-const WORTH = 64 * 2 ** 20;
+/** Growth that is worth a collection, in bytes. */
+const WORTH = 32 * 2 ** 20;
 
 /**
  * Returns memory to the system once large work is over. V8 collects old objects when the heap has grown to several
@@ -22,8 +22,8 @@ const WORTH = 64 * 2 ** 20;
 export class MemoryRelease implements OnApplicationBootstrap, OnApplicationShutdown {
   #timer: NodeJS.Timeout | undefined;
   #loop = performance.eventLoopUtilization();
-  /** Size of the heap after the last collection. */
-  #settled = process.memoryUsage().heapTotal;
+  /** Least size since the last collection. */
+  #settled = size();
 
   onApplicationBootstrap(): void {
     this.#timer = setInterval(() => this.look(), EVERY).unref();
@@ -33,15 +33,22 @@ export class MemoryRelease implements OnApplicationBootstrap, OnApplicationShutd
     clearInterval(this.#timer);
   }
 
-  /** Collects where the event loop has been idle since the last look, and the heap has grown. */
+  /** Collects where the event loop has been idle since the last look, and the heap or buffers have grown. */
   look(): void {
     const before = this.#loop;
     this.#loop = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(this.#loop, before);
-    if (utilization > IDLE || process.memoryUsage().heapTotal < this.#settled + WORTH) return;
+    this.#settled = Math.min(this.#settled, size());
+    if (utilization > IDLE || size() < this.#settled + WORTH) return;
     collect();
-    this.#settled = process.memoryUsage().heapTotal;
+    this.#settled = size();
   }
+}
+
+/** Bytes of the heap and of what its objects hold outside of it, such as buffers. */
+function size(): number {
+  const { heapTotal, external } = process.memoryUsage();
+  return heapTotal + external;
 }
 
 /** A full collection that moves the live objects together, so that whole pages are free. */

@@ -1,19 +1,13 @@
-import { type ChannelDefinition, ChannelRegistry } from '@dundun/messaging';
-import type { INestApplication, Type } from '@nestjs/common';
+import { type ChannelDefinition, ChannelRegistry } from '@dundun/messaging/ports';
+import type { INestApplication } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { DomainEvent } from './email/domains.dto.js';
+import { GatewayChannels, type ChannelCallback, type OtherCallback } from './channel.js';
+import { ReceivedEvent, StatusEvent } from './http/callback.dto.js';
 import { ERROR_RESPONSES, type ErrorResponseName } from './http/api-error.js';
 import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js';
 import { ERRORS_KEY } from './http/operation.decorator.js';
 import type { JsonSchema } from './http/validation.js';
-import {
-  CallEvent,
-  LabelledEvent,
-  OrderEvent,
-  ReceivedEvent,
-  StatusEvent,
-} from './webhooks/webhook-event.js';
 
 const DOCUMENT = {
   openapi: '3.1.0',
@@ -26,11 +20,6 @@ const DOCUMENT = {
     license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
   },
   servers: [{ url: '/' }],
-  tags: ['SMS', 'Groups', 'WhatsApp', 'Email', 'Voice', 'VAS', 'Webhooks', 'Health'].map(
-    (name) => ({
-      name,
-    }),
-  ),
   components: {
     securitySchemes: {
       api_token: { type: 'http', scheme: 'bearer', description: 'API token, `tok_…`.' },
@@ -58,6 +47,9 @@ const DOCUMENT = {
     },
   },
 } as const;
+
+/** Of the surfaces beside the channels. */
+const TAGS = ['Groups', 'Webhooks', 'Health'];
 
 /** An operation from Nest's scan. */
 interface ScannedOperation {
@@ -101,25 +93,26 @@ export function serveOpenApi(app: NestFastifyApplication, { page }: { page: bool
 
 /** Completes Nest's scan of routes and DTOs: common errors and headers, examples, callbacks. */
 function openApiDocument(app: INestApplication): OpenAPIObject {
-  const document = SwaggerModule.createDocument(app, DOCUMENT as unknown as OpenAPIObject, {
-    extraModels: [
-      ErrorAnswer,
-      StatusEvent,
-      LabelledEvent,
-      CallEvent,
-      OrderEvent,
-      ReceivedEvent,
-      DomainEvent,
-    ],
-    operationIdFactory: (_controller, method) => method,
-  });
+  const gateway = app.get(GatewayChannels, { strict: false });
+  const registry = app.get(ChannelRegistry, { strict: false });
+  const callbacks = gateway.all.flatMap(({ name, callback }) =>
+    callback ? callbacksOf(callback, registry.get(name)) : [],
+  );
+  callbacks.push(...gateway.all.flatMap(({ callback }) => callback?.others ?? []));
+  const tags = [...gateway.all.map(({ tag }) => tag), ...TAGS].map((name) => ({ name }));
+  const document = SwaggerModule.createDocument(
+    app,
+    { ...DOCUMENT, tags } as unknown as OpenAPIObject,
+    {
+      extraModels: [ErrorAnswer, StatusEvent, ...callbacks.map(({ event }) => event)],
+      operationIdFactory: (_controller, method) => method,
+    },
+  );
   const schemas = document.components?.schemas as Schemas;
   for (const [name, schema] of Object.entries(schemas))
     if (!('additionalProperties' in schema || 'oneOf' in schema))
       schemas[name] = { ...schema, additionalProperties: false };
   const paths = pathsOf(document.paths as unknown as Record<string, Operations>, schemas);
-  const channels = app.get(ChannelRegistry, { strict: false }).all;
-  const callbacks = [...channels.flatMap(callbacksOf), ...DOMAIN_CALLBACKS];
   const webhooks = Object.fromEntries(
     callbacks.map((callback) => [callback.type, { post: callbackOf(callback, schemas) }]),
   );
@@ -180,47 +173,20 @@ function commonErrors(operation: ScannedOperation): ErrorResponseName[] {
 }
 
 /** A callback that the gateway posts to the webhooks of an account. */
-interface Callback {
-  readonly type: string;
-  readonly event: Type;
+interface Callback extends OtherCallback {
   readonly statuses?: readonly string[];
-  readonly summary: string;
-  readonly description: string;
 }
 
-const DOMAIN_CALLBACKS: readonly Callback[] = [
-  {
-    type: 'email.domain_verified',
-    event: DomainEvent,
-    summary: 'A domain of the account was verified',
-    description: 'Mail can be sent from it.',
-  },
-  {
-    type: 'email.domain_failed',
-    event: DomainEvent,
-    summary: 'A domain of the account is verified no more',
-    description: 'Mail from it is refused until it is verified again.',
-  },
-];
-
-function formOf({ labels, call, order }: NonNullable<ChannelDefinition['wire']>): Type {
-  if (labels) return LabelledEvent;
-  if (call) return CallEvent;
-  return order ? OrderEvent : StatusEvent;
-}
-
-function callbacksOf(channel: ChannelDefinition): Callback[] {
-  const { name, title = name, statuses, events = [], wire, consent } = channel;
-  const { deliveryReport = 'yes', accepted } = channel;
-  if (!wire) return [];
+function callbacksOf(callback: ChannelCallback, channel: ChannelDefinition): Callback[] {
+  const { name, title = name, statuses, events = [], consent } = channel;
+  const { statusEvent, receivedEvent, event } = callback;
+  const { deliveryReport = true, accepted } = channel;
   const reported = Object.keys(statuses).filter((one) => statuses[one]?.reported);
-  const event = formOf(wire);
-  const description =
-    deliveryReport === 'yes'
-      ? `From \`${accepted}\` on, for every message.`
-      : `From \`${accepted}\` on, for messages with \`delivery_report: yes\`.`;
-  const typeOf = (name: string) => wire.statusEvent.replace('*', name);
-  const changed: Callback[] = wire.statusEvent.includes('*')
+  const description = deliveryReport
+    ? `From \`${accepted}\` on, for every message.`
+    : `From \`${accepted}\` on, for messages with \`delivery_report: yes\`.`;
+  const typeOf = (name: string) => statusEvent.replace('*', name);
+  const changed: Callback[] = statusEvent.includes('*')
     ? [
         ...reported.map((one) => ({
           type: typeOf(one),
@@ -238,16 +204,16 @@ function callbacksOf(channel: ChannelDefinition): Callback[] {
       ]
     : [
         {
-          type: wire.statusEvent,
+          type: statusEvent,
           event,
           statuses: reported,
           summary: `The status of a message on ${title} changed`,
           description,
         },
       ];
-  if (wire.receivedEvent === undefined) return changed;
+  if (receivedEvent === undefined) return changed;
   const received = {
-    type: wire.receivedEvent,
+    type: receivedEvent,
     event: ReceivedEvent,
     summary: `The account’s number on ${title} received a message`,
     description: consent?.serviceWindow

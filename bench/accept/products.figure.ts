@@ -83,7 +83,7 @@ export async function measureProducts(
 
 /** So that no order of the demo account exceeds a cap. */
 async function liftCaps(url: string): Promise<void> {
-  const cli = new URL('../../../src/cli/dundun.js', import.meta.url).pathname;
+  const cli = new URL('../../../src/cli.js', import.meta.url).pathname;
   const env = { PATH: process.env['PATH'], DATABASE_URL: url };
   const dundun = async (...args: string[]): Promise<string> =>
     (await promisify(execFile)(process.execPath, [cli, ...args, '--json'], { env })).stdout;

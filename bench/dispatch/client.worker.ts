@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { ChannelRegistry, http, type MessageTransport, type Submission } from '@dundun/messaging';
+import { http } from '@dundun/messaging';
+import { ChannelRegistry, type MessageTransport, type Submission } from '@dundun/messaging/ports';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 import { v7 } from 'uuid';
@@ -69,7 +70,7 @@ function submission(index: number): Submission {
     sender: 'ACME',
     content: { kind: 'text', text: 'Your code is 123456' },
     recipients: [`23480${10_000_000 + index}`],
-    deliveryReport: 'none',
+    deliveryReport: false,
     attempt: 1,
     dueAt: new Date(),
     firstSentAt: new Date(),

@@ -1,4 +1,4 @@
-import type { MessageTransport, Submission, SubmissionAccepted } from '@dundun/messaging';
+import type { MessageTransport, Submission, SubmissionAccepted } from '@dundun/messaging/ports';
 import { openSync, readFileSync, writeSync } from 'node:fs';
 import { moment } from '../harness/moment.js';
 
@@ -23,12 +23,16 @@ export class LoggedTransport implements MessageTransport {
     this.#file = openSync(path, 'a');
   }
 
-  submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+  submit(
+    submission: Submission,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<SubmissionAccepted> {
     writeSync(
       this.#file,
       Buffer.from(new Float64Array([moment(), submission.recipients.length]).buffer),
     );
-    return this.inner.submit(submission, signal);
+    return this.inner.submit(submission, signal, written);
   }
 }
 

@@ -5,9 +5,11 @@ import { moment } from '../harness/moment.js';
 
 let references = 0;
 let arrivals: Map<string, number> | undefined;
+let received: number[] = [];
 
 /** The provider: accepts every request at once with a reference, on node:http. */
 const server = createServer((request, response) => {
+  received.push(moment());
   arrivals?.set(String(request.headers['idempotency-key']), moment());
   request.resume();
   request.on('end', () => {
@@ -34,6 +36,12 @@ serve({
     arrivals = new Map();
   },
   arrivals: async () => arrivals,
+  /** Times of the requests since the last call. */
+  received: async () => {
+    const times = received;
+    received = [];
+    return times;
+  },
   stop: async () => {
     server.closeAllConnections();
     server.close();

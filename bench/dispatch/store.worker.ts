@@ -33,10 +33,12 @@ export interface StoreWorkerOptions {
   readonly startLog?: string;
   /** Messages per second of a lane; warm-up lanes have no limit. */
   readonly rate?: number;
+  /** Messages per second of the provider, over all processes. */
+  readonly providerRate?: number;
   readonly dispatch?: Pick<DispatchOptions, 'enabled' | 'concurrency' | 'lease'>;
 }
 
-const MESSAGE = { from: 'ACME', body: 'Your code is 123456', deliveryReport: 'none' } as const;
+const MESSAGE = { from: 'ACME', body: 'Your code is 123456', deliveryReport: false } as const;
 const SEEDERS = 500;
 const WARMERS = 64;
 /** Prefix of the warm-up tenants. */
@@ -54,7 +56,7 @@ serve({
       url: options.url,
       messaging: {
         ...providersOf(options),
-        sms: { deliveryReport: 'none' },
+        sms: { deliveryReport: false },
         reports: { pollAfter: '1h' },
         dispatch: {
           ...(options.rate !== undefined && { rateLimit: limitOf(options.rate) }),
@@ -135,6 +137,11 @@ function providersOf(
   options: StoreWorkerOptions,
 ): Pick<MessagingOptions, 'transport' | 'providers' | 'routes'> {
   const { smpp: carriers, routes } = options;
+  const { providerRate } = options;
+  if (!carriers && providerRate !== undefined) {
+    const rateLimit = { max: providerRate, per: '1s' } as const;
+    return { providers: { main: { transport: transportOf(options), rateLimit } } };
+  }
   if (!carriers) return { transport: transportOf(options) };
   const providers = Object.entries(carriers).map(([name, carrier]) => [
     name,

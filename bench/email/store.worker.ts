@@ -1,9 +1,5 @@
-import {
-  BATCH_COMPLETED,
-  EmailService,
-  MESSAGE_TRANSPORTS,
-  type DispatchOptions,
-} from '@dundun/messaging';
+import { BATCH_COMPLETED, EmailService, type DispatchOptions } from '@dundun/messaging';
+import { MESSAGE_TRANSPORTS } from '@dundun/messaging/ports';
 import { smtp, type SmtpOptions } from '@dundun/messaging/smtp';
 import type { INestApplicationContext } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';

@@ -1,4 +1,5 @@
-import { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from '@dundun/messaging';
+import { MESSAGING_ENTITIES } from '@dundun/messaging';
+import { MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { SqliteDriver } from '../../src/config/sqlite-driver.js';
 

@@ -1,12 +1,6 @@
 import { MessagingDashboardModule } from '@dundun/dashboard';
-import {
-  BATCH_COMPLETED,
-  FREQUENCY_CAP_MIGRATIONS,
-  MESSAGING_MIGRATIONS,
-  MessagingModule,
-  simulator,
-  SmsService,
-} from '@dundun/messaging';
+import { BATCH_COMPLETED, MessagingModule, simulator, SmsService } from '@dundun/messaging';
+import { FREQUENCY_CAP_MIGRATIONS, MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';

@@ -22,7 +22,7 @@ export interface AppWorkerOptions {
   readonly dispatch?: Pick<DispatchOptions, 'enabled' | 'concurrency'>;
 }
 
-const MESSAGE = { from: 'ACME', body: 'Your code is 123456', deliveryReport: 'none' } as const;
+const MESSAGE = { from: 'ACME', body: 'Your code is 123456', deliveryReport: false } as const;
 const SEEDERS = 500;
 
 let app: INestApplicationContext;
@@ -36,7 +36,7 @@ serve({
       url,
       messaging: {
         transport: http({ baseUrl: sink, apiToken: 'tok_bench' }),
-        sms: { deliveryReport: 'none' },
+        sms: { deliveryReport: false },
         reports: { pollAfter: '1h' },
         dispatch: { ...dispatch, ...(redis && { engine: bullMq(redis) }) },
       },

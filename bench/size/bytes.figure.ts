@@ -1,4 +1,5 @@
-import { MessageHistory, simulator, SmsService } from '@dundun/messaging';
+import { simulator, SmsService } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
 import { setTimeout } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { makeDatabase } from '../harness/database.place.js';

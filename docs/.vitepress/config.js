@@ -80,6 +80,7 @@ export default defineConfig({
       {
         text: 'Guides',
         items: [
+          page('Transactions', '/docs/transactions'),
           page('WhatsApp', '/docs/whatsapp'),
           page('Email', '/docs/email'),
           page('Voice', '/docs/voice'),

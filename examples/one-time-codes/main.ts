@@ -35,6 +35,8 @@ const simulatedPhone: TransportFactory = (context) => {
       dispatch: { rateLimit: { max: 10, per: '1s' } },
       // Codes are stored as digests under this key. An app reads it from its environment.
       erasure: { keys: [randomBytes(32).toString('base64')] },
+      // And their messages, until they are erased, encrypted under this one.
+      verification: { keys: [randomBytes(32).toString('base64')] },
     }),
   ],
 })

@@ -1,3 +1,4 @@
+import type { TransportFactory } from '@dundun/messaging';
 import {
   type MessageTransport,
   PausedFailure,
@@ -6,9 +7,8 @@ import {
   type Submission,
   type SubmissionAccepted,
   type TransportContext,
-  type TransportFactory,
   UncertainFailure,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 
 /** Acme's API: `POST /messages` with an idempotency key that it honours for a day. */
 export interface AcmeOptions {

@@ -1,16 +1,19 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
 import { dts } from 'rolldown-plugin-dts';
+import packageFile from './package.json' with { type: 'json' };
 
 /**
  * Makes the published form of the library from the output of `tsc`:
  *
- *   core.cjs           the code of all entries
+ *   core.cjs           loads code once in a process, whether by import or require
+ *   code/              the code of each entry, and of what entries share
  *   <entry>.js         what `import` loads: it passes Nest, which may be ESM only, on to the core
  *   <entry>.cjs        what `require` loads
- *   matchers.cjs       the matchers of the testing kit alone, for the set-up files in set-up/
+ *   matchers.cjs       the matchers of the testing kit, for the set-up files in set-up/
  *   <entry>.d.cts      types; <entry>.d.ts has them for importing files
  *
  *   node bundle.js [FROM] [TO]
@@ -18,17 +21,17 @@ import { dts } from 'rolldown-plugin-dts';
 
 /** @typedef {import('rolldown').OutputChunk} OutputChunk */
 
-/** By the name of the output; the paths are relative to the output of `tsc`. */
-const ENTRIES = {
-  index: 'index',
-  bullmq: 'engines/bullmq/index',
-  smpp: 'providers/smpp/index',
-  smtp: 'providers/smtp/index',
-  'whatsapp-cloud': 'providers/whatsapp-cloud/index',
-  queue: 'queue',
-  terminus: 'terminus',
-  testing: 'testing',
-};
+/** The entries of package.json that have both forms, by the name of their output. */
+const NAMES = Object.entries(packageFile.exports)
+  .filter(([, target]) => Object(target).import)
+  .map(([entry]) => (entry === '.' ? 'index' : entry.slice('./'.length)));
+
+/** The path of an entry in the output of `tsc`. */
+const PLACES = [
+  (/** @type {string} */ name) => name,
+  (/** @type {string} */ name) => `providers/${name}/index`,
+  (/** @type {string} */ name) => `engines/${name}/index`,
+];
 
 const isExternal = (/** @type {string} */ id) => !id.startsWith('.') && !id.startsWith('/');
 
@@ -41,26 +44,31 @@ const isPassed = (/** @type {string} */ id) => id.startsWith('@nestjs/');
  */
 async function bundle(from, to) {
   await rm(to, { recursive: true, force: true });
-  await mkdir(to, { recursive: true });
+  await mkdir(join(to, 'code'), { recursive: true });
   const chunks = await codeOf(from);
   await writeFile(join(to, 'core.cjs'), coreOf(chunks));
+  for (const { fileName, code } of chunks)
+    await writeFile(
+      join(to, 'code', `${fileName}.cjs`),
+      `'use strict';\nmodule.exports = (exports, require) => {\n${inLines(code)}\n};\n`,
+    );
   for (const { name, exports, passed } of entriesOf(chunks)) {
-    await writeFile(join(to, `${name}.js`), importedEntry(name, exports, passed));
     await writeFile(
       join(to, `${name}.cjs`),
       `module.exports = require('./core.cjs')('${name}');\n`,
     );
+    if (name === 'matchers') continue;
+    await writeFile(join(to, `${name}.js`), importedEntry(name, exports, passed));
     await writeFile(join(to, `${name}.d.ts`), `export * from './${name}.cjs';\n`);
   }
   await writeTypes(from, to);
-  await writeMatchers(from, to);
   await cp(join(import.meta.dirname, 'set-up'), to, { recursive: true });
 }
 
 /** @param {string} from */
 async function codeOf(from) {
   const build = await rolldown({
-    input: inputOf(from, '.js'),
+    input: { ...inputOf(from, '.js'), matchers: join(resolve(from), 'kit/matchers.js') },
     external: isExternal,
     platform: 'node',
   });
@@ -98,8 +106,8 @@ function entriesOf(chunks) {
 }
 
 /**
- * One file, so that `import` and `require` of one process share its classes and tokens. The names of
- * packages are literals in calls of `require`, as bundlers need them.
+ * Loads each chunk once, so that `import` and `require` of one process share classes and tokens. The
+ * names of packages and chunks are literals in calls of `require`, as bundlers need them.
  * @param {readonly OutputChunk[]} chunks
  */
 function coreOf(chunks) {
@@ -117,7 +125,7 @@ ${[...packages]
   .join('\n')}
 };
 const chunks = {
-${chunks.map(({ fileName, code }) => `'./${fileName}'(exports, require) {\n${inLines(code)}\n},`).join('\n')}
+${chunks.map(({ fileName }) => `  './${fileName}': () => require('./code/${fileName}.cjs'),`).join('\n')}
 };
 const passed = {};
 const loaded = {};
@@ -127,7 +135,7 @@ function load(id) {
   if (Object.hasOwn(loaded, id)) return loaded[id];
   loaded[id] = {};
   try {
-    chunks[id](loaded[id], load);
+    chunks[id]()(loaded[id], load);
   } catch (error) {
     delete loaded[id];
     throw error;
@@ -201,21 +209,16 @@ async function writeTypes(from, to) {
 
 /**
  * @param {string} from
- * @param {string} to
- */
-async function writeMatchers(from, to) {
-  const build = await rolldown({ input: join(resolve(from), 'kit/matchers.js') });
-  await build.write({ file: join(to, 'matchers.cjs'), format: 'cjs', comments: false });
-  await build.close();
-}
-
-/**
- * @param {string} from
  * @param {string} extension
  */
 function inputOf(from, extension) {
   return Object.fromEntries(
-    Object.entries(ENTRIES).map(([name, path]) => [name, join(resolve(from), path + extension)]),
+    NAMES.map((name) => {
+      const paths = PLACES.map((place) => join(resolve(from), place(name) + extension));
+      const path = paths.find((one) => existsSync(one));
+      if (!path) throw new Error(`The entry ${name} of package.json has no source`);
+      return [name, path];
+    }),
   );
 }
 

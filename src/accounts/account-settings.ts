@@ -1,11 +1,11 @@
 import {
-  CONSENT_WORDS,
   consentWords,
   type FieldError,
   type InboundOptions,
   type RateLimit,
-  rateOf,
 } from '@dundun/messaging';
+import { partsOfLane } from '@dundun/messaging/values';
+import { CONSENT_WORDS, rateOf } from '@dundun/messaging/values';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, IsNull, Not } from 'typeorm';
@@ -70,9 +70,9 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
     most: Readonly<Record<string, RateLimit>> = {},
   ): (lane: string) => RateLimit {
     return (lane) => {
-      const end = lane.lastIndexOf(':');
-      const rate = this.#own.get(lane.slice(0, end))?.rate ?? otherwise;
-      const limit = most[lane.slice(end + 1)];
+      const { tenant = '', channel = '' } = partsOfLane(lane) ?? {};
+      const rate = this.#own.get(tenant)?.rate ?? otherwise;
+      const limit = most[channel];
       return limit && perSecond(rate) > perSecond(limit) ? limit : rate;
     };
   }

@@ -1,13 +1,14 @@
 import { Module } from '@nestjs/common';
+import { AccountReads } from './account-reads.js';
 import { AccountSettings } from './account-settings.js';
 import { AccountsService } from './accounts.service.js';
 import { AuthGuard } from './auth.guard.js';
 import { CredentialUse, CredentialVerifier } from './credentials.js';
 import { PendingSends, RequestLimits } from './limits.js';
-import { SenderRegistry, WhatsAppNumbers } from './senders.js';
 import { TemplateRegistry } from './templates.js';
 
 const PROVIDERS = [
+  AccountReads,
   AccountSettings,
   AccountsService,
   AuthGuard,
@@ -15,9 +16,7 @@ const PROVIDERS = [
   CredentialVerifier,
   PendingSends,
   RequestLimits,
-  SenderRegistry,
   TemplateRegistry,
-  WhatsAppNumbers,
 ];
 
 @Module({ providers: PROVIDERS, exports: PROVIDERS })

@@ -1,7 +1,9 @@
-import { HoldsService, MessagingService } from '@dundun/messaging';
+import { MessagingService } from '@dundun/messaging';
+import { laneOf } from '@dundun/messaging/values';
+import { HoldsService } from '@dundun/messaging/operations';
 import { Inject, Injectable } from '@nestjs/common';
-import { type EntityManager, type FindOneOptions, In, IsNull, LessThan } from 'typeorm';
-import { hasDemoNumbers } from '../config/carriers-file.js';
+import { type EntityManager, type FindOneOptions, IsNull, LessThan } from 'typeorm';
+import { GatewayChannels, type Scope } from '../channel.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import { validated } from '../http/validation.js';
@@ -11,23 +13,9 @@ import {
   BY_HAND,
   Credential,
   type CredentialKind,
-  type Scope,
-  SCOPES,
-  Sender,
-  type SenderState,
   TemplateEntity,
-  WhatsAppNumber,
 } from './accounts.tables.js';
 import { CredentialVerifier, fingerprint, newSecret, randomBase62 } from './credentials.js';
-import { seedDemoAccount } from './demo-account.js';
-import {
-  isSenderId,
-  type MetaNumber,
-  putNumber,
-  SENDER_ID_RULE,
-  SenderRegistry,
-  WhatsAppNumbers,
-} from './senders.js';
 import { Template, TemplateRegistry } from './templates.js';
 
 /** The secrets are returned once and stored nowhere. */
@@ -40,7 +28,7 @@ export interface CreatedAccount {
 type KeyStatus = 'active' | 'expired' | 'revoked';
 
 /** Settings of an account that an operator changes; `null` restores the default. */
-export type AccountChange = Partial<Pick<Account, 'rate' | 'consentWords'>>;
+export type AccountChange = Partial<Pick<Account, 'rate' | 'consentWords' | 'secondFactor'>>;
 
 /**
  * Work that the caller of a change adds to its transaction, such as an entry of an audit log.
@@ -51,8 +39,6 @@ export type Also = (manager: EntityManager, created?: string) => Promise<unknown
 const nothing: Also = () => Promise.resolve();
 
 const ACCOUNTS_A_PAGE = 50;
-/** Most sender IDs of an account. */
-const MOST_SENDERS = 1_000;
 
 /** Operations on accounts for operators, each in one transaction of the store. */
 @Injectable()
@@ -61,14 +47,13 @@ export class AccountsService {
     private readonly messaging: MessagingService,
     private readonly holds: HoldsService,
     private readonly credentials: CredentialVerifier,
-    private readonly senders: SenderRegistry,
     private readonly templates: TemplateRegistry,
-    private readonly numbers: WhatsAppNumbers,
+    private readonly channels: GatewayChannels,
     @Inject(ENVIRONMENT)
-    private readonly environment: Pick<Environment, 'CARRIER' | 'WHATSAPP_CARRIER' | 'written'>,
+    private readonly environment: Pick<Environment, 'carriers'>,
   ) {}
 
-  /** With a token and a key of all scopes; on the simulated carrier also a number and templates. */
+  /** With a token, a key of all scopes, and what channels add to each account. */
   create(name: string, also: Also = nothing): Promise<CreatedAccount> {
     return this.messaging.transaction(async (manager) => {
       const created = await this.#create(manager, name);
@@ -78,18 +63,16 @@ export class AccountsService {
   }
 
   /**
-   * Creates the first account with a sender; `undefined` where an account exists. `more` adds to it
-   * in the same transaction.
+   * Creates the first account; `undefined` where an account exists. `more` adds to it in the same
+   * transaction.
    */
   createFirst(
     name: string,
-    sender: string,
-    more: (manager: EntityManager, accountId: string) => Promise<void> = () => Promise.resolve(),
+    more: (manager: EntityManager, accountId: string) => Promise<void>,
   ): Promise<CreatedAccount | undefined> {
     return this.messaging.transaction(async (manager) => {
       if (await manager.exists(Account)) return undefined;
       const created = await this.#create(manager, name);
-      await manager.insert(Sender, { accountId: created.accountId, sender });
       await more(manager, created.accountId);
       return created;
     });
@@ -118,79 +101,6 @@ export class AccountsService {
       const isLast = found.length < ACCOUNTS_A_PAGE;
       return { accounts, nextCursor: isLast ? null : found.at(-1)?.id };
     });
-  }
-
-  /** By name. */
-  listSenders(accountId: string): Promise<Sender[]> {
-    return this.messaging.transaction((manager) =>
-      manager.find(Sender, { where: { accountId }, order: { sender: 'ASC' } }),
-    );
-  }
-
-  /** Sender IDs of all accounts that wait for approval, the first ones. */
-  pendingSenders(most: number): Promise<{ readonly account: Account; readonly sender: string }[]> {
-    return this.messaging.transaction(async (manager) => {
-      const pending = await manager.find(Sender, {
-        where: { state: 'pending' },
-        order: { accountId: 'ASC', sender: 'ASC' },
-        take: most,
-      });
-      const ids = [...new Set(pending.map(({ accountId }) => accountId))];
-      const accounts = ids.length === 0 ? [] : await manager.findBy(Account, { id: In(ids) });
-      return pending.flatMap(({ accountId, sender }) => {
-        const account = accounts.find(({ id }) => id === accountId);
-        return account ? [{ account, sender }] : [];
-      });
-    });
-  }
-
-  /** Adds a sender ID, or approves one that waits. */
-  async addSender(accountId: string, sender: string, also: Also = nothing): Promise<void> {
-    await this.#putSender(accountId, sender, 'approved', also);
-  }
-
-  /** Adds a sender ID that waits for approval. @returns its state: it may be approved already */
-  requestSender(accountId: string, sender: string, also: Also = nothing): Promise<SenderState> {
-    return this.#putSender(accountId, sender, 'pending', also);
-  }
-
-  /** @throws ApiError 404 where none waits for approval */
-  async approveSender(accountId: string, sender: string, also: Also = nothing): Promise<void> {
-    await this.#in(accountId, async (manager) => {
-      const pending = { accountId, sender, state: 'pending' } as const;
-      if (!(await manager.existsBy(Sender, pending))) throw noSender();
-      await manager.update(Sender, pending, { state: 'approved' });
-      await also(manager);
-    });
-  }
-
-  /** Messages that are queued with it are still sent. @throws ApiError 404 */
-  async removeSender(
-    accountId: string,
-    sender: string,
-    { only, also = nothing }: { readonly only?: SenderState; readonly also?: Also } = {},
-  ): Promise<void> {
-    await this.#in(accountId, async (manager) => {
-      const found = { accountId, sender, ...(only && { state: only }) };
-      if (!(await manager.existsBy(Sender, found))) throw noSender();
-      await manager.delete(Sender, found);
-      await also(manager);
-    });
-  }
-
-  /** Its WhatsApp numbers; it sends from the first. */
-  async listNumbers(accountId: string): Promise<string[]> {
-    const order = { createdAt: 'ASC', number: 'ASC' } as const;
-    const found = await this.messaging.transaction((manager) =>
-      manager.find(WhatsAppNumber, { where: { accountId }, order }),
-    );
-    return found.map(({ number }) => number);
-  }
-
-  /** @param meta its ids at Meta, both or none */
-  async addNumber(accountId: string, number: string, meta?: MetaNumber): Promise<void> {
-    await this.#in(accountId, (manager) => putNumber(manager, accountId, number, meta));
-    this.numbers.forget();
   }
 
   async putTemplate(accountId: string, template: Template, also: Also = nothing): Promise<void> {
@@ -268,10 +178,13 @@ export class AccountsService {
     return this.#in(accountId, async (_manager, account) => account);
   }
 
-  async change(accountId: string, change: AccountChange): Promise<void> {
+  async change(accountId: string, change: AccountChange, also: Also = nothing): Promise<void> {
     if (change.rate) checkRate(change.rate);
     if (change.consentWords) checkWords(change.consentWords);
-    await this.#in(accountId, (manager) => manager.update(Account, { id: accountId }, change));
+    await this.#in(accountId, async (manager) => {
+      await manager.update(Account, { id: accountId }, change);
+      await also(manager);
+    });
   }
 
   /** Refuses the account's requests and holds its lanes; requests in flight end. Repeatable. */
@@ -314,30 +227,12 @@ export class AccountsService {
     const accountId = `acc_${randomBase62(22)}`;
     await manager.insert(Account, { id: accountId, name: trimmed, createdAt: new Date() });
     const token = await insertCredential(manager, accountId, 'api_token');
-    const key = await insertCredential(manager, accountId, 'api_key', { scopes: SCOPES });
-    if (hasDemoNumbers(this.environment)) await seedDemoAccount(manager, accountId);
-    return { accountId, apiToken: token.secret, apiKey: key.secret };
-  }
-
-  async #putSender(
-    accountId: string,
-    sender: string,
-    state: SenderState,
-    also: Also,
-  ): Promise<SenderState> {
-    if (!isSenderId(sender)) throw invalidField('sender', SENDER_ID_RULE);
-    return this.#in(accountId, async (manager) => {
-      const known = await manager.findOneBy(Sender, { accountId, sender });
-      if (known?.state === 'approved') return known.state;
-      if (!known && (await manager.countBy(Sender, { accountId })) >= MOST_SENDERS)
-        throw invalidField(
-          'sender',
-          `is one too many: an account has at most ${MOST_SENDERS}; delete one first`,
-        );
-      await manager.save(Sender, { accountId, sender, state });
-      await also(manager);
-      return state;
+    const key = await insertCredential(manager, accountId, 'api_key', {
+      scopes: this.channels.scopes,
     });
+    const { carriers } = this.environment;
+    for (const { seed } of this.channels.all) await seed?.(manager, { accountId, carriers });
+    return { accountId, apiToken: token.secret, apiKey: key.secret };
   }
 
   /** Locks the account, and empties the caches of this process afterwards. @throws ApiError 404 */
@@ -349,19 +244,14 @@ export class AccountsService {
       work(manager, await lockAccount(manager, accountId)),
     );
     this.credentials.forget();
-    this.senders.forget();
     this.templates.forget();
     return result;
   }
 }
 
-function noSender(): ApiError {
-  return new ApiError('not_found', 'There is no such sender ID');
-}
-
 /** The hold on every lane of a suspended account, also of channels that it has not used yet. */
 function suspensionOf(accountId: string): { readonly lanes: string; readonly reason: string } {
-  return { lanes: `${accountId}:*`, reason: 'account_suspended' };
+  return { lanes: laneOf(accountId, '*'), reason: 'account_suspended' };
 }
 
 /** Locks the rows found to the end of the transaction; SQLite's are serial anyway. */

@@ -1,6 +1,15 @@
 import type { MessageCategory } from '@dundun/messaging';
-import { Column, type ColumnOptions, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { tablesOf } from '../config/entity-tables.js';
+import {
+  Column,
+  type ColumnOptions,
+  Entity,
+  ForeignKey,
+  Index,
+  PrimaryColumn,
+  Unique,
+} from 'typeorm';
+import type { Scope } from '../channel.js';
+import { columnsAdded, tablesOf } from '../config/entity-tables.js';
 
 /** A time as BIGINT epoch milliseconds: one column type on every database, and no time zone. */
 export const TIME: ColumnOptions = {
@@ -31,6 +40,9 @@ export class Account {
   /** The account's consent words and replies; `null`: the defaults. */
   @Column('simple-json', { name: 'consent_words', nullable: true })
   readonly consentWords!: AccountWords | null;
+  /** Whether its members sign in to the portal with a second factor only; `null`: no. */
+  @Column('varchar', { name: 'second_factor', length: 16, nullable: true })
+  readonly secondFactor!: 'required' | null;
 }
 
 /** Words that opt out (`stop`) and in, instead of the defaults, and the replies to both. */
@@ -43,24 +55,6 @@ export interface AccountWords {
 
 /** `api_token` authorises SMS; `api_key` authorises WhatsApp, email and contacts, by scope. */
 export type CredentialKind = 'api_token' | 'api_key';
-
-/** Exactly those that routes require; the key that is created with an account has all of them. */
-export const SCOPES = [
-  'whatsapp:send',
-  'whatsapp:read',
-  'contacts:read',
-  'contacts:write',
-  'email:read',
-  'email:send',
-  'email:webhooks',
-  'domains:write',
-] as const;
-
-export type Scope = (typeof SCOPES)[number];
-
-export function isScope(value: string): value is Scope {
-  return (SCOPES as readonly string[]).includes(value);
-}
 
 /** An API token or key; the secret itself is shown once and never stored. */
 @Entity('gateway_credential')
@@ -85,35 +79,31 @@ export class Credential {
   @Column({ ...OPTIONAL_TIME, name: 'last_used_at' }) readonly lastUsedAt!: Date | null;
 }
 
-/** Only an approved sender ID is sent from. */
+/** Only an approved sender is sent from. */
 export type SenderState = 'approved' | 'pending';
 
-@Entity('gateway_sender')
+/** What an account sends from: a sender ID, a caller id or a WhatsApp number. */
+@Entity('gateway_account_sender')
+@Unique('gateway_account_sender_exclusive', ['channel', 'exclusive'])
 export class Sender {
   @OfAccount() @PrimaryColumn(ACCOUNT_ID) readonly accountId!: string;
-  /** Case-sensitive, as the phone shows it. */
-  @PrimaryColumn({ length: 11 }) readonly sender!: string;
-  @Column('varchar', { length: 16, default: 'approved' }) readonly state!: SenderState;
-}
-
-@Entity('gateway_whatsapp_number')
-export class WhatsAppNumber {
-  /** Digits with country code. */
-  @PrimaryColumn({ length: 15 }) readonly number!: string;
-  @Index('gateway_whatsapp_number_account')
-  @OfAccount()
-  @Column(ACCOUNT_ID)
-  readonly accountId!: string;
+  @PrimaryColumn('varchar', { length: 16 }) readonly channel!: string;
+  /** Case-sensitive, as the phone shows it; numbers are digits with country code. */
+  @PrimaryColumn({ length: 64 }) readonly sender!: string;
+  @Column('varchar', { length: 16 }) readonly state!: SenderState;
   @Column({ ...TIME, name: 'created_at' }) readonly createdAt!: Date;
-  /** Meta's id of the number; `null`: the number is not bound to Meta. */
+  /** The sender again where one account alone may have it; `null` where several may. */
+  @Column('varchar', { name: 'exclusive_sender', length: 64, nullable: true })
+  readonly exclusive!: string | null;
+  /** Meta's id of a WhatsApp number; `null`: the number is not bound to Meta. */
   @Column('varchar', { name: 'phone_number_id', length: 32, nullable: true, unique: true })
   readonly phoneNumberId!: string | null;
   /** Meta's id of its business account. */
-  @Index('gateway_whatsapp_number_waba')
+  @Index('gateway_account_sender_waba')
   @Column('varchar', { length: 32, nullable: true })
   readonly waba!: string | null;
   /** When the templates of the business account are read next. */
-  @Index('gateway_whatsapp_number_templates')
+  @Index('gateway_account_sender_templates')
   @Column({ ...OPTIONAL_TIME, name: 'templates_due_at' })
   readonly templatesDueAt!: Date | null;
 }
@@ -139,6 +129,8 @@ export class TemplateEntity {
   /** Names of its params at the platform; `null`: they have none. */
   @Column('simple-json', { name: 'param_names', nullable: true })
   readonly paramNames!: readonly string[] | null;
+  /** Characters of its body without the variables; `null`: not known. */
+  @Column('int', { name: 'fixed_length', nullable: true }) readonly fixedLength!: number | null;
   /** Business account at Meta that listed it; `null`: an operator added it. */
   @Index('gateway_whatsapp_template_waba')
   @Column('varchar', { length: 32, nullable: true })
@@ -146,12 +138,18 @@ export class TemplateEntity {
 }
 
 /** Columns of a template that an operator adds. */
-export const BY_HAND = { paramNames: null, waba: null } as const;
+export const BY_HAND = { paramNames: null, fixedLength: null, waba: null } as const;
 
-export const ACCOUNT_TABLES = tablesOf('Accounts1700000001000', [
-  Account,
-  Credential,
-  Sender,
-  TemplateEntity,
-  WhatsAppNumber,
-]);
+const created = tablesOf('Accounts1700000001000', [Account, Credential, TemplateEntity]);
+const senders = tablesOf('Senders1790000001500', [Sender]);
+
+export const ACCOUNT_TABLES = {
+  entities: [...created.entities, ...senders.entities],
+  migrations: [
+    ...created.migrations,
+    ...senders.migrations,
+    // Lengths of present templates are known after the next list of Meta.
+    columnsAdded('TemplateLengths1790000001100', [[TemplateEntity, ['fixedLength']]]),
+    columnsAdded('AccountSecondFactor1790000001200', [[Account, ['secondFactor']]]),
+  ],
+};

@@ -3,6 +3,7 @@ import { type ExecutionContext, Logger } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { readEnvironment } from '../config/environment.js';
+import { AccountReads } from './account-reads.js';
 import { Account, Credential, type CredentialKind } from './accounts.tables.js';
 import { Auth, type AuthenticatedRequest, AuthGuard } from './auth.guard.js';
 import { type CredentialUse, CredentialVerifier, fingerprint, newSecret } from './credentials.js';
@@ -42,6 +43,7 @@ function world(kind: CredentialKind, change: Partial<Credential & Account> = {})
     new CredentialVerifier({ manager: { find } } as unknown as DataSource),
     { note: () => undefined } as unknown as CredentialUse,
     new RequestLimits(readEnvironment({ REQUEST_LIMIT: 'off', AUTH_FAILURE_LIMIT: 'off' })),
+    new AccountReads({ options: { type: 'better-sqlite3', database: ':memory:' } }),
   );
   return (handler: keyof Surface, presented = secret) => {
     const request = {

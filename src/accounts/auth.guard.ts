@@ -9,9 +9,11 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiSecurity } from '@nestjs/swagger';
+import type { Scope } from '../channel.js';
 import { ApiError } from '../http/api-error.js';
 import { type HttpReply, type HttpRequest, replyOf, requestOf } from '../http/http-message.js';
-import type { CredentialKind, Scope } from './accounts.tables.js';
+import { AccountReads } from './account-reads.js';
+import type { CredentialKind } from './accounts.tables.js';
 import {
   CredentialUse,
   CredentialVerifier,
@@ -36,7 +38,8 @@ export interface AuthenticatedRequest extends HttpRequest {
 /**
  * Refuses in this order: 401 for an invalid credential, 403 for a suspended account, 403 for a
  * missing scope. Each process limits requests per credential, and those without a valid one per
- * network; the `RateLimit` headers follow draft-ietf-httpapi-ratelimit-headers.
+ * network; the `RateLimit` headers follow draft-ietf-httpapi-ratelimit-headers. Reads wait for the turn
+ * of their account.
  */
 @Injectable()
 export class AuthGuard implements CanActivate {
@@ -47,6 +50,7 @@ export class AuthGuard implements CanActivate {
     private readonly credentials: CredentialVerifier,
     private readonly use: CredentialUse,
     private readonly limits: RequestLimits,
+    private readonly reads: AccountReads,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<true> {
@@ -54,7 +58,11 @@ export class AuthGuard implements CanActivate {
       context.getHandler(),
       context.getClass(),
     ]);
-    return this.admit(requestOf<AuthenticatedRequest>(context), replyOf(context), requirement);
+    const request = requestOf<AuthenticatedRequest>(context);
+    const reply = replyOf(context);
+    await this.admit(request, reply, requirement);
+    await this.reads.admit(accountIdOf(request), request, reply);
+    return true;
   }
 
   /** For `@AuthWithin()`. @throws ApiError 401, 403 or 429 */

@@ -13,7 +13,7 @@ const UNCOUNTED_BODY = 4_096;
 
 /** Bytes of bodies that are on their way, per holder (a credential or a network) and in total. */
 export class BodyBudget {
-  readonly #held = new Map<string, number>();
+  readonly #taken = new Map<string, number>();
   #total = 0;
 
   constructor(
@@ -23,8 +23,8 @@ export class BodyBudget {
 
   /** A lone body of any size is admitted. @throws ApiError 429 or 503, with `Retry-After` */
   take(holder: string, bytes: number): void {
-    const held = this.#held.get(holder) ?? 0;
-    if (held > 0 && held + bytes > this.mostOfOne)
+    const taken = this.#taken.get(holder) ?? 0;
+    if (taken > 0 && taken + bytes > this.mostOfOne)
       throw new ApiError(
         'rate_limited',
         'Too many bytes are being sent with this credential at once; wait for requests under way',
@@ -39,9 +39,9 @@ export class BodyBudget {
   }
 
   #add(holder: string, bytes: number): void {
-    const held = (this.#held.get(holder) ?? 0) + bytes;
-    if (held > 0) this.#held.set(holder, held);
-    else this.#held.delete(holder);
+    const taken = (this.#taken.get(holder) ?? 0) + bytes;
+    if (taken > 0) this.#taken.set(holder, taken);
+    else this.#taken.delete(holder);
     this.#total += bytes;
   }
 }
@@ -106,13 +106,13 @@ export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOpti
    */
   function countOf(holder: string, { raw }: FastifyReply): (bytes: number) => void {
     if (raw.closed) throw new ApiError('malformed_request', 'The client disconnected');
-    let held = 0;
-    raw.once('close', () => budget.release(holder, held));
+    let taken = 0;
+    raw.once('close', () => budget.release(holder, taken));
     return (bytes) => {
       // Bytes that arrive after the answer are not kept.
       if (raw.closed) return;
       budget.take(holder, bytes);
-      held += bytes;
+      taken += bytes;
     };
   }
 }

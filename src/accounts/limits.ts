@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import ipaddr from 'ipaddr.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import type { Rate } from '../config/parsers.js';
+import type { Rate } from '../settings/parsers.js';
 import { ApiError } from '../http/api-error.js';
 
 const MOST_KEYS = 20_000;
@@ -72,9 +72,15 @@ export class RequestLimits {
 
 /** An IPv6 /64, which one customer usually has whole, or an IPv4 address. */
 export function networkOf(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip;
+  return networksOf(ip)[1];
+}
+
+/** The wider network of an address (an IPv6 /48, an IPv4 /24), then {@link networkOf}. */
+export function networksOf(ip: string): readonly [wide: string, network: string] {
+  if (!ipaddr.isValid(ip)) return [ip, ip];
   const address = ipaddr.process(ip);
-  return 'parts' in address ? address.parts.slice(0, 4).join(':') : address.toString();
+  if (!('parts' in address)) return [address.octets.slice(0, 3).join('.'), address.toString()];
+  return [address.parts.slice(0, 3).join(':'), address.parts.slice(0, 4).join(':')];
 }
 
 /** Each thousand recipients of a send count as one more send. */

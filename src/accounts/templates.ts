@@ -1,4 +1,5 @@
 import type { Page } from '@dundun/messaging';
+import { templateBodyFault } from '@dundun/messaging/values';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { Matches } from 'class-validator';
@@ -108,4 +109,14 @@ function placeOf(cursor: string): Pick<Template, 'name' | 'language'> {
   if (!LANGUAGE.test(language) || !NAME.test(name) || rest.length > 0)
     throw invalidField('cursor', 'is not a cursor of this list; start again without it');
   return { name, language };
+}
+
+/** Why a message with these params cannot be sent; `undefined`: it can. */
+export function paramsFault(
+  { params_count: count, fixedLength }: TemplateEntity,
+  params: readonly string[],
+): string | undefined {
+  return params.length === count
+    ? templateBodyFault(fixedLength, params)
+    : `must have ${count} entries, not ${params.length}`;
 }

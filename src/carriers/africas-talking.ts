@@ -1,5 +1,6 @@
-import { africasTalking, africasTalkingParser, sharedSecret } from '@dundun/messaging';
-import { credential, httpUrl, secretText, visible } from '../config/parsers.js';
+import { sharedSecret } from '@dundun/messaging';
+import { africasTalking, africasTalkingParser } from '@dundun/messaging/africas-talking';
+import { credential, httpUrl, secretText, visible } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
 
 /** SMS through Africa's Talking, whose reports are unsigned: their address has a secret. */
@@ -10,11 +11,11 @@ export const AFRICAS_TALKING = carrierType(
     callback_secret: { parse: secretText, secret: 'whole' },
     url: { parse: httpUrl, default: 'https://api.africastalking.com' },
   },
-  ({ username, api_key, callback_secret: secret, url }) => {
-    const transport = africasTalking({ username, apiKey: api_key, baseUrl: url });
-    return {
-      transport: () => transport,
+  {
+    channels: ['sms'],
+    make: ({ username, api_key, callback_secret: secret, url }) => ({
+      transport: africasTalking({ username, apiKey: api_key, baseUrl: url }),
       callbacks: { parser: africasTalkingParser(), verifier: sharedSecret({ secret }) },
-    };
+    }),
   },
 );

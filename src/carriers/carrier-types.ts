@@ -5,14 +5,16 @@ import { HTTP } from './http.js';
 import { INFOBIP } from './infobip.js';
 import { KANNEL } from './kannel.js';
 import { PLIVO } from './plivo.js';
-import { SIMULATOR } from './simulator.js';
+import { RELOADLY } from './reloadly.js';
+import { SIMULATOR, VOICE_SIMULATOR } from './simulator.js';
 import { SMPP } from './smpp.js';
+import { SMTP } from './smtp.js';
 import { TERMII } from './termii.js';
-import { TWILIO } from './twilio.js';
+import { TWILIO, TWILIO_VOICE } from './twilio.js';
 import { VONAGE } from './vonage.js';
 import { WHATSAPP_CLOUD } from './whatsapp-cloud.js';
 
-/** Every `type` of a carrier in `CARRIERS_FILE`. A new one is a provider of the library, and an entry. */
+/** Every `type` of a carrier. A new one is a provider of the library with its settings, and an entry. */
 export const CARRIER_TYPES = {
   simulator: SIMULATOR,
   http: HTTP,
@@ -26,4 +28,10 @@ export const CARRIER_TYPES = {
   plivo: PLIVO,
   clickatell: CLICKATELL,
   'whatsapp-cloud': WHATSAPP_CLOUD,
+  smtp: SMTP,
+  'twilio-voice': TWILIO_VOICE,
+  'voice-simulator': VOICE_SIMULATOR,
+  reloadly: RELOADLY,
 } as const satisfies Readonly<Record<string, CarrierType>>;
+
+export type CarrierTypeName = keyof typeof CARRIER_TYPES;

@@ -1,5 +1,6 @@
-import { clickatell, clickatellParser, sharedSecret } from '@dundun/messaging';
-import { credential, httpUrl, secretText } from '../config/parsers.js';
+import { sharedSecret } from '@dundun/messaging';
+import { clickatell, clickatellParser } from '@dundun/messaging/clickatell';
+import { credential, httpUrl, secretText } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
 
 /** SMS, and texts on WhatsApp, through Clickatell: the address of its callbacks has a secret. */
@@ -9,11 +10,11 @@ export const CLICKATELL = carrierType(
     callback_secret: { parse: secretText, secret: 'whole' },
     url: { parse: httpUrl, default: 'https://platform.clickatell.com' },
   },
-  ({ api_key, callback_secret: secret, url }) => {
-    const transport = clickatell({ apiKey: api_key, baseUrl: url });
-    return {
-      transport: () => transport,
+  {
+    channels: ['sms', 'whatsapp'],
+    make: ({ api_key, callback_secret: secret, url }) => ({
+      transport: clickatell({ apiKey: api_key, baseUrl: url }),
       callbacks: { parser: clickatellParser(), verifier: sharedSecret({ secret }) },
-    };
+    }),
   },
 );

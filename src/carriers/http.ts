@@ -1,24 +1,57 @@
-import { http } from '@dundun/messaging';
-import { apiKey, apiToken, serviceUrl, signingSecret } from '../config/parsers.js';
+import { http, MessagingConfigError } from '@dundun/messaging';
+import { form, httpUrl, text, UNDAMAGED, VISIBLE } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
+
+function serviceUrl(written: string): string {
+  if (/\/ng\/v1\b/.test(new URL(httpUrl(written)).pathname))
+    throw new Error('holds the path of an operation; write the address before /ng/v1');
+  return written;
+}
+
+const apiToken = text(
+  [/^(?!svk_)/, 'is an svk_ key, which SMS does not take; write it as {key}'],
+  ...UNDAMAGED,
+  VISIBLE,
+);
+
+const apiKey = text(
+  ...UNDAMAGED,
+  [/^svk_/, 'must start with svk_; the API token is written as {token}'],
+  VISIBLE,
+);
+
+const signingSecret = form(
+  'must be whsec_ and 24 to 64 bytes in base64, as the other service shows it',
+  (written) => {
+    const [, bytes = ''] = /^whsec_([0-9A-Za-z+/]+={0,2})$/.exec(written) ?? [];
+    const { length } = Buffer.from(bytes, 'base64');
+    return length >= 24 && length <= 64 ? written : undefined;
+  },
+);
 
 /** Another service that speaks the gateway's interface. */
 export const HTTP = carrierType(
   {
     url: { parse: serviceUrl },
-    token: { parse: apiToken, secret: 'whole', optional: true },
-    key: { parse: apiKey, secret: 'whole', optional: true },
+    token: { parse: apiToken, secret: 'whole', optional: true, carries: ['sms', 'voice', 'vas'] },
+    key: { parse: apiKey, secret: 'whole', optional: true, carries: ['whatsapp', 'email'] },
     callback_secret: { parse: signingSecret, secret: 'whole', optional: true },
   },
-  ({ url, token, key, callback_secret: secret }) => ({
-    transport: () =>
-      http({
-        baseUrl: url,
-        apiToken: token,
-        apiKey: key,
+  {
+    channels: ['sms', 'whatsapp', 'email', 'voice', 'vas'],
+    make: ({ url, token, key, callback_secret: secret }) => {
+      if (token === undefined && key === undefined)
+        throw new MessagingConfigError('token: is missing; {key} alone is for WhatsApp and email');
+      return {
         // The gateway needs every report, also for customers without callbacks.
-        deliveryReport: secret === undefined ? 'none' : 'yes',
-      }),
-    ...(secret !== undefined && { callbacks: { secrets: [secret] } }),
-  }),
+        transport: http({
+          baseUrl: url,
+          apiToken: token,
+          apiKey: key,
+          deliveryReport: secret !== undefined,
+        }),
+        ...(secret !== undefined && { callbacks: { secrets: [secret] } }),
+      };
+    },
+  },
 );

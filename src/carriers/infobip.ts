@@ -1,5 +1,6 @@
-import { infobip, infobipParser, sharedSecret } from '@dundun/messaging';
-import { credential, httpUrl, secretText } from '../config/parsers.js';
+import { sharedSecret } from '@dundun/messaging';
+import { infobip, infobipParser } from '@dundun/messaging/infobip';
+import { credential, httpUrl, secretText } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
 
 /** SMS and WhatsApp through Infobip, whose reports are unsigned: their address has a secret. */
@@ -10,15 +11,15 @@ export const INFOBIP = carrierType(
     callback_url: { parse: httpUrl },
     callback_secret: { parse: secretText, secret: 'whole' },
   },
-  ({ url, api_key, callback_url: base, callback_secret: secret }, { callbackPath }) => {
-    const transport = infobip({
-      baseUrl: url,
-      apiKey: api_key,
-      callbackUrl: `${base.replace(/\/+$/, '')}/${callbackPath}/${encodeURIComponent(secret)}`,
-    });
-    return {
-      transport: () => transport,
+  {
+    channels: ['sms', 'whatsapp'],
+    make: ({ url, api_key, callback_url: base, callback_secret: secret }, { callbackPath }) => ({
+      transport: infobip({
+        baseUrl: url,
+        apiKey: api_key,
+        callbackUrl: `${base.replace(/\/+$/, '')}/${callbackPath}/${encodeURIComponent(secret)}`,
+      }),
       callbacks: { parser: infobipParser(), verifier: sharedSecret({ secret }) },
-    };
+    }),
   },
 );

@@ -1,5 +1,5 @@
-import { kannel, kannelParser, kannelSignature } from '@dundun/messaging';
-import { httpUrl, secretText, visible } from '../config/parsers.js';
+import { kannel, kannelParser, kannelSignature } from '@dundun/messaging/kannel';
+import { httpUrl, secretText, visible } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
 
 /** A Kannel SMS gateway, through its smsbox. */
@@ -12,14 +12,19 @@ export const KANNEL = carrierType(
     callback_url: { parse: httpUrl },
     callback_secret: { parse: secretText, secret: 'whole' },
   },
-  ({ url, username, password, callback_url: base, callback_secret: secret }, { callbackPath }) => ({
-    transport: () =>
-      kannel({
+  {
+    channels: ['sms'],
+    make: (
+      { url, username, password, callback_url: base, callback_secret: secret },
+      { callbackPath },
+    ) => ({
+      transport: kannel({
         url,
         username,
         password,
         callback: { url: `${base.replace(/\/+$/, '')}/${callbackPath}`, secret },
       }),
-    callbacks: { parser: kannelParser(), verifier: kannelSignature(secret) },
-  }),
+      callbacks: { parser: kannelParser(), verifier: kannelSignature(secret) },
+    }),
+  },
 );

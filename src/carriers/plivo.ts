@@ -1,5 +1,5 @@
-import { plivo, plivoParser, plivoSignature } from '@dundun/messaging';
-import { credential, httpUrl, text } from '../config/parsers.js';
+import { plivo, plivoParser, plivoSignature } from '@dundun/messaging/plivo';
+import { credential, httpUrl, text } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
 
 /** SMS and WhatsApp through Plivo. */
@@ -15,17 +15,19 @@ export const PLIVO = carrierType(
     callback_url: { parse: httpUrl },
     url: { parse: httpUrl, default: 'https://api.plivo.com' },
   },
-  ({ auth_id, auth_token: authToken, callback_url, url }, { callbackPath }) => {
-    const { origin } = new URL(callback_url);
-    const transport = plivo({
-      authId: auth_id,
-      authToken,
-      callbackUrl: `${origin}/${callbackPath}`,
-      baseUrl: url,
-    });
-    return {
-      transport: () => transport,
-      callbacks: { parser: plivoParser(), verifier: plivoSignature({ authToken, origin }) },
-    };
+  {
+    channels: ['sms', 'whatsapp'],
+    make: ({ auth_id, auth_token: authToken, callback_url, url }, { callbackPath }) => {
+      const { origin } = new URL(callback_url);
+      return {
+        transport: plivo({
+          authId: auth_id,
+          authToken,
+          callbackUrl: `${origin}/${callbackPath}`,
+          baseUrl: url,
+        }),
+        callbacks: { parser: plivoParser(), verifier: plivoSignature({ authToken, origin }) },
+      };
+    },
   },
 );

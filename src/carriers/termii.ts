@@ -1,5 +1,5 @@
-import { termii, termiiParser, termiiSignature } from '@dundun/messaging';
-import { credential, httpUrl, oneOf, secretText } from '../config/parsers.js';
+import { termii, termiiParser, termiiSignature } from '@dundun/messaging/termii';
+import { credential, httpUrl, oneOf, secretText } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
 
 /** SMS through Termii. */
@@ -10,11 +10,11 @@ export const TERMII = carrierType(
     secret_key: { parse: secretText, secret: 'whole' },
     route: { parse: oneOf('generic', 'dnd'), default: 'generic' },
   },
-  ({ url, api_key, secret_key, route }) => {
-    const transport = termii({ baseUrl: url, apiKey: api_key, route });
-    return {
-      transport: () => transport,
+  {
+    channels: ['sms'],
+    make: ({ url, api_key, secret_key, route }) => ({
+      transport: termii({ baseUrl: url, apiKey: api_key, route }),
       callbacks: { parser: termiiParser(), verifier: termiiSignature(secret_key) },
-    };
+    }),
   },
 );

@@ -1,5 +1,5 @@
-import { vonage, vonageParser, vonageSignature } from '@dundun/messaging';
-import { credential, httpUrl, secretText, text } from '../config/parsers.js';
+import { vonage, vonageParser, vonageSignature } from '@dundun/messaging/vonage';
+import { credential, httpUrl, secretText, text } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
 
 /** SMS and WhatsApp through Vonage's Messages API. */
@@ -17,24 +17,24 @@ export const VONAGE = carrierType(
     callback_url: { parse: httpUrl },
     url: { parse: httpUrl, default: 'https://api.nexmo.com' },
   },
-  (
-    { api_key, api_secret, application_id, private_key, signature_secret, callback_url, url },
-    { callbackPath },
-  ) => {
-    const transport = vonage({
-      apiKey: api_key,
-      apiSecret: api_secret,
-      applicationId: application_id,
-      privateKey: private_key,
-      callbackUrl: `${callback_url.replace(/\/+$/, '')}/${callbackPath}`,
-      baseUrl: url,
-    });
-    return {
-      transport: () => transport,
+  {
+    channels: ['sms', 'whatsapp'],
+    make: (
+      { api_key, api_secret, application_id, private_key, signature_secret, callback_url, url },
+      { callbackPath },
+    ) => ({
+      transport: vonage({
+        apiKey: api_key,
+        apiSecret: api_secret,
+        applicationId: application_id,
+        privateKey: private_key,
+        callbackUrl: `${callback_url.replace(/\/+$/, '')}/${callbackPath}`,
+        baseUrl: url,
+      }),
       callbacks: {
         parser: vonageParser(),
         verifier: vonageSignature({ secret: signature_secret }),
       },
-    };
+    }),
   },
 );

@@ -1,7 +1,8 @@
-import { milliseconds } from '../config/durations.js';
+import { milliseconds } from '../settings/durations.js';
 import { Option } from 'commander';
-import { type AccountWords, isScope, type Scope, SCOPES } from '../accounts/accounts.tables.js';
+import type { AccountWords } from '../accounts/accounts.tables.js';
 import { AccountsService } from '../accounts/accounts.service.js';
+import { GatewayChannels, type Scope } from '../channel.js';
 import { invalidFields } from '../http/api-error.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { Audit, commandLineFor } from '../portal/audit.js';
@@ -95,6 +96,25 @@ function addSettingCommands(account: OperatorCommand): void {
       const { stop, start, stopReply, startReply } = words;
       return { accountId, stop, start, stopReply, startReply };
     });
+  account
+    .accountCommand('second-factor', 'whether members need one in the portal; shows or sets it')
+    .addOption(new Option('--require <choice>', 'every member').choices(['yes', 'no']))
+    .runs(async (app, { account: accountId, require }: SecondFactorOptions) => {
+      const accounts = app.get(AccountsService);
+      if (require !== undefined) {
+        const secondFactor = require === 'yes' ? 'required' : null;
+        const also = app
+          .get(Audit, { strict: false })
+          .also(commandLineFor(accountId), 'account.second_factor', secondFactor ?? 'off');
+        await accounts.change(accountId, { secondFactor }, also);
+      }
+      const { secondFactor } = await accounts.find(accountId);
+      return { accountId, secondFactor: secondFactor ?? 'optional' };
+    });
+}
+
+interface SecondFactorOptions extends OfAccount {
+  readonly require?: 'yes' | 'no';
 }
 
 interface KeyOptions extends OfAccount {
@@ -111,8 +131,8 @@ function addKeyCommands(program: OperatorCommand): void {
       '--expires <when>',
       'when it ends, as 90d, 12h or 2027-01-31T00:00:00Z (default: never)',
     )
-    .runs(async (app, { account, scope = SCOPES, expires }: KeyOptions) => {
-      const scopes = readScopes(scope);
+    .runs(async (app, { account, scope, expires }: KeyOptions) => {
+      const scopes = readScopes(app.get(GatewayChannels), scope);
       const expiresAt = expires === undefined ? null : readExpiry(expires);
       const created = await app.get(AccountsService).createKey(account, scopes, expiresAt);
       return { ...created, scopes, expiresAt };
@@ -131,10 +151,14 @@ function addKeyCommands(program: OperatorCommand): void {
     });
 }
 
-function readScopes(asked: readonly string[]): readonly Scope[] {
-  if (asked.every(isScope)) return asked;
+function readScopes(
+  { scopes: known }: GatewayChannels,
+  asked: readonly string[] = known,
+): readonly Scope[] {
+  const isKnown = (scope: string): scope is Scope => known.some((one) => one === scope);
+  if (asked.every(isKnown)) return asked;
   throw invalidFields([
-    { path: 'scope', message: `must be one of ${SCOPES.join(', ')}; no route requires another` },
+    { path: 'scope', message: `must be one of ${known.join(', ')}; no route requires another` },
   ]);
 }
 

@@ -1,5 +1,7 @@
-import { ChannelRegistry, HoldsService, type RestoredLane } from '@dundun/messaging';
+import { HoldsService, type RestoredLane } from '@dundun/messaging/operations';
+import { ChannelRegistry } from '@dundun/messaging/ports';
 import type { INestApplicationContext } from '@nestjs/common';
+import { CARRIERS_OF_CHANNELS } from '../channels/index.js';
 import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import type { OperatorCommand } from './operator-command.js';
@@ -23,7 +25,7 @@ export function addBackupCommands(program: OperatorCommand): void {
     .option('--force', 'replace the file if it exists')
     .prints(async ({ force = false }: { force?: boolean }, file = '') => {
       loadEnvironmentFile();
-      const { DATABASE_URL: database } = readEnvironment(process.env);
+      const { DATABASE_URL: database } = readEnvironment(process.env, CARRIERS_OF_CHANNELS);
       if (database.type !== 'sqlite')
         throw invalidField(
           'DATABASE_URL',

@@ -1,10 +1,11 @@
 import { CommanderError } from 'commander';
 import { addAccountCommands } from './account.commands.js';
 import { addBackupCommands } from './backup.commands.js';
+import { addDoNotCallCommands, addSuppressionCommands } from './blocked.commands.js';
 import { addCarrierCommands } from './carrier.commands.js';
 import { addConfigCommands } from './config.commands.js';
 import { addContactCommands } from './contact.commands.js';
-import { addEmailCommands, addSuppressionCommands } from './email.commands.js';
+import { addEmailCommands } from './email.commands.js';
 import {
   addBatchCommands,
   addLaneCommands,
@@ -14,9 +15,9 @@ import {
 import { OperatorCommand } from './operator-command.js';
 import { printError } from './output.js';
 import { addSecretsCommands } from './secrets.commands.js';
+import { addCallerCommands, addSenderCommands } from './sender.commands.js';
 import { addSmppCommands } from './smpp.commands.js';
-import { addSenderCommands, addUserCommands } from './user.commands.js';
-import { addCallerCommands, addDoNotCallCommands } from './voice.commands.js';
+import { addUserCommands } from './user.commands.js';
 import { addVasCommands } from './vas.commands.js';
 import { addWebhookCommands } from './webhook.commands.js';
 import { addWhatsAppCommands } from './whatsapp.commands.js';

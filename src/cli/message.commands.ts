@@ -1,13 +1,13 @@
 import {
   type AnyChannelService,
   type BatchView,
+  type ListedBatch,
   type Duration,
-  type Hold,
   type LaneHealth,
   type ListedMessage,
-  MessagingOperations,
   MessagingService,
 } from '@dundun/messaging';
+import { type Hold, MessagingOperations } from '@dundun/messaging/operations';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
 import { isUUID } from 'class-validator';
@@ -165,7 +165,7 @@ function checkedReference(reference: string): string {
   throw invalidFields([{ path: 'reference', message: 'must be the reference_id of a batch' }]);
 }
 
-function batchRow({ id, status, sender, recipients, createdAt, sendAt, counts }: BatchView) {
+function batchRow({ id, status, sender, recipients, createdAt, sendAt, counts }: ListedBatch) {
   return { referenceId: id, status, from: sender, recipients, createdAt, sendAt, counts };
 }
 

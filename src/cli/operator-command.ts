@@ -3,7 +3,13 @@ import { NestFactory } from '@nestjs/core';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { OperatorModule } from '../app.module.js';
-import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
+import { CARRIERS_OF_CHANNELS, CHANNELS } from '../channels/index.js';
+import {
+  type Environment,
+  loadEnvironmentFile,
+  readEnvironment,
+  settingErrorOf,
+} from '../config/environment.js';
 import { PinoLogger } from '../http/pino.logger.js';
 import { openGatewayDatabase } from '../gateway-database.js';
 import { type OutputOptions, print, printError } from './output.js';
@@ -48,17 +54,25 @@ export class OperatorCommand extends Command {
   }
 }
 
-async function withGateway<T>(work: (app: INestApplicationContext) => Promise<T>): Promise<T> {
-  loadEnvironmentFile();
-  const environment = readEnvironment(process.env);
-  const level = process.env.LOG_LEVEL ? environment.LOG_LEVEL : 'warn';
+/** Standard output has the answer alone. @param usual level where `LOG_LEVEL` is not set */
+export function logToStderr(environment: Environment, usual: Environment['LOG_LEVEL']): PinoLogger {
+  const level = process.env.LOG_LEVEL ? environment.LOG_LEVEL : usual;
   const logger = new PinoLogger(level, pino.destination({ fd: 2, sync: true }));
   Logger.overrideLogger(logger);
+  return logger;
+}
+
+async function withGateway<T>(work: (app: INestApplicationContext) => Promise<T>): Promise<T> {
+  loadEnvironmentFile();
+  const environment = readEnvironment(process.env, CARRIERS_OF_CHANNELS);
+  const logger = logToStderr(environment, 'warn');
   const dataSource = await openGatewayDatabase(environment, 'empty');
   const app = await NestFactory.createApplicationContext(
-    OperatorModule.for(environment, dataSource),
+    OperatorModule.for(environment, dataSource, CHANNELS),
     { logger, abortOnError: false },
-  );
+  ).catch((error: unknown) => {
+    throw settingErrorOf(error, environment);
+  });
   try {
     return await work(app);
   } finally {

@@ -1,3 +1,4 @@
+import { VerificationService } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { ENVIRONMENT } from '../config/environment.js';
 import { SECRET_COLUMNS } from '../gateway-database.js';
@@ -11,8 +12,11 @@ export function addSecretsCommands(program: OperatorCommand): void {
       'rotate',
       'encrypt them all with SECRETS_KEY; set the former key as SECRETS_KEY_PREVIOUS',
     )
-    .runs((app) => {
+    .runs(async (app) => {
       const dataSource = app.get(DataSource, { strict: false });
-      return rotateSecretsKey(dataSource, app.get(ENVIRONMENT, { strict: false }), SECRET_COLUMNS);
+      const environment = app.get(ENVIRONMENT, { strict: false });
+      const rotated = await rotateSecretsKey(dataSource, environment, SECRET_COLUMNS);
+      const codes = await app.get(VerificationService, { strict: false }).reencrypt();
+      return { ...rotated, rewritten: rotated.rewritten + codes };
     });
 }

@@ -1,10 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
-import { AccountsService } from '../accounts/accounts.service.js';
 import { invalidField } from '../http/api-error.js';
-import { Audit, commandLineFor } from '../portal/audit.js';
+import { commandLineFor } from '../portal/audit.js';
 import { type Role, ROLES } from '../portal/portal-api.js';
 import { SetUpLinks } from '../portal/set-up-links.js';
+import { SecondFactors } from '../portal/sign-in/second-factors.service.js';
 import { UsersService } from '../portal/users.service.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
@@ -47,6 +47,18 @@ export function addUserCommands(program: OperatorCommand): void {
       return { userId, link, expiresAt };
     });
   user
+    .subcommand(
+      'second-factor-reset',
+      'switch off the second factor of a user, and end all sessions',
+    )
+    .requiredOption('--user <user>', 'e-mail address or user_id')
+    .runs(async (app, { user: named }: OfUser) => {
+      const { id: userId } = await usersOf(app).find(named);
+      const factors = app.get(SecondFactors, { strict: false });
+      await factors.reset(userId, commandLineFor(null));
+      return { userId, status: 'reset' };
+    });
+  user
     .subcommand('list', 'all users, or those of an account')
     .option('--account <id>', 'the account')
     .runs(async (app, { account }: Partial<OfAccount>) => ({
@@ -68,46 +80,4 @@ export function addUserCommands(program: OperatorCommand): void {
       userId: await usersOf(app).remove(named, account),
       status: 'removed',
     }));
-}
-
-interface OfSender extends OfAccount {
-  readonly sender: string;
-}
-
-export function addSenderCommands(program: OperatorCommand): void {
-  const sender = program.subcommand('sender', 'sender IDs');
-  const accountsOf = (app: INestApplicationContext) => app.get(AccountsService);
-  const auditOf = (app: INestApplicationContext) => app.get(Audit, { strict: false });
-  const commandForOne = (name: string, description: string): OperatorCommand =>
-    sender
-      .accountCommand(name, description)
-      .requiredOption('--sender <sender>', 'the sender ID, such as ACME');
-  commandForOne('add', 'let an account send from a sender ID').runs(
-    async (app, { account: accountId, sender: name }: OfSender) => {
-      const also = auditOf(app).also(commandLineFor(accountId), 'sender.added', name);
-      await accountsOf(app).addSender(accountId, name, also);
-      return { accountId, sender: name };
-    },
-  );
-  sender
-    .accountCommand('list', 'the sender IDs of an account, also those that wait for approval')
-    .runs(async (app, { account }: OfAccount) => ({
-      senders: (await accountsOf(app).listSenders(account)).map(({ sender: name, state }) => {
-        return { sender: name, state };
-      }),
-    }));
-  commandForOne('approve', 'let an account send from a sender ID that it asked for').runs(
-    async (app, { account: accountId, sender: name }: OfSender) => {
-      const also = auditOf(app).also(commandLineFor(accountId), 'sender.approved', name);
-      await accountsOf(app).approveSender(accountId, name, also);
-      return { accountId, sender: name, status: 'approved' };
-    },
-  );
-  commandForOne('reject', 'refuse a sender ID that an account asked for').runs(
-    async (app, { account: accountId, sender: name }: OfSender) => {
-      const also = auditOf(app).also(commandLineFor(accountId), 'sender.rejected', name);
-      await accountsOf(app).removeSender(accountId, name, { only: 'pending', also });
-      return { accountId, sender: name, status: 'rejected' };
-    },
-  );
 }

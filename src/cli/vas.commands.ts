@@ -1,10 +1,10 @@
 import {
-  HoldsService,
   type VasOrderView,
   VasOrderError,
   VasService,
   type VasSettlement,
 } from '@dundun/messaging';
+import { HoldsService } from '@dundun/messaging/operations';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
 import { isUUID } from 'class-validator';

@@ -5,8 +5,8 @@ import {
   type TemplateCategory,
   type TemplateStatus,
 } from '../accounts/accounts.tables.js';
-import type { MetaNumber } from '../accounts/senders.js';
 import { TemplateRegistry } from '../accounts/templates.js';
+import { type MetaNumber, SendersService } from '../senders/senders.service.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
 interface TemplateOptions extends OfAccount {
@@ -36,7 +36,7 @@ export function addWhatsAppCommands(program: OperatorCommand): void {
     )
     .option('--waba <id>', 'the id of its business account at Meta')
     .runs(async (app, { account: accountId, number, ...meta }: NumberOptions) => {
-      await app.get(AccountsService).addNumber(accountId, number, meta);
+      await app.get(SendersService, { strict: false }).addNumber(accountId, number, meta);
       return { accountId, number, ...meta };
     });
   const template = program.subcommand('template', 'WhatsApp templates');

@@ -4,12 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import {
-  isEmptyDatabase,
-  openDatabase,
-  pendingMigrations,
-  SilentTypeOrmLogger,
-} from './database.js';
+import { pendingMigrations } from '@dundun/messaging/migrations';
+import { openDatabase, SilentTypeOrmLogger } from './database.js';
 import { EnvironmentError } from './environment.js';
 import { SqliteDriver } from './sqlite-driver.js';
 
@@ -83,7 +79,7 @@ describe('openDatabase', () => {
 
   it('the command line migrates only an empty database in production', async () => {
     const empty = await openDatabase(source([First1700000000000]), 'empty');
-    expect(await isEmptyDatabase(empty)).toBe(false);
+    expect(await pendingMigrations(empty)).toEqual([]);
     const old = openDatabase(source([First1700000000000, Second1700000000001]), 'empty');
     await expect(old).rejects.toThrow(/1 migration behind \(Second1700000000001\)/);
   });

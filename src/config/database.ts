@@ -1,8 +1,17 @@
-import { NewerDatabaseError, refuseNewerDatabase, withMigrationLock } from '@dundun/messaging';
+import { MessagingConfigError } from '@dundun/messaging';
+import {
+  EarlyDatabaseError,
+  migrateDatabase,
+  MigrationLockedError,
+  NewerDatabaseError,
+  pendingMigrations,
+  refuseNewerDatabase,
+  requireUnicode,
+} from '@dundun/messaging/migrations';
 import type { DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { setTimeout as wait } from 'node:timers/promises';
-import { AbstractLogger, type DataSource, MigrationExecutor } from 'typeorm';
+import { AbstractLogger, type DataSource } from 'typeorm';
 import { EnvironmentError } from './environment.js';
 
 /** TypeORM's errors are thrown as well, and its statements' parameters hold message texts. */
@@ -18,31 +27,44 @@ export function databaseModule(dataSource: DataSource): DynamicModule {
   });
 }
 
+/** What a start and the commands need of the database. */
+export interface OpenOptions {
+  /** Every migration of this version, also those that its settings leave out. */
+  readonly known?: Parameters<typeof refuseNewerDatabase>[1];
+  /** Called while migrations make progress, those of another process as well. */
+  readonly onProgress?: () => void;
+}
+
 /**
  * @param migrate when pending migrations run; `empty`: on an empty database only
- * @param known every migration of this version, also those that its settings leave out
- * @throws EnvironmentError where it cannot be opened, a newer version has migrated it, or `migrate`
- * forbids pending migrations
+ * @throws EnvironmentError where it cannot be opened, another version has made its tables, or
+ * `migrate` forbids pending migrations
  */
 export async function openDatabase(
   dataSource: DataSource,
   migrate: 'never' | 'empty' | 'always',
-  known?: Parameters<typeof refuseNewerDatabase>[1],
+  { known, onProgress }: OpenOptions = {},
 ): Promise<DataSource> {
   await connect(dataSource);
   try {
+    await requireTexts(dataSource);
     if (known) await refuseNewerDatabase(dataSource, known);
     const pending = await pendingMigrations(dataSource);
     if (pending.length === 0) return dataSource;
-    if (migrate === 'never' || (migrate === 'empty' && !(await isEmptyDatabase(dataSource))))
+    const isEmpty = pending.length === dataSource.migrations.length;
+    if (migrate === 'never' || (migrate === 'empty' && !isEmpty))
       throw new EnvironmentError([
         `DATABASE_URL: its tables are ${pending.length} ${pending.length === 1 ? 'migration' : 'migrations'} behind (${pending.join(', ')}); run \`npm run migration:run\` first`,
       ]);
-    await runMigrations(dataSource);
+    await migrateDatabase(dataSource, { onProgress, ...(known && { known }) });
     return dataSource;
   } catch (error) {
-    await dataSource.destroy();
-    if (!(error instanceof NewerDatabaseError)) throw error;
+    await destroyWithin(dataSource);
+    const isRefusal =
+      error instanceof NewerDatabaseError ||
+      error instanceof EarlyDatabaseError ||
+      error instanceof MigrationLockedError;
+    if (!isRefusal) throw error;
     throw new EnvironmentError([`DATABASE_URL: ${error.message}`], { cause: error });
   }
 }
@@ -63,34 +85,20 @@ export async function connect(dataSource: DataSource): Promise<void> {
   }
 }
 
-export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
-  const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
-  return pending.map(({ name }) => name);
+/** @throws EnvironmentError where the database or its connection cannot hold every text */
+export async function requireTexts(dataSource: DataSource): Promise<void> {
+  await requireUnicode(dataSource).catch((error: unknown) => {
+    if (!(error instanceof MessagingConfigError)) throw error;
+    throw new EnvironmentError([error.message.replace(/^dataSource/, 'DATABASE_URL')], {
+      cause: error,
+    });
+  });
 }
 
-export async function isEmptyDatabase(dataSource: DataSource): Promise<boolean> {
-  const executed = await new MigrationExecutor(dataSource).getExecutedMigrations();
-  return executed.length === 0;
-}
-
-/**
- * One process migrates at a time: under the library's migration lock, or in one write transaction
- * on SQLite. @throws MigrationLockedError after `timeout` milliseconds
- */
-export async function runMigrations(dataSource: DataSource, timeout?: number): Promise<void> {
-  if (dataSource.options.type !== 'better-sqlite3') {
-    const migrate = () => dataSource.runMigrations({ transaction: 'each' });
-    await withMigrationLock(dataSource, migrate, timeout);
-    return;
-  }
-  await whileLocked(() => dataSource.query('BEGIN IMMEDIATE'));
-  try {
-    await dataSource.runMigrations({ transaction: 'none' });
-    await dataSource.query('COMMIT');
-  } catch (error) {
-    await dataSource.query('ROLLBACK').catch(() => undefined);
-    throw error;
-  }
+/** Closes connections; one whose server does not answer is left open after two seconds. */
+export async function destroyWithin(dataSource: DataSource): Promise<void> {
+  const closed = dataSource.destroy().catch(() => undefined);
+  await Promise.race([closed, wait(2_000, undefined, { ref: false })]);
 }
 
 /** Repeats `work` for up to 30 s while another process holds the SQLite file. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { EnvironmentError, readEnvironment } from './environment.js';
-import { type Variable, VARIABLES } from './variables.js';
+import { VARIABLES } from './variables.js';
 
 function problemsOf(source: Record<string, string>): readonly string[] {
   try {
@@ -15,6 +15,18 @@ function problemsOf(source: Record<string, string>): readonly string[] {
   return [];
 }
 
+/** Settings of the carrier of `CARRIER`. */
+function shownOf(source: Record<string, string>) {
+  return readEnvironment(source).carriers.all.find(({ role }) => role === 'main')?.shown;
+}
+
+/** Carriers that messages of the channel may leave by. */
+function namesOf(source: Record<string, string>, channel: string) {
+  return readEnvironment(source)
+    .carriers.of(channel)
+    .map(({ name }) => name);
+}
+
 const PRODUCTION = {
   NODE_ENV: 'production',
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -22,27 +34,24 @@ const PRODUCTION = {
 
 describe('readEnvironment', () => {
   it('an empty environment is valid', () => {
-    expect(readEnvironment({})).toEqual({
+    const { carriers, ...environment } = readEnvironment({});
+    expect(carriers.routes).toEqual([
+      { channel: 'voice', use: 'voice-simulator' },
+      { use: 'simulator' },
+    ]);
+    expect(environment).toEqual({
       NODE_ENV: 'development',
       HOST: '127.0.0.1',
       PORT: 3000,
       DATABASE_URL: { type: 'sqlite', path: 'data/dundun.sqlite' },
+      PORTAL_OPERATOR_SECOND_FACTOR: 'optional',
       PREPARED_STATEMENTS: true,
       ROLE: 'all',
-      EMAIL_CARRIER: 'simulator',
-      VAS_CARRIER: 'simulator',
-      RELOADLY_URL: 'https://topups.reloadly.com',
-      RELOADLY_AUTH_URL: 'https://auth.reloadly.com',
-      SMTP_TLS: 'required',
-      SMPP_BINDS: { transceiver: 1, transmitter: 0, receiver: 0 },
-      SMPP_WINDOW: 10,
-      SMPP_LONG: 'udh',
-      SMPP_ID_FORMAT: 'text',
       SMPP_LISTEN_WINDOW: 50,
       SMPP_LISTEN_ENQUIRE: 30_000,
-      SMPP_TIME_ZONE: 'UTC',
+      SMPP_LISTEN_MAX_UNBOUND: 20,
+      SMPP_LISTEN_MAX_BOUND: 50,
       ENGINE: 'database',
-      CARRIER: 'simulator',
       LEASE: 30_000,
       RATE_LIMIT: { max: 50, per: 1_000 },
       RETENTION_CONTENT: 2_592_000_000,
@@ -60,10 +69,8 @@ describe('readEnvironment', () => {
       LANE_STUCK_AFTER: 300_000,
       PUBLIC_URL: 'http://localhost:3000',
       EMAIL_SPF: 'v=spf1 a mx ~all',
-      WHATSAPP_CLOUD_URL: 'https://graph.facebook.com',
       WHATSAPP_WAIT: 10_000,
       VOICE_PRICE: { prices: { currency: 'USD', voice: '0.0300' }, billing: '60/60' },
-      TWILIO_URL: 'https://api.twilio.com',
       WHATSAPP_PRICES: {
         currency: 'USD',
         whatsapp: {
@@ -148,6 +155,19 @@ describe('readEnvironment', () => {
     ]);
   });
 
+  it('batches are kept as long as reports and keys need them, and as long as their content', () => {
+    expect(problemsOf({ RETENTION_MESSAGES: '71h' })).toEqual([
+      'RETENTION_MESSAGES "71h": is shorter than reports and idempotency keys need; write at least 72h, or off',
+    ]);
+    expect(problemsOf({ RETENTION_MESSAGES: '72h' })).toEqual([]);
+    expect(readEnvironment({ RETENTION_MESSAGES: '72h' })).toMatchObject({
+      RETENTION_CONTENT: 259_200_000,
+    });
+    expect(problemsOf({ RETENTION_MESSAGES: '20d', RETENTION_CONTENT: '30d' })).toEqual([
+      'RETENTION_CONTENT: is longer than RETENTION_MESSAGES, which deletes the batch with its content',
+    ]);
+  });
+
   it('all problems are reported at once with variable and remedy', () => {
     const problems = problemsOf({
       NODE_ENV: 'staging',
@@ -181,12 +201,12 @@ describe('readEnvironment', () => {
       'CARRIER_TOKEN: is missing; CARRIER=http needs it, or set CARRIER=simulator',
     ]);
     expect(
-      readEnvironment({
+      shownOf({
         CARRIER: 'http',
         CARRIER_URL: 'https://sms.example.com',
         CARRIER_TOKEN: 'tok_x',
       }),
-    ).toMatchObject({ CARRIER_URL: 'https://sms.example.com', CARRIER_TOKEN: 'tok_x' });
+    ).toEqual({ url: 'https://sms.example.com', token: '(secret)' });
   });
 
   it('a Kannel carrier needs all its settings', () => {
@@ -197,7 +217,7 @@ describe('readEnvironment', () => {
       KANNEL_CALLBACK_URL: 'http://10.0.0.5:3000',
       KANNEL_CALLBACK_SECRET: '0123456789abcdef',
     };
-    expect(readEnvironment({ CARRIER: 'kannel', ...kannel })).toMatchObject(kannel);
+    expect(shownOf({ CARRIER: 'kannel', ...kannel })).toMatchObject({ username: 'tester' });
     expect(problemsOf({ CARRIER: 'kannel' })).toEqual(
       Object.keys(kannel).map(
         (name) => `${name}: is missing; CARRIER=kannel needs it, or set CARRIER=simulator`,
@@ -218,19 +238,20 @@ describe('readEnvironment', () => {
 
   it('an SMPP carrier needs an address, and its settings are checked by name', () => {
     const SMPP_URL = 'smpps://tester:hunter2@smsc.example.com:3550';
-    expect(readEnvironment({ CARRIER: 'smpp', SMPP_URL })).toMatchObject({
-      SMPP_URL,
-      SMPP_BINDS: { transceiver: 1, transmitter: 0, receiver: 0 },
-      SMPP_WINDOW: 10,
-      SMPP_LONG: 'udh',
-      SMPP_ID_FORMAT: 'text',
-      SMPP_TIME_ZONE: 'UTC',
+    expect(shownOf({ CARRIER: 'smpp', SMPP_URL })).toEqual({
+      url: '(secret)',
+      binds: '1',
+      window: '10',
+      long: 'udh',
+      id_format: 'text',
+      time_zone: 'UTC',
     });
-    expect(readEnvironment({ CARRIER: 'smpp', SMPP_URL })).not.toHaveProperty('VAS_CARRIER');
-    expect(readEnvironment({ SMPP_BINDS: 'tx:2,rx:1' })).toMatchObject({
-      SMPP_BINDS: { transceiver: 0, transmitter: 2, receiver: 1 },
+    expect(readEnvironment({ CARRIER: 'smpp', SMPP_URL }).carriers.of('vas')).toEqual([]);
+    const binds = { SMPP_BINDS: 'tx:2,rx:1', SMPP_MAX_BINDS: '4' };
+    expect(shownOf({ CARRIER: 'smpp', SMPP_URL, ...binds })).toMatchObject({
+      binds: 'tx:2,rx:1',
+      max_binds: '4',
     });
-    expect(readEnvironment({ SMPP_MAX_BINDS: '4' })).toMatchObject({ SMPP_MAX_BINDS: 4 });
     expect(problemsOf({ SMPP_BINDS: 'tx:2,rx:1', SMPP_MAX_BINDS: '2' })).toEqual([
       'SMPP_MAX_BINDS: must be at least 3, the binds of one process',
     ]);
@@ -318,8 +339,8 @@ describe('readEnvironment', () => {
       'CARRIER_KEY: is missing; EMAIL_CARRIER=http needs it, or leave EMAIL_CARRIER out',
     ]);
     const { CARRIER_TOKEN: _none, ...ofEmail } = carrier;
-    expect(readEnvironment({ ...ofEmail, EMAIL_CARRIER: 'http' }).EMAIL_CARRIER).toBe('http');
-    expect(readEnvironment({ ...carrier, CARRIER: 'http' }).EMAIL_CARRIER).toBe('http');
+    expect(namesOf({ ...ofEmail, EMAIL_CARRIER: 'http' }, 'email')).toEqual(['http']);
+    expect(namesOf({ ...carrier, CARRIER: 'http' }, 'email')).toEqual(['http']);
   });
 
   it('production needs PUBLIC_URL, with https, where email leaves', () => {
@@ -341,7 +362,7 @@ describe('readEnvironment', () => {
 
   it('EMAIL_CARRIER=smtp needs a relay, and email has no carrier beside another than the simulator', () => {
     const SMTP_URL = 'smtps://user:hunter2@relay.example.com';
-    expect(readEnvironment({ EMAIL_CARRIER: 'smtp', SMTP_URL })).toMatchObject({ SMTP_URL });
+    expect(namesOf({ EMAIL_CARRIER: 'smtp', SMTP_URL }, 'email')).toEqual(['smtp']);
     expect(problemsOf({ EMAIL_CARRIER: 'smtp' })).toEqual([
       'SMTP_URL: is missing; EMAIL_CARRIER=smtp needs it; write smtp://user:password@relay.example.com:587',
     ]);
@@ -354,7 +375,7 @@ describe('readEnvironment', () => {
       CARRIER_URL: 'https://sms.example.com',
       CARRIER_TOKEN: 'tok_x',
     };
-    expect(readEnvironment(carrier).EMAIL_CARRIER).toBeUndefined();
+    expect(namesOf(carrier, 'email')).toEqual([]);
   });
 
   it('TRUSTED_PROXIES are addresses and networks', () => {
@@ -472,7 +493,7 @@ describe('docs/configuration.md', () => {
     const page = await readFile(join(docs, 'configuration.md'), 'utf8');
     const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (.+?) \| .{10,} \|$/gm)];
     expect(rows.map(([, name, written]) => [name, written])).toEqual(
-      Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => [
+      Object.entries(VARIABLES).map(([name, variable]) => [
         name,
         variable.default === undefined ? '–' : `\`${variable.default}\``,
       ]),
@@ -492,7 +513,7 @@ describe('docs/configuration.md', () => {
   it('the production example environment is valid once its samples are replaced', async () => {
     const example = await exampleOf('production');
     const names = Object.keys(example).filter((name) =>
-      Object.hasOwn((VARIABLES as Record<string, Variable<unknown>>)[name] ?? {}, 'secret'),
+      Object.hasOwn(VARIABLES[name] ?? {}, 'secret'),
     );
     const problems = problemsOf(example);
     expect(problems.map((problem) => problem.split(':', 1)[0]).toSorted()).toEqual(

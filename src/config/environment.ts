@@ -1,9 +1,12 @@
+import { MessagingConfigError, type PriceList } from '@dundun/messaging';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
-import { readCarriersFile, type WrittenCarriers } from './carriers-file.js';
-import { maxBindsProblem } from './smpp-settings.js';
-import { type Variable, VARIABLES, weaknessOf } from './variables.js';
+import type { CarrierTypes } from '../carriers/carrier-type.js';
+import { CARRIER_KEYS } from '../carriers/carrier-variables.js';
+import { type Carriers, readCarriers } from '../carriers/carriers.js';
+import { missingVariable, weaknessOf, wrongVariable } from '../settings/setting.js';
+import { GATEWAY_VARIABLES, VARIABLES } from './variables.js';
 
 /** Wrong settings; `problems` names each variable and its remedy. */
 export class EnvironmentError extends Error {
@@ -27,78 +30,72 @@ export function loadEnvironmentFile(): void {
   if (existsSync('.env')) loadEnvFile('.env');
 }
 
-type Variables = typeof VARIABLES;
+type Variables = typeof GATEWAY_VARIABLES;
 
 export type Environment = {
   readonly [Name in keyof Variables]:
     | ReturnType<Variables[Name]['parse']>
     | (Variables[Name] extends { readonly default: string } ? never : undefined);
-} & {
-  /** Content of `CARRIERS_FILE`; `CARRIER` and its variables have no effect then. */
-  readonly written?: WrittenCarriers;
-};
+} & { readonly carriers: Carriers };
+
+const HOUR = 3_600_000;
+
+/** How long the gateway asks for missing reports, in milliseconds. */
+export const REPORTS_FOR = 72 * HOUR;
 
 export const ENVIRONMENT = Symbol('ENVIRONMENT');
 
-/** An empty variable counts as unset. @throws EnvironmentError with all problems at once */
-export function readEnvironment(given: Readonly<Record<string, string | undefined>>): Environment {
+/**
+ * An empty variable counts as unset.
+ * @param types of carriers that channels bring
+ * @throws EnvironmentError with all problems at once
+ */
+export function readEnvironment(
+  given: Readonly<Record<string, string | undefined>>,
+  types: CarrierTypes = {},
+): Environment {
   // The carriers of the file take the place of this one.
   const source = given['CARRIERS_FILE'] ? { ...given, CARRIER: undefined } : given;
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
-  const variables = Object.entries<Variable<unknown>>(VARIABLES);
+  const variables = Object.entries(VARIABLES).filter(([name]) => !(name in CARRIER_KEYS));
   for (const [name, variable] of variables) {
     const written = source[name] || variable.default;
     if (written === undefined) continue;
     try {
-      values[name] = variable.parse(written);
+      const value = variable.parse(written);
+      if (name in GATEWAY_VARIABLES) values[name] = value;
     } catch (error) {
-      const shown = variable.secret ? '' : ` ${JSON.stringify(written)}`;
-      problems.push(`${name}${shown}: ${(error as Error).message}`);
+      const shown = variable.secret ? undefined : written;
+      problems.push(wrongVariable(name, shown, (error as Error).message));
     }
   }
   // Links lead to the port that the gateway listens at.
   if (!source['PUBLIC_URL'] && values['PORT'] !== 0)
     values['PUBLIC_URL'] = `http://localhost:${String(values['PORT'])}`;
-  if (source['CARRIERS_FILE'])
-    values['written'] = readCarriersFile(source['CARRIERS_FILE'], source, problems);
-  else {
-    if (values['CARRIER'] === 'simulator') values['EMAIL_CARRIER'] ??= 'simulator';
-    if (values['CARRIER'] === 'simulator' || values['CARRIER'] === 'http')
-      values['VAS_CARRIER'] ??= values['CARRIER'];
-    if (values['CARRIER'] === 'http' && values['CARRIER_KEY']) values['EMAIL_CARRIER'] ??= 'http';
-  }
   for (const [name, { neededBy = [], remedy }] of variables) {
-    if (source[name]) continue;
     const choice = neededBy.find((one) => {
       const [chooser = '', chosen] = one.split('=');
       return values[chooser] === chosen;
     });
-    if (choice === undefined) continue;
+    if (source[name] || choice === undefined) continue;
     const [chooser = ''] = choice.split('=');
-    const otherwise: Variable<unknown> = VARIABLES[chooser as keyof Variables];
-    const other = `or ${otherwise.default !== undefined ? `set ${chooser}=${otherwise.default}` : `leave ${chooser} out`}`;
-    problems.push(
-      `${name}: is missing; ${choice} needs it${remedy ? `; ${remedy}` : `, ${other}`}`,
-    );
+    problems.push(missingVariable(name, choice, remedy, VARIABLES[chooser]?.default));
   }
-  if (values['NODE_ENV'] === 'production')
+  const isProduction = values['NODE_ENV'] === 'production';
+  if (isProduction)
     for (const [name, { secret }] of variables) {
-      const weakness = secret && name in values && weaknessOf(source[name] ?? '', secret);
+      const weakness = name in values && weaknessOf(source[name] ?? '', secret);
       if (weakness) problems.push(`${name}: ${weakness}`);
     }
-  problems.push(...publicUrlProblems(values, source['PUBLIC_URL']));
-  if (values['EMAIL_LISTEN'] && values['EMAIL_CARRIER'] !== 'smtp')
-    problems.push(
-      'EMAIL_LISTEN: is for EMAIL_CARRIER=smtp; other carriers report bounces by themselves',
-    );
+  const prices = values['WHATSAPP_PRICES'] as PriceList;
+  const carriers = readCarriers(source, { isProduction, prices, types }, problems);
+  if (carriers) problems.push(...mailProblems(values, carriers, source['PUBLIC_URL']));
+  values['carriers'] = carriers;
   const pair = ['SMPP_TLS_CERT', 'SMPP_TLS_KEY'] as const;
   const missing = pair.filter((name) => values[name] === undefined);
   if (missing.length === 1)
     problems.push(`${missing.join()}: is missing; the SMPP server speaks TLS with both files`);
-  const { SMPP_MAX_BINDS, SMPP_BINDS } = values as Partial<Environment>;
-  const tooFew = SMPP_BINDS && maxBindsProblem(SMPP_MAX_BINDS, SMPP_BINDS);
-  if (tooFew) problems.push(`SMPP_MAX_BINDS: ${tooFew}`);
   const { FREQUENCY_CAP } = values as Partial<Environment>;
   for (const name of ['RETENTION_CONTENT', 'RETENTION_MESSAGES'] as const)
     for (const [category, { per }] of Object.entries(FREQUENCY_CAP ?? {}))
@@ -108,25 +105,60 @@ export function readEnvironment(given: Readonly<Record<string, string | undefine
           problems.push(`${name}: is shorter than the window of FREQUENCY_CAP ${category}`);
         values[name] = Number(per);
       }
+  const { RETENTION_CONTENT = Infinity, RETENTION_MESSAGES = Infinity } =
+    values as Partial<Environment>;
+  if (RETENTION_MESSAGES < REPORTS_FOR)
+    problems.push(
+      `RETENTION_MESSAGES "${source['RETENTION_MESSAGES']}": is shorter than reports and idempotency keys need; write at least ${REPORTS_FOR / HOUR}h, or off`,
+    );
+  if (RETENTION_MESSAGES < RETENTION_CONTENT) {
+    if (source['RETENTION_CONTENT'] && source['RETENTION_MESSAGES'])
+      problems.push(
+        'RETENTION_CONTENT: is longer than RETENTION_MESSAGES, which deletes the batch with its content',
+      );
+    if (Number.isFinite(RETENTION_CONTENT)) values['RETENTION_CONTENT'] = RETENTION_MESSAGES;
+  }
   if (problems.length > 0) throw new EnvironmentError(problems);
   return values as Environment;
 }
 
-/** In production, mail that leaves names pages and hosts at `PUBLIC_URL`. */
-function publicUrlProblems(
-  { NODE_ENV, EMAIL_CARRIER, PUBLIC_URL }: Partial<Environment>,
+function mailProblems(
+  { NODE_ENV, PUBLIC_URL, EMAIL_LISTEN }: Partial<Environment>,
+  carriers: Carriers,
   written: string | undefined,
 ): string[] {
-  if (NODE_ENV !== 'production' || !EMAIL_CARRIER || EMAIL_CARRIER === 'simulator') return [];
+  const takers = carriers.all.filter(({ traits }) => traits.takesMail);
+  const problems: string[] = [];
+  if (EMAIL_LISTEN && takers.length === 0)
+    problems.push(
+      'EMAIL_LISTEN: is for EMAIL_CARRIER=smtp; other carriers report bounces by themselves',
+    );
+  if (EMAIL_LISTEN && takers.length > 1)
+    problems.push(
+      `EMAIL_LISTEN: takes the returned mail of one carrier; there are ${takers.map(({ name }) => name).join(', ')}`,
+    );
+  // In production, mail that leaves names pages and hosts at this address.
+  const real = carriers.of('email').find(({ traits }) => !traits.isSimulated);
+  if (NODE_ENV !== 'production' || !real) return problems;
   if (!written)
-    return [
-      `PUBLIC_URL: is missing; EMAIL_CARRIER=${EMAIL_CARRIER} needs it in production; write the address of this gateway as recipients of mail reach it, such as https://mail.example.com`,
-    ];
-  return PUBLIC_URL?.startsWith('https:') === false
-    ? [
-        `PUBLIC_URL ${JSON.stringify(written)}: must start with https:// in production; mail programs take one-click unsubscribe over https alone (RFC 8058)`,
-      ]
-    : [];
+    problems.push(
+      `PUBLIC_URL: is missing; ${real.origin.place} needs it in production; write the address of this gateway as recipients of mail reach it, such as https://mail.example.com`,
+    );
+  else if (PUBLIC_URL?.startsWith('https:') === false)
+    problems.push(
+      `PUBLIC_URL ${JSON.stringify(written)}: must start with https:// in production; mail programs take one-click unsubscribe over https alone (RFC 8058)`,
+    );
+  return problems;
+}
+
+/** A wrong option of the library, in the words of the operator's settings. Another error stays as it is. */
+export function settingErrorOf(
+  error: unknown,
+  { carriers }: Pick<Environment, 'carriers'>,
+): unknown {
+  return error instanceof MessagingConfigError
+    ? new EnvironmentError([carriers.problemOf(error)], { cause: error })
+    : error;
 }
 
 @Module({})

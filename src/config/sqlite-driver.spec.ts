@@ -33,6 +33,27 @@ describe('SqliteDriver', () => {
     expect(await source.query('SELECT ? a', [null])).toEqual([{ a: null }]);
   });
 
+  it('a begin that another connection refuses fixes no snapshot, so that one after its commit succeeds', async () => {
+    const { options } = source;
+    const own = await new DataSource({ ...options, timeout: 0 } as DataSourceOptions).initialize();
+    try {
+      await source.query('CREATE TABLE sender (name TEXT PRIMARY KEY)');
+      await source.query('BEGIN IMMEDIATE');
+      await source.query('INSERT INTO sender VALUES (?)', ['ACME']);
+      const refused = { code: 'SQLITE_BUSY' };
+      await expect(own.query('BEGIN IMMEDIATE')).rejects.toMatchObject(refused);
+      expect(await own.query('SELECT name FROM sender')).toEqual([]);
+      await source.query('COMMIT');
+      // As text of its own: the refused statement is not run again.
+      await own.query('BEGIN  IMMEDIATE');
+      await own.query('SAVEPOINT one');
+      expect(await own.query('SELECT name FROM sender')).toEqual([{ name: 'ACME' }]);
+      await own.query('COMMIT');
+    } finally {
+      await own.destroy();
+    }
+  });
+
   it('a broken constraint is named', async () => {
     await source.query('CREATE TABLE sender (name TEXT PRIMARY KEY)');
     await source.query('INSERT INTO sender VALUES (?)', ['ACME']);

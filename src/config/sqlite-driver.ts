@@ -11,6 +11,9 @@ import { basename, dirname } from 'node:path';
 import { isAnyArrayBuffer, isDate } from 'node:util/types';
 import Database from 'libsql';
 
+/** Begins, ends or marks a transaction. */
+const CONTROL = /^\s*(?:BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
+
 /**
  * Adapts libsql's prebuilt binaries (no compiler, every supported Node) to TypeORM's
  * `better-sqlite3` driver. libsql refuses dates and booleans, takes a single `null` for an options
@@ -32,6 +35,7 @@ export class SqliteDriver {
 
   prepare(sql: string) {
     const database = this.#database;
+    if (CONTROL.test(sql)) return this.#control(sql);
     const statement = database.prepare<unknown[]>(sql);
     // On a closed database libsql would run it, and keep a lock that it takes for ever.
     const opened = () => {
@@ -43,6 +47,20 @@ export class SqliteDriver {
       run: (...values: unknown[]) => opened().run(values.map(bindable)),
       all: (...values: unknown[]) => opened().all(values.map(bindable)).map(withBuffers),
     };
+  }
+
+  /**
+   * libsql leaves a prepared statement that another writer has refused (`SQLITE_BUSY`) in progress until it
+   * is collected. A read that follows then fixes the connection's snapshot, and SQLite refuses it each later
+   * write lock.
+   */
+  #control(sql: string) {
+    const run = () => {
+      if (!this.#database.open) throw new TypeError('The database connection is not open');
+      this.#database.exec(sql);
+      return { changes: 0, lastInsertRowid: 0 };
+    };
+    return { reader: false, run, all: (): unknown[] => [] };
   }
 
   pragma(source: string): unknown {

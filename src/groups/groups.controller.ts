@@ -1,10 +1,5 @@
-import {
-  type ContactGroups,
-  ContactsService,
-  GroupNotFoundError,
-  isGroupId,
-  isPhoneNumber,
-} from '@dundun/messaging';
+import { type ContactGroups, ContactsService, GroupNotFoundError } from '@dundun/messaging';
+import { isGroupId, isPhoneNumber } from '@dundun/messaging/values';
 import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.guard.js';

@@ -47,12 +47,26 @@ class HealthController {
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
-  /** Uses no database and no other service. */
+  /**
+   * Asks the database only once a transaction of this process has run no statement for a minute. A database
+   * that is away never fails it: a restart would not help.
+   */
   @Get('live')
   @Header('cache-control', 'no-store')
-  @Operation('Whether the process answers', { answer: Live, success: 'It does.' })
-  live(): Live {
-    return { status: 'ok' };
+  @Operation('Whether the process works', { answer: Live, success: 'It does.' })
+  @ApiResponse({
+    status: 503,
+    type: Live,
+    description: 'A transaction of it is stuck while the database answers; restart it.',
+  })
+  async live(@Res({ passthrough: true }) reply: HttpReply): Promise<Live> {
+    const { store } = await this.messaging.progress('store');
+    if (store.status === 'up') return { status: 'ok' };
+    this.#logger.error(
+      'a transaction of this process is stuck while the database answers; restart it',
+    );
+    reply.code(503);
+    return { status: 'stuck' };
   }
 
   @Get('ready')
@@ -92,6 +106,11 @@ class HealthController {
     });
     const session = this.indicators.check('database');
     if (database?.status === 'up') {
+      // A write that was refused says more than one that waits.
+      const { recent } = this.writes;
+      if (recent !== undefined) return session.down({ reason: recent });
+      const writes = this.messaging.writes('database');
+      if (writes.database.status === 'down') return writes;
       const reason = await this.writes.refusal();
       return reason === undefined ? session.up() : session.down({ reason });
     }

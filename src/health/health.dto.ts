@@ -3,7 +3,7 @@ import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { Choice, Field } from '../http/fields.js';
 
 export class Live {
-  @Field({ type: 'string', const: 'ok' }) readonly status!: 'ok';
+  @Choice(['ok', 'stuck']) readonly status!: 'ok' | 'stuck';
 }
 
 const INDICATORS = {

@@ -44,7 +44,7 @@ export const ERROR_RESPONSES = {
   TooManyRequests: [
     429,
     'rate_limit_error',
-    'Too many requests or bytes at once with this credential, or too many without a valid one.',
+    'Too many requests or bytes at once with this credential, too many reads of its account at once, or too many requests without a valid credential.',
     1,
   ],
   InternalError: [500, 'api_error', 'The service failed.'],
@@ -62,6 +62,10 @@ export type ErrorResponseName = keyof typeof ERROR_RESPONSES;
 export const API_ERRORS = {
   malformed_json: ['BadRequest', 'The body is not JSON; check quotes, commas and braces'],
   malformed_request: ['BadRequest', 'The request cannot be read'],
+  invalid_host: [
+    'BadRequest',
+    'The request names two hosts; send one Host header, and the path alone or the address of that host',
+  ],
   idempotency_key_invalid: [
     'BadRequest',
     'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces, sent once',
@@ -97,7 +101,10 @@ export const API_ERRORS = {
     'The domain shop.example is not verified for this account',
   ],
   template_not_approved: ['Unprocessable', 'There is no approved template order_update in en'],
-  template_params_mismatch: ['Unprocessable', 'The template order_update takes 2 params, not 1'],
+  template_params_mismatch: [
+    'Unprocessable',
+    'params: must have 2 entries, not 1, for the template order_update',
+  ],
   idempotency_key_reused: [
     'Unprocessable',
     'This idempotency key was used for a different message',

@@ -37,10 +37,17 @@ export function CountsByStatus(
   of: string,
   statuses: readonly string[],
   example: Readonly<Record<string, number>>,
+  where: 'read' | 'listed' = 'read',
 ): PropertyDecorator {
+  const description = `${of} by status, zeros left out.`;
   return Field({
     type: 'object',
-    description: `${of} by status, zeros left out.`,
+    ...(where === 'read'
+      ? { description }
+      : {
+          nullable: true,
+          description: `${description} null: a batch of more than 1,000 recipients that is still at work; read by its id it has them.`,
+        }),
     propertyNames: { enum: [...statuses] },
     additionalProperties: { type: 'integer', minimum: 1 },
     examples: [example],

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  AlreadySentError,
   BatchNotFoundError,
   IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
   MessageValidationError,
   PolicyError,
 } from '@dundun/messaging';
+import { AlreadySentError } from '@dundun/messaging/operations';
 import {
   ForbiddenException,
   HttpException,

@@ -1,4 +1,5 @@
-import { type FieldError, isPhoneNumber } from '@dundun/messaging';
+import type { FieldError } from '@dundun/messaging';
+import { isPhoneNumber, withoutTrunkPrefix } from '@dundun/messaging/values';
 import { applyDecorators, type Type } from '@nestjs/common';
 import {
   ApiExtraModels,
@@ -84,7 +85,18 @@ export function PhoneNumber(options: FieldOptions = {}): PropertyDecorator {
   return Field({ ...PHONE_NUMBER, ...options }, Rule(numberRemedy));
 }
 
+/** A filter by the number of a message, which may be older than the refusal of trunk zeros. */
+export function SentNumber(options: FieldOptions = {}): PropertyDecorator {
+  return Field({ ...PHONE_NUMBER, optional: true, ...options }, Rule(digitsRemedy));
+}
+
 export function numberRemedy(entry: unknown): string | undefined {
+  const right = isPhoneNumber(entry) ? withoutTrunkPrefix(entry) : undefined;
+  if (right === undefined) return digitsRemedy(entry);
+  return `must be ${right}: the number has a prefix that is dialled within its country only`;
+}
+
+function digitsRemedy(entry: unknown): string | undefined {
   if (isPhoneNumber(entry)) return undefined;
   if (typeof entry !== 'string') return 'must be a string of digits, such as "2348012345678"';
   const digits = entry.replace(/^\+|[\s\-().]/g, '');

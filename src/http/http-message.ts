@@ -1,6 +1,7 @@
 import type { ArgumentsHost } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from './api-error.js';
 
 export type HttpRequest = Pick<
   FastifyRequest,
@@ -11,6 +12,34 @@ export type HttpReply = FastifyReply;
 
 export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Why the head of a request is refused: a proxy before this process may have read another host or
+ * another body than the gateway. `undefined`: it is not.
+ */
+export function headFault({
+  originalUrl,
+  raw: { rawHeaders, headers },
+}: Pick<FastifyRequest, 'originalUrl' | 'raw'>): ApiError | undefined {
+  let hosts = 0;
+  for (let n = 0; n < rawHeaders.length; n += 2)
+    if (rawHeaders[n]?.length === 4 && rawHeaders[n]?.toLowerCase() === 'host') hosts++;
+  if (hosts > 1 || !isOfHost(originalUrl, headers.host)) return new ApiError('invalid_host');
+  const encoding = headers['content-encoding'];
+  return encoding === undefined || encoding.toLowerCase() === 'identity'
+    ? undefined
+    : new ApiError('unsupported_media_type', 'Send the body without Content-Encoding', {
+        headers: { 'accept-encoding': 'identity' },
+      });
+}
+
+/** Node does not check an address in the request line (RFC 9112, section 3.2.2). */
+function isOfHost(url: string, host: string | undefined): boolean {
+  if (url.startsWith('/') || url === '*') return true;
+  const whole = URL.canParse(url) ? new URL(url) : undefined;
+  const own = `${whole?.protocol}//${host}`;
+  return whole !== undefined && URL.canParse(own) && new URL(own).host === whole.host;
 }
 
 /** Nest's `switchToHttp()` would create three functions for each request. */

@@ -1,4 +1,4 @@
-import { maskAddress, maskPhoneNumber } from '@dundun/messaging';
+import { maskAddress, maskPhoneNumber } from '@dundun/messaging/values';
 
 /** Without other properties, which may contain the parameters of a failed query. */
 export function describeError(error: unknown): { name: string; message: string } {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { PinoLogger } from './pino.logger.js';
 
@@ -52,6 +52,42 @@ describe('PinoLogger', () => {
     expect(lines).toEqual([]);
     log.fatal('x');
     expect(lines).toHaveLength(1);
+  });
+
+  it('of many errors of a kind ten are written in ten seconds, and the rest are counted', () => {
+    jest.useFakeTimers();
+    try {
+      const { log, lines, last } = logger('info');
+      const fail = (n: number, message = 'full') => {
+        const err = new Error(message);
+        log.error({ message: 'unavailable', request: `req-${n}`, err }, 'Http');
+        log.error(`Lane a${n}:sms failed: Error: full`, 'Lane');
+      };
+      for (let n = 0; n < 1_000; n++) fail(n);
+      expect(lines).toHaveLength(20);
+      fail(0, 'of another kind');
+      expect(last()).toMatchObject({ msg: 'unavailable', err: { message: 'of another kind' } });
+      jest.advanceTimersByTime(10_000);
+      expect(lines).toHaveLength(23);
+      expect(last()).toMatchObject({
+        level: 'error',
+        context: 'Lane',
+        left_out: 991,
+        msg: 'more lines like: Lane a0:sms failed: Error: full',
+      });
+      fail(0);
+      expect(lines).toHaveLength(25);
+      for (let n = 0; n < 100; n++) log.log('not sampled');
+      expect(lines).toHaveLength(125);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('writes every line where the level is debug', () => {
+    const { log, lines } = logger('debug');
+    for (let n = 0; n < 100; n++) log.warn('again');
+    expect(lines).toHaveLength(100);
   });
 
   it("logs Nest's start messages at debug", () => {

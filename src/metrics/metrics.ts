@@ -1,10 +1,10 @@
 import {
   type Channel,
   MESSAGE_STATUS_CHANGED,
-  MessagingOperations,
   type MessageStatusChanged,
   MessagingService,
 } from '@dundun/messaging';
+import { MessagingOperations } from '@dundun/messaging/operations';
 import { Global, Injectable, Module } from '@nestjs/common';
 import { EventEmitter2, EventEmitterModule } from '@nestjs/event-emitter';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -40,6 +40,12 @@ export class Metrics {
     'status',
   );
 
+  readonly #bounces = this.#counter(
+    'dundun_bounces_total',
+    'Bounces recorded by this process, by category; `unread`: the report could not be read.',
+    'category',
+  );
+
   readonly #reportLag = new Histogram({
     name: 'dundun_report_lag_seconds',
     help: 'Time from the report at the provider to its record.',
@@ -56,6 +62,17 @@ export class Metrics {
       async () =>
         [...(await operations.unmatchedCounts())].map(([provider, n]) => [{ provider }, n]),
     );
+    const passed = new Counter({
+      name: 'dundun_messages_passed_total',
+      help: 'Messages that left this process after later ones of their lane and carrier, by the reason.',
+      labelNames: ['provider', 'reason'],
+      registers: [this.registry],
+      collect: () => {
+        passed.reset();
+        for (const { provider, reason, messages: n } of messaging.passedMessages())
+          passed.inc({ provider, reason }, n);
+      },
+    });
     events.on(MESSAGE_STATUS_CHANGED, (change: MessageStatusChanged) => this.#count(change));
     this.gauge(
       'dundun_queue_age_seconds',
@@ -107,7 +124,13 @@ export class Metrics {
     });
   }
 
-  #count({ channel, previous, status, providerTime }: MessageStatusChanged): void {
+  #count(change: MessageStatusChanged): void {
+    const { channel, previous, status, event, providerTime, errorCode, details } = change;
+    if (status === 'bounced' && event === undefined) {
+      const category =
+        errorCode === 'unread_bounce' ? 'unread' : (details?.['category'] ?? 'other');
+      this.#bounces.inc({ channel, category });
+    }
     this.#outcomes.inc({ channel, status });
     // The first change after `sending` is the submit's outcome; later ones but cancels are reports.
     if (previous === 'sending') this.#dispatched.inc({ channel });

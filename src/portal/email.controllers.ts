@@ -1,25 +1,16 @@
-import { MessagingService, type SuppressionEntry } from '@dundun/messaging';
 import { Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
-import { SCOPES } from '../accounts/accounts.tables.js';
+import { GatewayChannels } from '../channel.js';
+import { invalidFields } from '../http/api-error.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
-import { type DomainView, DomainsService } from '../email/domains.service.js';
-import { SuppressionsService } from '../email/suppressions.service.js';
+import { type DomainView, DomainsService } from '../channels/email/domains/domains.service.js';
 import { Audit } from './audit.js';
 import { listedOf } from './listed.js';
-import { maskedAddress } from './masking.js';
-import type { ApiKeys, CreatedApiKey, Domain, Listed, Suppression } from './portal-api.js';
+import type { ApiKeys, CreatedApiKey, Domain, Listed } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
-import {
-  ApiKeyBody,
-  DomainBody,
-  LiftSuppressionBody,
-  PortalQuery,
-  SuppressionBody,
-  SuppressionsQuery,
-} from './portal.dto.js';
-import { mayReveal, PortalAccess } from './portal.guard.js';
+import { ApiKeyBody, DomainBody, PortalQuery } from './portal.dto.js';
+import { PortalAccess } from './portal.guard.js';
 import { Caller, type InAccount } from './portal-request.js';
 
 @PortalController('keys')
@@ -27,6 +18,7 @@ import { Caller, type InAccount } from './portal-request.js';
 export class KeysController {
   constructor(
     private readonly accounts: AccountsService,
+    private readonly channels: GatewayChannels,
     private readonly audit: Audit,
   ) {}
 
@@ -41,7 +33,7 @@ export class KeysController {
         expiresAt: expiresAt?.toISOString() ?? null,
         lastUsedAt: lastUsedAt?.toISOString() ?? null,
       })),
-      scopes: SCOPES,
+      scopes: this.channels.scopes,
     };
   }
 
@@ -50,7 +42,14 @@ export class KeysController {
     @Caller() { accountId: id, actor }: InAccount,
     @JsonBody(ApiKeyBody) { scopes: asked, expiresAt }: ApiKeyBody,
   ): Promise<CreatedApiKey> {
-    const scopes = SCOPES.filter((scope) => asked.includes(scope));
+    const { scopes: known } = this.channels;
+    const errors = asked.flatMap((scope, index) =>
+      known.some((one) => one === scope)
+        ? []
+        : { path: `scopes[${index}]`, message: `must be one of ${known.join(', ')}` },
+    );
+    if (errors.length > 0) throw invalidFields(errors);
+    const scopes = known.filter((scope) => asked.includes(scope));
     const expires = parseTimestamp(expiresAt) ?? null;
     const also = this.audit.also(actor, 'key.created');
     const { keyId, apiKey } = await this.accounts.createKey(id, scopes, expires, also);
@@ -135,69 +134,5 @@ function domainOf({ id, name, status, records, verifiedAt }: DomainView): Domain
       found: check?.found ?? null,
       checkedAt: check?.checkedAt ?? null,
     })),
-  };
-}
-
-@PortalController('suppressions')
-export class PortalSuppressionsController {
-  constructor(
-    private readonly suppressions: SuppressionsService,
-    private readonly messaging: MessagingService,
-    private readonly audit: Audit,
-  ) {}
-
-  /** The address that the person asks for is whole. */
-  @Get()
-  @PortalAccess('viewer')
-  async list(
-    @Caller() { accountId: id, role, actor }: InAccount,
-    @ValidQuery(SuppressionsQuery) { reveal, ...query }: SuppressionsQuery,
-  ): Promise<Listed<Suppression>> {
-    const isRevealed = mayReveal(reveal, role);
-    if (isRevealed)
-      await this.messaging.transaction((manager) =>
-        this.audit.record(manager, actor, 'suppressions.revealed'),
-      );
-    const isWhole = isRevealed || query.email !== undefined;
-    return listedOf(await this.suppressions.list(id, query), (entry) =>
-      suppressionOf(entry, isWhole),
-    );
-  }
-
-  @Post()
-  @HttpCode(204)
-  @PortalAccess('sender')
-  async add(
-    @Caller() { accountId: id, actor }: InAccount,
-    @JsonBody(SuppressionBody) entry: SuppressionBody,
-  ): Promise<void> {
-    const also = this.audit.also(actor, 'suppression.added', maskedEmail(entry.email));
-    await this.suppressions.add(id, [entry], also);
-  }
-
-  @Post('lift')
-  @HttpCode(204)
-  @PortalAccess('sender')
-  async lift(
-    @Caller() { accountId: id, actor }: InAccount,
-    @JsonBody(LiftSuppressionBody) { email }: LiftSuppressionBody,
-  ): Promise<void> {
-    const also = this.audit.also(actor, 'suppression.lifted', maskedEmail(email));
-    await this.suppressions.lift(id, email, also);
-  }
-}
-
-function maskedEmail(value: string): string {
-  return maskedAddress({ kind: 'email', value });
-}
-
-function suppressionOf(entry: SuppressionEntry, isWhole: boolean): Suppression {
-  const { address, reason, category, messageId, at } = entry;
-  return {
-    email: address ? (isWhole ? address.value : maskedAddress(address)) : '',
-    reason,
-    category: category === '*' ? null : category,
-    messageId,
-    createdAt: at.toISOString(),
   };
 }

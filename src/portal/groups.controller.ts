@@ -4,12 +4,11 @@ import {
   type ContactGroups,
   ContactsService,
   GroupNotFoundError,
-  isGroupId,
   MessagingService,
   type Page,
 } from '@dundun/messaging';
+import { csvOf, isGroupId } from '@dundun/messaging/values';
 import { Delete, Get, HttpCode, Param, Patch, Post, StreamableFile } from '@nestjs/common';
-import { stringify } from 'csv-stringify/sync';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ApiError } from '../http/api-error.js';
@@ -33,13 +32,6 @@ function GroupId(): ParameterDecorator {
     },
   });
 }
-
-/** Spreadsheets read no cell as a formula; a cell with a line break is quoted. */
-const CSV = {
-  escape_formulas: true,
-  record_delimiter: 'windows',
-  quoted_match: /[\r\n]/,
-} as const;
 
 /** Members read together for a file. */
 const PAGE = 1_000;
@@ -179,7 +171,7 @@ export class PortalGroupsController {
     while (cursor !== null) {
       const page: Page<Contact> = await this.#groups.members(id, { tenant, limit: PAGE, cursor });
       const rows = page.data.map(({ phone, email, name }) => [phone, email, name]);
-      yield stringify(rows, CSV);
+      yield csvOf(rows);
       cursor = page.nextCursor;
       // On SQLite nothing else here waits.
       await turn();

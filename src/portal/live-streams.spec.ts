@@ -1,8 +1,9 @@
 import { expect, it, jest } from '@jest/globals';
-import type { MessageHistory } from '@dundun/messaging';
+import type { MessageHistory } from '@dundun/messaging/operations';
 import { Logger } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
+import { ApiError } from '../http/api-error.js';
 import { LiveStreams } from './live-streams.js';
 import type { SessionsService, SignedIn } from './sessions.service.js';
 
@@ -23,6 +24,7 @@ it('an outage of the database is logged once, and leaves the streams open', asyn
     sessionId: 'one',
     user: { id: 'usr_1', email: 'ada@example.com', isOperator: false },
     account: null,
+    lacksSecondFactor: false,
   };
   try {
     streams.open(signedIn, () => response as unknown as ServerResponse);
@@ -34,4 +36,42 @@ it('an outage of the database is logged once, and leaves the streams open', asyn
     warn.mockRestore();
   }
   expect(response.writableEnded).toBe(true);
+});
+
+it('a process holds ten streams of a session, twenty of a user and a hundred of an account', () => {
+  const streams = new LiveStreams({} as SessionsService, {} as MessageHistory);
+  const open = (user: number, session: number, accountId: string | null = 'acc_1') => {
+    const signedIn: SignedIn = {
+      sessionId: `${user}-${session}`,
+      user: { id: `usr_${user}`, email: 'ada@example.com', isOperator: accountId === null },
+      account:
+        accountId === null
+          ? null
+          : { id: accountId, name: 'One', role: 'viewer', suspended: false },
+      lacksSecondFactor: false,
+    };
+    try {
+      streams.open(signedIn, () => new PassThrough() as unknown as ServerResponse);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
+      return false;
+    }
+  };
+  let last = 0;
+  const opened = (count: number, next: () => boolean) =>
+    Array.from({ length: count }, next).filter(Boolean).length;
+  try {
+    expect(opened(12, () => open(0, 0))).toBe(10);
+    expect(opened(30, () => open(0, 1 + (++last % 5)))).toBe(10);
+    for (let user = 1; user < 5; user++)
+      expect([opened(10, () => open(user, 0)), opened(10, () => open(user, 1))]).toEqual([10, 10]);
+    expect(open(9, 0)).toBe(false);
+    expect(open(9, 0, 'acc_2')).toBe(true);
+    // Operators without an account have no account in common.
+    const operators = Array.from({ length: 120 }, (_, n) => n + 100);
+    expect(operators.filter((user) => open(user, 0, null))).toHaveLength(120);
+  } finally {
+    streams.onModuleDestroy();
+  }
 });

@@ -1,4 +1,4 @@
-import { MessageHistory } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { ApiError } from '../http/api-error.js';
@@ -14,15 +14,20 @@ const LOOKS_A_READ = 2;
 /** Looks between two comments that keep connections open: 15 s. */
 const LOOKS_A_HEARTBEAT = 30;
 
-/** Streams of a process, and of a session. */
+/** Streams of a process. */
 const MOST_STREAMS = 1_000;
-const MOST_OF_SESSION = 10;
+
+/** Streams of a process by what they have in common, so that no viewer takes those of others. */
+const MOST = { sessionId: 10, userId: 20, accountId: 100 } as const;
+
+const SHARED = ['sessionId', 'userId', 'accountId'] as const;
 
 /** Bytes that wait for a client that does not read; above it the client polls. */
 const MOST_UNREAD = 65_536;
 
 interface Stream {
   readonly sessionId: string;
+  readonly userId: string;
   /** `null`: of all accounts, for an operator. */
   readonly accountId: string | null;
   readonly response: ServerResponse;
@@ -57,14 +62,19 @@ export class LiveStreams implements OnModuleDestroy {
   }
 
   /** @param begin sends the headers of the answer @throws ApiError 429, 503 */
-  open({ sessionId, account }: SignedIn, begin: () => ServerResponse): void {
-    const own = [...this.#streams].filter((stream) => stream.sessionId === sessionId);
-    if (own.length >= MOST_OF_SESSION)
-      throw new ApiError('rate_limited', 'Too many pages are open; this one polls');
+  open({ sessionId, user, account }: SignedIn, begin: () => ServerResponse): void {
+    const place = { sessionId, userId: user.id, accountId: account?.id ?? null };
+    for (const shared of SHARED) {
+      // Operators without an account are bounded as users.
+      const value = place[shared];
+      const own = [...this.#streams].filter((stream) => stream[shared] === value);
+      if (value !== null && own.length >= MOST[shared])
+        throw new ApiError('rate_limited', 'Too many pages are open; this one polls');
+    }
     if (this.#isStopping || this.#streams.size >= MOST_STREAMS)
       throw new ApiError('unavailable', 'Too many pages are open; this one polls');
     const response = begin();
-    const stream = { sessionId, accountId: account?.id ?? null, response, isNew: true };
+    const stream = { ...place, response, isNew: true };
     this.#streams.add(stream);
     // The server keeps half-open connections, so a client that leaves only ends its side.
     const { socket } = response;
@@ -110,9 +120,10 @@ export class LiveStreams implements OnModuleDestroy {
     const ids = [...new Set([...this.#streams].map(({ sessionId }) => sessionId))];
     const known = await this.sessions.byIds(ids);
     for (const stream of this.#streams) {
-      const { user, account } = known.get(stream.sessionId)?.signedIn ?? {};
+      const { user, account, lacksSecondFactor } = known.get(stream.sessionId)?.signedIn ?? {};
       const isOpen =
         user !== undefined &&
+        lacksSecondFactor === false &&
         (account?.id ?? null) === stream.accountId &&
         (user.isOperator || account?.suspended === false);
       if (!isOpen) this.#end(stream);

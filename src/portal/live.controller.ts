@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Get, Req, Res } from '@nestjs/common';
+import { AccountReads } from '../accounts/account-reads.js';
 import type { HttpReply } from '../http/http-message.js';
 import { LiveStreams } from './live-streams.js';
 import { PortalController } from './portal-controller.js';
@@ -16,7 +17,10 @@ const STREAM = {
 
 @PortalController('live')
 export class LiveController {
-  constructor(private readonly streams: LiveStreams) {}
+  constructor(
+    private readonly streams: LiveStreams,
+    private readonly reads: AccountReads,
+  ) {}
 
   /** An event stream, see `LiveChange`. */
   @Get()
@@ -28,6 +32,8 @@ export class LiveController {
   ): void {
     if (method === 'HEAD') return void reply.headers(STREAM).send();
     this.streams.open(signedIn, () => {
+      // One loop reads for all streams.
+      this.reads.answered(reply);
       reply.headers(STREAM).hijack();
       return reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
     });

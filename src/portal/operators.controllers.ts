@@ -1,12 +1,14 @@
-import { ChannelRegistry, MessagingService } from '@dundun/messaging';
+import { MessagingService } from '@dundun/messaging';
+import { ChannelRegistry } from '@dundun/messaging/ports';
 import { Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
+import { GatewayChannels } from '../channel.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import { channelCarriers } from '../config/channel-carriers.js';
-import type { Rate } from '../config/parsers.js';
+import type { Rate } from '../settings/parsers.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
+import { AccountSenders } from '../senders/account-senders.js';
+import { SendersService } from '../senders/senders.service.js';
 import { type Actor, Audit } from './audit.js';
-import { SenderRules } from './channel-senders.js';
 import { listedOf } from './listed.js';
 import type {
   AccountRow,
@@ -20,6 +22,7 @@ import { PortalController } from './portal-controller.js';
 import { AccountBody, PortalQuery, ResumeBody, SenderDecisionBody } from './portal.dto.js';
 import { PortalAccess } from './portal.guard.js';
 import { By } from './portal-request.js';
+import { askedSender } from './senders.controllers.js';
 import { UsersService } from './users.service.js';
 
 @PortalController('accounts')
@@ -82,19 +85,23 @@ const MOST_REQUESTS = 100;
 @PortalAccess('operator')
 export class SenderRequestsController {
   constructor(
-    private readonly senders: SenderRules,
+    private readonly reader: AccountSenders,
+    private readonly senders: SendersService,
     private readonly accounts: AccountsService,
+    private readonly channels: GatewayChannels,
     private readonly audit: Audit,
   ) {}
 
   @Get()
   async list(): Promise<Listed<SenderRequest>> {
     const data: SenderRequest[] = [];
-    for (const [channel, { approvals }] of this.senders.ofChannel)
-      for (const { accountId, sender } of (await approvals?.pending(MOST_REQUESTS)) ?? []) {
+    for (const { name: channel, senders: kind } of this.channels.all) {
+      if (!kind?.actions) continue;
+      for (const { accountId, sender } of await this.reader.pending(channel, MOST_REQUESTS)) {
         const { name: accountName } = await this.accounts.find(accountId);
-        data.push({ accountId, accountName, channel, sender });
+        data.push({ accountId, accountName, channel, as: kind.noun, sender });
       }
+    }
     return { data, nextCursor: null };
   }
 
@@ -102,22 +109,22 @@ export class SenderRequestsController {
   @HttpCode(204)
   async approve(
     @By() actor: Actor,
-    @JsonBody(SenderDecisionBody) { accountId, channel, sender }: SenderDecisionBody,
+    @JsonBody(SenderDecisionBody) { accountId, ...asked }: SenderDecisionBody,
   ): Promise<void> {
-    const approvals = this.senders.approvalsOf(channel);
-    const also = this.audit.also({ ...actor, accountId }, approvals.audit.approved, sender);
-    await approvals.approve(accountId, sender, also);
+    const { of, actions } = askedSender(this.channels, accountId, asked);
+    const also = this.audit.also({ ...actor, accountId }, actions.approved, of.sender);
+    await this.senders.approve(of, also);
   }
 
   @Post('reject')
   @HttpCode(204)
   async reject(
     @By() actor: Actor,
-    @JsonBody(SenderDecisionBody) { accountId, channel, sender }: SenderDecisionBody,
+    @JsonBody(SenderDecisionBody) { accountId, ...asked }: SenderDecisionBody,
   ): Promise<void> {
-    const approvals = this.senders.approvalsOf(channel);
-    const also = this.audit.also({ ...actor, accountId }, approvals.audit.rejected, sender);
-    await approvals.remove(accountId, sender, { only: 'pending', also });
+    const { of, actions } = askedSender(this.channels, accountId, asked);
+    const also = this.audit.also({ ...actor, accountId }, actions.rejected, of.sender);
+    await this.senders.remove(of, also, 'pending');
   }
 }
 
@@ -133,40 +140,15 @@ export class CarriersController {
 
   @Get()
   async list(): Promise<Carriers> {
-    if (this.environment.written) return this.#listOfFile();
-    const { CARRIER, CARRIER_RATE_LIMIT } = this.environment;
-    const own = channelCarriers(this.environment);
-    const names = this.channels.names.filter(
-      (name) => !own.some(({ channel }) => channel === name),
-    );
-    const paused = await this.#pausedByChannel();
-    const carriers: [string, readonly string[], Rate | undefined][] = [
-      [CARRIER, names, CARRIER_RATE_LIMIT],
-      ...own.map(
-        ({ channel, carrier }) => [carrier, [channel], undefined] as [string, string[], undefined],
-      ),
-    ];
+    const { carriers } = this.environment;
+    const lanes = await this.messaging.lanes();
     return {
-      data: carriers.map(([name, channels, rate]): Carrier => ({
+      data: carriers.all.map(({ name, rateLimit }): Carrier => ({
         name,
-        channels,
-        rateLimit: rate ? rateText(rate) : null,
-        pausedLanes: countsOf(channels.flatMap((channel) => paused.get(channel) ?? [])),
-      })),
-    };
-  }
-
-  /** Each carrier of the file with the lanes that it holds up. */
-  async #listOfFile(): Promise<Carriers> {
-    const [providers, lanes] = await Promise.all([
-      this.messaging.providers(),
-      this.messaging.lanes(),
-    ]);
-    return {
-      data: providers.map(({ name, channels, rateLimit }) => ({
-        name,
-        channels: channels ?? this.channels.names,
-        rateLimit: rateLimit && rateText(rateLimit),
+        channels: this.channels.names.filter((channel) =>
+          carriers.of(channel).some((one) => one.name === name),
+        ),
+        rateLimit: rateLimit ? rateText(rateLimit) : null,
         pausedLanes: countsOf(
           lanes.flatMap(({ pauseProvider, pauseReason }) =>
             pauseProvider === name && pauseReason !== null ? [pauseReason] : [],
@@ -174,17 +156,6 @@ export class CarriersController {
         ),
       })),
     };
-  }
-
-  /** Codes of the pauses of lanes with due work. */
-  async #pausedByChannel(): Promise<Map<string, string[]>> {
-    const paused = new Map<string, string[]>();
-    for (const { lane, pauseReason } of await this.messaging.lanes()) {
-      if (pauseReason === null) continue;
-      const channel = lane.slice(lane.lastIndexOf(':') + 1);
-      paused.set(channel, [...(paused.get(channel) ?? []), pauseReason]);
-    }
-    return paused;
   }
 }
 

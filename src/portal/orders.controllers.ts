@@ -1,11 +1,11 @@
 import {
   type AlsoOption,
-  HoldsService,
   MessagingService,
   VasOrderError,
   type VasOrderView,
   VasService,
 } from '@dundun/messaging';
+import { HoldsService } from '@dundun/messaging/operations';
 import { Get, HttpCode, Param, Post } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { AccountsService } from '../accounts/accounts.service.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { HttpRequest } from '../http/http-message.js';
-import { cookieOf, isOwnHost, isSameOrigin, sessionCookieOf } from './portal-request.js';
+import { cookieOf, cookieValueOf, isOwnHost, isSameOrigin } from './portal-request.js';
 
 const DEVELOPMENT = { NODE_ENV: 'development', PUBLIC_URL: 'http://localhost:3000' } as const;
 const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://sms.example.com' } as const;
@@ -67,24 +67,28 @@ describe('isSameOrigin', () => {
 describe('the session cookie', () => {
   it('in production it is a __Host- cookie with Secure, also on a loopback address', () => {
     for (const host of ['sms.example.com', 'localhost:3000'])
-      expect(cookieOf(TOKEN, requestWith({ host }), PRODUCTION)).toBe(
+      expect(cookieOf('session', TOKEN, requestWith({ host }), PRODUCTION)).toBe(
         `__Host-dundun=${TOKEN}; Path=/; HttpOnly; SameSite=Strict; Secure`,
       );
   });
 
   it('outside production it has Secure only where PUBLIC_URL has TLS', () => {
     const plain = `dundun=${TOKEN}; Path=/; HttpOnly; SameSite=Strict`;
-    expect(cookieOf(TOKEN, requestWith({ host: 'localhost:3000' }), DEVELOPMENT)).toBe(plain);
+    expect(cookieOf('session', TOKEN, requestWith({ host: 'localhost:3000' }), DEVELOPMENT)).toBe(
+      plain,
+    );
     const staging = { ...PRODUCTION, NODE_ENV: 'test' } as const;
-    expect(cookieOf(TOKEN, requestWith({ host: 'localhost:3000' }), staging)).toBe(plain);
-    expect(cookieOf(TOKEN, requestWith({ host: 'sms.example.com' }), staging)).toContain(
+    expect(cookieOf('session', TOKEN, requestWith({ host: 'localhost:3000' }), staging)).toBe(
+      plain,
+    );
+    expect(cookieOf('session', TOKEN, requestWith({ host: 'sms.example.com' }), staging)).toContain(
       '; Secure',
     );
   });
 
   it('the session cookie is read under its own name alone, and only in its own form', () => {
     const read = (cookie: string, settings: typeof PRODUCTION | typeof DEVELOPMENT) =>
-      sessionCookieOf(requestWith({ host: 'localhost', cookie }), settings);
+      cookieValueOf('session', requestWith({ host: 'localhost', cookie }), settings);
     expect(read(`a=b; __Host-dundun=${TOKEN}; c=d`, PRODUCTION)).toBe(TOKEN);
     expect(read(`dundun=${TOKEN}`, DEVELOPMENT)).toBe(TOKEN);
     expect(read(`dundun=${TOKEN}`, PRODUCTION)).toBeUndefined();

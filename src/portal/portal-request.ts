@@ -5,6 +5,7 @@ import { ApiError } from '../http/api-error.js';
 import { type HttpRequest, requestOf } from '../http/http-message.js';
 import type { Actor } from './audit.js';
 import type { Role } from './portal-api.js';
+import type { Visitor } from './sign-in/known-places.js';
 import type { SignedIn } from './sessions.service.js';
 
 export const PORTAL_PATH = 'portal';
@@ -14,6 +15,8 @@ const API = `/${PORTAL_PATH}/api`;
 export interface PortalRequest extends HttpRequest {
   /** Set by the guard; `null`: signed out. */
   portal: SignedIn | null;
+  /** Set by the guard: the cookie by which a later sign-in knows the browser again. */
+  browser: string | undefined;
 }
 
 /** Whether the route is one of the portal, or below its API. */
@@ -85,22 +88,40 @@ function isSecure({ headers }: HttpRequest, { NODE_ENV, PUBLIC_URL }: HostSettin
   return protocol === 'https:' && headers.host === host;
 }
 
-function cookieName(request: HttpRequest, settings: HostSettings): string {
-  return isSecure(request, settings) ? '__Host-dundun' : 'dundun';
+/** The cookies of a browser: that of its session, and one by which a later sign-in knows it again. */
+export type CookieKind = 'session' | 'browser';
+
+/** Longest time that browsers keep a cookie, in seconds. */
+const KEPT = 400 * 24 * 3_600;
+
+function cookieName(kind: CookieKind, request: HttpRequest, settings: HostSettings): string {
+  const name = kind === 'session' ? 'dundun' : 'dundun-browser';
+  return isSecure(request, settings) ? `__Host-${name}` : name;
 }
 
-export function sessionCookieOf(request: HttpRequest, settings: HostSettings): string | undefined {
-  const name = `${cookieName(request, settings)}=`;
+/** The value of a cookie: 43 characters of base64url. */
+export function cookieValueOf(
+  kind: CookieKind,
+  request: HttpRequest,
+  settings: HostSettings,
+): string | undefined {
+  const name = `${cookieName(kind, request, settings)}=`;
   const pairs = (request.headers.cookie ?? '').split(/; */);
   const value = pairs.find((pair) => pair.startsWith(name))?.slice(name.length);
   return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined;
 }
 
 /** `Set-Cookie`; an empty value deletes the cookie. */
-export function cookieOf(value: string, request: HttpRequest, settings: HostSettings): string {
-  const name = cookieName(request, settings);
+export function cookieOf(
+  kind: CookieKind,
+  value: string,
+  request: HttpRequest,
+  settings: HostSettings,
+): string {
+  const name = cookieName(kind, request, settings);
   const secure = isSecure(request, settings) ? '; Secure' : '';
-  const ended = value === '' ? '; Max-Age=0' : '';
+  const age = kind === 'browser' ? `; Max-Age=${KEPT}` : '';
+  const ended = value === '' ? '; Max-Age=0' : age;
   return `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}${ended}`;
 }
 
@@ -132,6 +153,13 @@ export const Caller = createParamDecorator(
     return { accountId, role, actor: { ...actorOf(context), accountId } };
   },
 );
+
+/** The address and the known browser of the request, for limits of guesses. */
+export const VisitorOf = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  const { ip, browser } = requestOf<PortalRequest>(context);
+  const visitor: Visitor = { ip, browser };
+  return visitor;
+});
 
 /** For the audit log. */
 export const By = createParamDecorator((_data: unknown, context: ExecutionContext) =>

@@ -1,9 +1,9 @@
 import { readAddress } from '@dundun/messaging';
-import { isScope, type Scope, SCOPES } from '../accounts/accounts.tables.js';
 import { Language, TemplateName } from '../accounts/templates.js';
 import {
   Choice,
   Field,
+  Flag,
   List,
   PhoneNumber,
   Text,
@@ -17,6 +17,7 @@ import { Rule } from '../http/validation.js';
 import {
   type ChangePassword,
   type ChooseAccount,
+  type CurrentPassword,
   type LiftSuppression,
   type MemberChange,
   type NewAccount,
@@ -30,6 +31,8 @@ import {
   type ResumeAccount,
   type Role,
   ROLES,
+  type SecondFactorCode,
+  type SecurityChange,
   type SenderDecision,
   type SettleOrder,
   type SetUp,
@@ -53,6 +56,13 @@ const LONGEST_PASSWORD = 1_024;
 
 const Email = () => Text({ minLength: 1, maxLength: 320 });
 const Password = () => Text({ minLength: 1, maxLength: LONGEST_PASSWORD });
+const Code = (optional = false) =>
+  Text({
+    optional,
+    minLength: 6,
+    maxLength: 32,
+    message: 'must be a code of six digits, or a recovery code',
+  });
 const AccountName = () => Text({ minLength: 1, maxLength: 32 });
 const RoleField = () => Choice(ROLES);
 
@@ -70,6 +80,19 @@ const Address = (optional = false) =>
 export class SignInBody implements SignIn {
   @Email() readonly email!: string;
   @Password() readonly password!: string;
+  @Code(true) readonly secondFactor?: string;
+}
+
+export class CurrentPasswordBody implements CurrentPassword {
+  @Password() readonly current!: string;
+}
+
+export class CodeBody implements SecondFactorCode {
+  @Code() readonly code!: string;
+}
+
+export class SecurityBody implements SecurityChange {
+  @Flag() readonly requiresSecondFactor!: boolean;
 }
 
 export class ChangePasswordBody implements ChangePassword {
@@ -89,6 +112,7 @@ export class SetupCodeBody implements SetupCode {
 export class SetUpBody extends SetupCodeBody implements SetUp {
   @Email() readonly email!: string;
   @Password() readonly password!: string;
+  @Code(true) readonly secondFactor?: string;
 }
 
 export class RedeliverBody implements Redeliver {
@@ -124,18 +148,18 @@ export class TemplateBody implements NewTemplate {
   @WholeNumber({ minimum: 0, maximum: 100 }) readonly paramsCount!: number;
 }
 
+/** More than all channels have. */
+const MOST_SCOPES = 100;
+
 export class ApiKeyBody implements NewApiKey {
   @List({
     items: { type: 'string' },
     minItems: 1,
-    maxItems: SCOPES.length,
-    entry: (scope) =>
-      typeof scope === 'string' && isScope(scope)
-        ? undefined
-        : `must be one of ${SCOPES.join(', ')}`,
-    message: `must be a list of 1 to ${SCOPES.length} scopes`,
+    maxItems: MOST_SCOPES,
+    entry: (scope) => (typeof scope === 'string' ? undefined : 'must be a scope'),
+    message: `must be a list of 1 to ${MOST_SCOPES} scopes`,
   })
-  readonly scopes!: readonly Scope[];
+  readonly scopes!: readonly string[];
 
   /** `null`: never. */
   @Field(
@@ -169,7 +193,7 @@ export class DoNotCallBody implements NumberToCall {
 }
 
 export class DoNotCallQuery extends RevealQuery {
-  @Text({ optional: true, minLength: 1, maxLength: 16 }) readonly phone?: string;
+  @PhoneNumber({ optional: true }) readonly phone?: string;
 }
 
 export class AccountBody implements NewAccount {

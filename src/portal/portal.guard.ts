@@ -1,11 +1,13 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { AccountReads } from '../accounts/account-reads.js';
+import { fingerprint } from '../accounts/credentials.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import type { HttpRequest } from '../http/http-message.js';
-import { requestOf } from '../http/http-message.js';
+import { replyOf, requestOf } from '../http/http-message.js';
 import { type Role, ROLES } from './portal-api.js';
-import { isSameOrigin, type PortalRequest, sessionCookieOf } from './portal-request.js';
+import { cookieValueOf, isSameOrigin, type PortalRequest } from './portal-request.js';
 import { type SignedIn, SessionsService } from './sessions.service.js';
 
 /**
@@ -18,9 +20,13 @@ export const PortalAccess = Reflector.createDecorator<Access>();
 
 const READS = new Set(['GET', 'HEAD']);
 
+/** Routes whose answers are read while they are sent. */
+const EXPORT = /(?:\/export|\.csv)$/;
+
 /**
  * Refuses in this order: 403 for a change that no page of the portal asks for, 415 for a body that
- * is not JSON, 401 without a session, 403 for a suspended account, 403 for a missing role. The
+ * is not JSON, 401 without a session, 403 for a missing second factor that is required, 403 for a
+ * suspended account, 403 for a missing role. Reads wait for the turn of their account. The
  * dashboard's routes have no `@PortalAccess()`: they are `viewer of any`, and `accessOf()` tells the
  * dashboard the rights of each caller.
  */
@@ -29,6 +35,7 @@ export class PortalGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly sessions: SessionsService,
+    private readonly reads: AccountReads,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
@@ -38,7 +45,13 @@ export class PortalGuard implements CanActivate {
     const access = this.reflector.getAllAndOverride<Access | undefined>(PortalAccess, targets);
     if (!READS.has(request.method)) this.#checkChange(request);
     request.portal = (await this.#read(request)) ?? null;
+    request.browser = cookieValueOf('browser', request, this.environment);
     if (access !== 'everybody') checkAccess(request.portal, access);
+    if (request.portal) {
+      const { account, user } = request.portal;
+      const kind = EXPORT.test(request.routeOptions.url ?? '') ? 'export' : 'read';
+      await this.reads.admit(account?.id ?? user.id, request, replyOf(context), kind);
+    }
     return true;
   }
 
@@ -50,11 +63,13 @@ export class PortalGuard implements CanActivate {
   }
 
   async #read(request: HttpRequest): Promise<SignedIn | undefined> {
-    const cookie = sessionCookieOf(request, this.environment);
+    const cookie = cookieValueOf('session', request, this.environment);
     if (cookie === undefined) return undefined;
     // A page that keeps itself up to date does not keep the session of an absent person.
     const isUse = request.headers['x-background'] === undefined;
-    return this.sessions.read(cookie, { isUse });
+    // Four statements, which would otherwise run for all requests of a page at once.
+    const read = () => this.sessions.read(cookie, { isUse });
+    return this.reads.during(fingerprint(cookie), read);
   }
 
   #checkChange(request: HttpRequest): void {
@@ -81,6 +96,11 @@ function checkAccess(
   if (!signedIn) throw signedOut();
   const { user, account } = signedIn;
   if (access === 'user') return;
+  if (signedIn.lacksSecondFactor)
+    throw new ApiError(
+      'insufficient_scope',
+      'Set up a second factor first: load the page again, which shows how',
+    );
   if (access === 'operator') {
     if (!user.isOperator)
       throw new ApiError('insufficient_scope', 'Only operators of the gateway may do this');

@@ -10,14 +10,11 @@ import { join } from 'node:path';
 import type { EntityManager } from 'typeorm';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import { EmailDomainsModule } from '../email/email-domains.module.js';
+import { EmailDomainsModule } from '../channels/email/email-domains.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { Audit } from './audit.js';
-import {
-  KeysController,
-  PortalDomainsController,
-  PortalSuppressionsController,
-} from './email.controllers.js';
+import { DoNotCallController, PortalSuppressionsController } from './blocked.controllers.js';
+import { KeysController, PortalDomainsController } from './email.controllers.js';
 import { PortalGroupsController } from './groups.controller.js';
 import { LiveController } from './live.controller.js';
 import { LiveStreams } from './live-streams.js';
@@ -29,22 +26,23 @@ import {
 import { OpenOrdersController, OrdersController } from './orders.controllers.js';
 import { hasRole, PortalGuard } from './portal.guard.js';
 import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
-import {
-  DoNotCallController,
-  SendersController,
-  TemplatesController,
-} from './senders.controllers.js';
+import { SendersController, TemplatesController } from './senders.controllers.js';
 import { SendRules } from './send-rules.js';
-import { SenderRules } from './channel-senders.js';
 import { SessionController } from './session.controller.js';
 import { SessionsService } from './sessions.service.js';
 import { AuditController, MembersController, SecurityController } from './settings.controllers.js';
 import { SetUpLinks } from './set-up-links.js';
-import { SignInLimits } from './sign-in-limits.js';
+import { KnownPlaces } from './sign-in/known-places.js';
+import {
+  SecondFactorController,
+  UserSecondFactorController,
+} from './sign-in/second-factor.controller.js';
+import { SecondFactors } from './sign-in/second-factors.service.js';
+import { SignInLimits } from './sign-in/sign-in-limits.js';
 import { UsersService } from './users.service.js';
 import { PortalWebhooksController } from './webhooks.controller.js';
 
-const USERS = [Audit, SetUpLinks, SignInLimits, UsersService];
+const USERS = [Audit, KnownPlaces, SecondFactors, SetUpLinks, SignInLimits, UsersService];
 
 /** Users and their set-up links, without pages; also used by the command line. */
 @Module({ imports: [AccountsModule], providers: USERS, exports: USERS })
@@ -55,6 +53,8 @@ export class PortalUsersModule {}
   imports: [AccountsModule, EmailDomainsModule, PortalUsersModule, WebhooksModule],
   controllers: [
     SessionController,
+    SecondFactorController,
+    UserSecondFactorController,
     SecurityController,
     PortalWebhooksController,
     MembersController,
@@ -73,7 +73,7 @@ export class PortalUsersModule {}
     OpenOrdersController,
     LiveController,
   ],
-  providers: [SessionsService, PortalGuard, LiveStreams, SenderRules, SendRules],
+  providers: [SessionsService, PortalGuard, LiveStreams, SendRules],
   exports: [PortalUsersModule, SessionsService, PortalGuard, SendRules],
 })
 class PortalApiModule {}

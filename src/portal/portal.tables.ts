@@ -1,13 +1,15 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { ACCOUNT_ID, OfAccount, OPTIONAL_TIME, TIME } from '../accounts/accounts.tables.js';
-import { tablesOf } from '../config/entity-tables.js';
+import { columnsAdded, tablesOf } from '../config/entity-tables.js';
 import type { Role } from './portal-api.js';
 
-const USER_ID = { type: 'varchar', length: 32, name: 'user_id' } as const;
+export const USER_ID = { type: 'varchar', length: 32, name: 'user_id' } as const;
 const OPTIONAL_ACCOUNT_ID = { ...ACCOUNT_ID, nullable: true } as const;
+/** Longest part of a `User-Agent` that is kept. */
+export const USER_AGENT_LENGTH = 200;
 const ROLE = { type: 'varchar', length: 16 } as const;
 
-const OfUser = (): PropertyDecorator => ForeignKey(() => User, { onDelete: 'CASCADE' });
+export const OfUser = (): PropertyDecorator => ForeignKey(() => User, { onDelete: 'CASCADE' });
 
 /** A person who signs in to the portal. */
 @Entity('gateway_user')
@@ -71,6 +73,10 @@ export class SessionEntity {
   @Index('gateway_session_last_used')
   @Column({ ...TIME, name: 'last_used_at' })
   readonly lastUsedAt!: Date;
+  /** Where it started: IP address, and the start of the header `User-Agent`. */
+  @Column('varchar', { length: 45, nullable: true }) readonly ip!: string | null;
+  @Column('varchar', { name: 'user_agent', length: USER_AGENT_LENGTH, nullable: true })
+  readonly userAgent!: string | null;
 }
 
 /**
@@ -97,4 +103,8 @@ export const PORTAL_TABLES = tablesOf('Portal1700000006000', [
   UserLink,
   SessionEntity,
   AuditEntity,
+]);
+
+export const SESSION_ORIGIN = columnsAdded('SessionOrigin1790000001201', [
+  [SessionEntity, ['ip', 'userAgent']],
 ]);

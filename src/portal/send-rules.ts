@@ -1,22 +1,45 @@
 import type { SendCheck } from '@dundun/dashboard';
+import { parseMailbox } from '@dundun/messaging/values';
 import { Injectable } from '@nestjs/common';
-import { TemplateRegistry } from '../accounts/templates.js';
+import { paramsFault, TemplateRegistry } from '../accounts/templates.js';
+import { SenderDomains } from '../channels/email/domains/sender-domains.js';
+import { GatewayChannels } from '../channel.js';
 import { ApiError, type ApiErrorCode } from '../http/api-error.js';
-import { SenderRules } from './channel-senders.js';
+import { AccountSenders } from '../senders/account-senders.js';
 
 /** Accounts send from the portal under the rules of the API. */
 @Injectable()
 export class SendRules {
   constructor(
-    private readonly senders: SenderRules,
+    private readonly senders: AccountSenders,
+    private readonly channels: GatewayChannels,
+    private readonly domains: SenderDomains,
     private readonly templates: TemplateRegistry,
   ) {}
 
   /** Channels of the app's own have the check of their definition alone. @throws ApiError 422 */
   async check({ channel, tenant, from = '', content }: SendCheck): Promise<void> {
     if (tenant === '') throw new ApiError('insufficient_scope', 'Choose an account first');
-    await this.senders.ofChannel.get(channel)?.check(tenant, from);
+    await this.#checkSender(channel, tenant, from);
     if (content.kind === 'template') await this.#checkTemplate(tenant, content);
+  }
+
+  async #checkSender(channel: string, tenant: string, from: string): Promise<void> {
+    const kind = this.channels.find(channel)?.senders;
+    if (kind) {
+      const { error, allowed } = kind;
+      if (!(await this.senders.isApproved(tenant, channel, from)))
+        throw refused(error, 'from', `must be ${allowed} of this account; see Senders`);
+    } else if (channel === 'email') {
+      const { email = '' } = parseMailbox(from) ?? {};
+      const domain = email.slice(email.lastIndexOf('@') + 1);
+      if (domain === '' || !(await this.domains.isVerified(tenant, domain)))
+        throw refused(
+          'domain_not_verified',
+          'from',
+          'must be of a verified domain of this account; see Email, Domains',
+        );
+    }
   }
 
   async #checkTemplate(tenant: string, content: SendCheck['content']): Promise<void> {
@@ -27,12 +50,8 @@ export class SendRules {
         : undefined;
     if (known?.status !== 'approved')
       throw refused('template_not_approved', 'template', 'must be an approved template');
-    if (Array.isArray(params) && params.length !== known.params_count)
-      throw refused(
-        'template_params_mismatch',
-        'params',
-        `must have ${known.params_count} entries`,
-      );
+    const fault = Array.isArray(params) ? paramsFault(known, params.map(String)) : undefined;
+    if (fault !== undefined) throw refused('template_params_mismatch', 'params', fault);
     // The platform refuses values without the names that it has for them.
     if (JSON.stringify(paramNames) !== JSON.stringify(known.paramNames))
       throw refused('invalid_field', 'paramNames', 'must be the names of the template');

@@ -1,34 +1,40 @@
 import { Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import { ChannelRegistry, MessagingService } from '@dundun/messaging';
-import { AccountsService, type Also } from '../accounts/accounts.service.js';
+import { AccountsService } from '../accounts/accounts.service.js';
 import { TemplateRegistry } from '../accounts/templates.js';
+import { GatewayChannels, type SenderActions } from '../channel.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
+import { ApiError } from '../http/api-error.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
-import { DoNotCallService } from '../voice/do-not-call.service.js';
-import { type Actor, Audit, type AuditAction } from './audit.js';
-import { SenderRules } from './channel-senders.js';
+import { AccountSenders } from '../senders/account-senders.js';
+import { type SenderOfAccount, SendersService } from '../senders/senders.service.js';
+import { Audit } from './audit.js';
 import { listedOf } from './listed.js';
-import { maskedAddress } from './masking.js';
-import type { DoNotCall, Listed, Sender, Senders, Template } from './portal-api.js';
+import type { Listed, Sender, SenderKind, Senders, Template } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
-import {
-  DoNotCallBody,
-  DoNotCallQuery,
-  PortalQuery,
-  SenderBody,
-  TemplateBody,
-} from './portal.dto.js';
-import { mayReveal, PortalAccess } from './portal.guard.js';
+import { PortalQuery, SenderBody, TemplateBody } from './portal.dto.js';
+import { PortalAccess } from './portal.guard.js';
 import { Caller, Current, type InAccount } from './portal-request.js';
 import type { SignedIn } from './sessions.service.js';
+
+/** @throws ApiError 404 where senders of the channel are not asked for */
+export function askedSender(
+  channels: GatewayChannels,
+  accountId: string,
+  { channel, sender }: { readonly channel: string; readonly sender: string },
+): { readonly of: SenderOfAccount; readonly actions: SenderActions } {
+  const actions = channels.find(channel)?.senders?.actions;
+  if (!actions) throw new ApiError('not_found', 'There is no such sender ID');
+  return { of: { accountId, channel, sender }, actions };
+}
 
 @PortalController('senders')
 export class SendersController {
   readonly #approval: Senders['approval'];
 
   constructor(
-    private readonly senders: SenderRules,
-    private readonly channels: ChannelRegistry,
+    private readonly reader: AccountSenders,
+    private readonly senders: SendersService,
+    private readonly channels: GatewayChannels,
     private readonly audit: Audit,
     @Inject(ENVIRONMENT) { SENDER_APPROVAL, NODE_ENV }: Environment,
   ) {
@@ -40,13 +46,16 @@ export class SendersController {
   async list(@Caller() { accountId: id }: InAccount): Promise<Senders> {
     const data: Sender[] = [];
     const ofChannels: Record<string, readonly string[]> = {};
-    for (const channel of this.channels.names) {
-      const { approvals, list } = this.senders.ofChannel.get(channel) ?? {};
-      for (const one of (await approvals?.list(id)) ?? [])
-        data.push({ channel, sender: one.sender, state: one.state });
-      if (list) ofChannels[channel] = await list(id);
+    const kinds: SenderKind[] = [];
+    for (const { name: channel, senders: kind } of this.channels.all) {
+      if (!kind) continue;
+      const all = await this.reader.list(id, channel);
+      kinds.push({ channel, one: kind.noun, ...kind.words, isAskedFor: kind.actions !== null });
+      if (kind.actions) data.push(...all.map(({ sender, state }) => ({ channel, sender, state })));
+      const approved = all.filter(({ state }) => state === 'approved');
+      ofChannels[channel] = approved.map(({ sender }) => sender);
     }
-    return { data, ofChannels, approval: this.#approval };
+    return { data, kinds, ofChannels, approval: this.#approval };
   }
 
   /** An operator's is approved at once. */
@@ -57,14 +66,13 @@ export class SendersController {
     @Current() { user }: SignedIn,
     @JsonBody(SenderBody) { channel, sender }: SenderBody,
   ): Promise<Sender> {
-    const approvals = this.senders.approvalsOf(channel);
-    const { added, requested } = approvals.audit;
+    const { of, actions } = askedSender(this.channels, id, { channel, sender });
     if (this.#approval === 'auto' || user.isOperator) {
-      await approvals.add(id, sender, this.audit.also(actor, added, sender));
+      await this.senders.add(of, this.audit.also(actor, actions.added, sender));
       return { channel, sender, state: 'approved' };
     }
-    const also = this.audit.also(actor, requested, sender);
-    return { channel, sender, state: await approvals.request(id, sender, also) };
+    const also = this.audit.also(actor, actions.requested, sender);
+    return { channel, sender, state: await this.senders.request(of, also) };
   }
 
   @Delete(':channel/:sender')
@@ -75,64 +83,8 @@ export class SendersController {
     @Param('channel') channel: string,
     @Param('sender') sender: string,
   ): Promise<void> {
-    const approvals = this.senders.approvalsOf(channel);
-    const also = this.audit.also(actor, approvals.audit.removed, sender);
-    await approvals.remove(id, sender, { also });
-  }
-}
-
-/** Numbers that get no marketing calls of the account. */
-@PortalController('do-not-call')
-export class DoNotCallController {
-  constructor(
-    private readonly numbers: DoNotCallService,
-    private readonly messaging: MessagingService,
-    private readonly audit: Audit,
-  ) {}
-
-  /** The number that the person asks for is whole. */
-  @Get()
-  @PortalAccess('viewer')
-  async list(
-    @Caller() { accountId: id, role, actor }: InAccount,
-    @ValidQuery(DoNotCallQuery) { reveal, ...query }: DoNotCallQuery,
-  ): Promise<Listed<DoNotCall>> {
-    const isRevealed = mayReveal(reveal, role);
-    if (isRevealed)
-      await this.messaging.transaction((manager) =>
-        this.audit.record(manager, actor, 'do_not_call.revealed'),
-      );
-    const isWhole = isRevealed || query.phone !== undefined;
-    return listedOf(await this.numbers.list(id, query), ({ address, category, reason, at }) => ({
-      phone: address ? (isWhole ? address.value : maskedAddress(address)) : '',
-      category: category === '*' ? null : category,
-      reason,
-      createdAt: at.toISOString(),
-    }));
-  }
-
-  @Post()
-  @HttpCode(204)
-  @PortalAccess('sender')
-  async add(
-    @Caller() { accountId: id, actor }: InAccount,
-    @JsonBody(DoNotCallBody) { phone }: DoNotCallBody,
-  ): Promise<void> {
-    await this.numbers.add(id, phone, this.#also(actor, 'do_not_call.added', phone));
-  }
-
-  @Post('remove')
-  @HttpCode(204)
-  @PortalAccess('sender')
-  async remove(
-    @Caller() { accountId: id, actor }: InAccount,
-    @JsonBody(DoNotCallBody) { phone }: DoNotCallBody,
-  ): Promise<void> {
-    await this.numbers.remove(id, phone, this.#also(actor, 'do_not_call.removed', phone));
-  }
-
-  #also(actor: Actor, action: AuditAction, value: string): Also {
-    return this.audit.also(actor, action, maskedAddress({ kind: 'phone', value }));
+    const { of, actions } = askedSender(this.channels, id, { channel, sender });
+    await this.senders.remove(of, this.audit.also(actor, actions.removed, sender));
   }
 }
 

@@ -1,12 +1,13 @@
-import { Delete, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { usesSimulator } from '../config/carriers-file.js';
+import { Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { GatewayChannels } from '../channel.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import type { HttpReply } from '../http/http-message.js';
 import { JsonBody } from '../http/request.decorators.js';
 import type { Actor } from './audit.js';
 import { LiveStreams } from './live-streams.js';
-import type { Session, SetupInfo } from './portal-api.js';
+import type { Listed, OwnSession, Session, SetupInfo } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import {
   ChangePasswordBody,
@@ -16,9 +17,18 @@ import {
   SignInBody,
 } from './portal.dto.js';
 import { PortalAccess } from './portal.guard.js';
-import { By, cookieOf, Current, type PortalRequest, sessionCookieOf } from './portal-request.js';
+import {
+  By,
+  cookieOf,
+  cookieValueOf,
+  Current,
+  type PortalRequest,
+  VisitorOf,
+} from './portal-request.js';
 import { type SignedIn, SessionsService } from './sessions.service.js';
 import { SetUpLinks } from './set-up-links.js';
+import type { Visitor } from './sign-in/known-places.js';
+import { SecondFactors } from './sign-in/second-factors.service.js';
 import { UsersService } from './users.service.js';
 
 /** Signing in and out, set-up links, and the choice of an account. */
@@ -28,7 +38,9 @@ export class SessionController {
     private readonly sessions: SessionsService,
     private readonly users: UsersService,
     private readonly links: SetUpLinks,
+    private readonly factors: SecondFactors,
     private readonly streams: LiveStreams,
+    private readonly channels: GatewayChannels,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
@@ -44,11 +56,18 @@ export class SessionController {
   async signIn(
     @Req() request: PortalRequest,
     @Res({ passthrough: true }) reply: HttpReply,
-    @JsonBody(SignInBody) { email, password }: SignInBody,
+    @JsonBody(SignInBody) { email, password, secondFactor }: SignInBody,
   ): Promise<Session> {
-    const userId = await this.users.verify(request.ip, email, password);
+    const userId = await this.users.verify(request, email, password);
     if (userId === undefined)
       throw new ApiError('unauthorized', 'The e-mail address or the password is wrong');
+    const step = await this.factors.check(userId, secondFactor);
+    if (step === 'missing') return this.#asksForCode();
+    if (step === 'wrong')
+      throw new ApiError(
+        'unauthorized',
+        'The code is wrong, or was used before; wait for the next one',
+      );
     return this.#start(request, reply, userId);
   }
 
@@ -63,18 +82,35 @@ export class SessionController {
   ): Promise<void> {
     await this.sessions.end(sessionId, actor);
     this.streams.endOf(sessionId);
-    reply.header('set-cookie', cookieOf('', request, this.environment));
+    reply.header('set-cookie', cookieOf('session', '', request, this.environment));
+  }
+
+  @Get('session/all')
+  @PortalAccess('user')
+  async sessionsOf(@Current() signedIn: SignedIn): Promise<Listed<OwnSession>> {
+    return { data: await this.sessions.listOf(signedIn), nextCursor: null };
+  }
+
+  @Delete('session/all/:id')
+  @HttpCode(204)
+  @PortalAccess('user')
+  async endOther(
+    @Current() signedIn: SignedIn,
+    @By() actor: Actor,
+    @Param('id') id: string,
+  ): Promise<void> {
+    this.streams.endOf(await this.sessions.endOther(signedIn, id, actor));
   }
 
   @Post('session/password')
   @HttpCode(204)
   @PortalAccess('user')
   changePassword(
-    @Req() { ip }: PortalRequest,
+    @VisitorOf() visitor: Visitor,
     @Current() signedIn: SignedIn,
     @JsonBody(ChangePasswordBody) change: ChangePasswordBody,
   ): Promise<void> {
-    return this.users.changePassword(signedIn, ip, change);
+    return this.users.changePassword(signedIn, visitor, change);
   }
 
   @Post('session/account')
@@ -84,18 +120,17 @@ export class SessionController {
     @Current() signedIn: SignedIn,
     @JsonBody(ChooseAccountBody) { accountId }: ChooseAccountBody,
   ): Promise<Session> {
-    const account = await this.sessions.choose(signedIn, accountId);
-    return this.#sessionOf({ ...signedIn, account });
+    return this.#sessionOf((await this.sessions.choose(signedIn, accountId)) ?? null);
   }
 
   @Post('setup/check')
   @HttpCode(200)
   @PortalAccess('everybody')
   explain(
-    @Req() { ip }: PortalRequest,
+    @VisitorOf() visitor: Visitor,
     @JsonBody(SetupCodeBody) { code }: SetupCodeBody,
   ): Promise<SetupInfo> {
-    return this.links.explain(ip, code);
+    return this.links.explain(visitor, code);
   }
 
   @Post('setup')
@@ -106,8 +141,8 @@ export class SessionController {
     @Res({ passthrough: true }) reply: HttpReply,
     @JsonBody(SetUpBody) body: SetUpBody,
   ): Promise<Session> {
-    const { userId, accountId } = await this.links.setUp(request.ip, body);
-    return this.#start(request, reply, userId, accountId);
+    const done = await this.links.setUp(request, body);
+    return done ? this.#start(request, reply, done.userId, done.accountId) : this.#asksForCode();
   }
 
   async #start(
@@ -116,23 +151,41 @@ export class SessionController {
     userId: string,
     accountId: string | null = null,
   ): Promise<Session> {
-    const former = sessionCookieOf(request, this.environment);
-    const token = await this.sessions.start(userId, request.ip, {
+    const { environment } = this;
+    const browser = request.browser ?? randomBytes(32).toString('base64url');
+    const token = await this.sessions.start(userId, {
+      ip: request.ip,
+      browser,
       accountId,
-      ...(former !== undefined && { former }),
+      former: cookieValueOf('session', request, environment),
+      userAgent: request.headers['user-agent'],
     });
-    reply.header('set-cookie', cookieOf(token, request, this.environment));
+    reply.header('set-cookie', [
+      cookieOf('session', token, request, environment),
+      cookieOf('browser', browser, request, environment),
+    ]);
     return this.#sessionOf((await this.sessions.read(token)) ?? null);
   }
 
+  /** Signed out, until the request is repeated with the code. */
+  async #asksForCode(): Promise<Session> {
+    return { ...(await this.#sessionOf(null)), missing: 'code' };
+  }
+
   async #sessionOf(signedIn: SignedIn | null): Promise<Session> {
-    const { NODE_ENV: environment, EMAIL_CARRIER } = this.environment;
+    const { NODE_ENV: environment, carriers } = this.environment;
     return {
       user: signedIn?.user ?? null,
       account: signedIn?.account ?? null,
       accounts: signedIn ? await this.sessions.accountsOf(signedIn) : [],
       environment,
-      simulator: usesSimulator(this.environment) || EMAIL_CARRIER === 'simulator',
+      simulator: carriers.all.some(({ traits }) => traits.isSimulated),
+      curls: signedIn
+        ? Object.fromEntries(
+            this.channels.all.flatMap(({ name, curl }) => (curl ? [[name, curl]] : [])),
+          )
+        : {},
+      missing: signedIn?.lacksSecondFactor ? 'second factor' : null,
     };
   }
 }

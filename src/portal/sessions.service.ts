@@ -7,8 +7,10 @@ import { Account } from '../accounts/accounts.tables.js';
 import { fingerprint } from '../accounts/credentials.js';
 import { ApiError } from '../http/api-error.js';
 import { type Actor, Audit } from './audit.js';
-import type { ChoosableAccount, PortalUser, Role } from './portal-api.js';
-import { MemberEntity, SessionEntity, User } from './portal.tables.js';
+import type { ChoosableAccount, OwnSession, PortalUser, Role } from './portal-api.js';
+import { MemberEntity, SessionEntity, User, USER_AGENT_LENGTH } from './portal.tables.js';
+import { KnownPlaces, type Visitor } from './sign-in/known-places.js';
+import { SecondFactors } from './sign-in/second-factors.service.js';
 
 const MINUTE = 60_000;
 
@@ -21,6 +23,17 @@ export interface SignedIn {
   readonly user: PortalUser;
   /** `null`: none is chosen, or the user is not a member of it any more. */
   readonly account: ChoosableAccount | null;
+  /** Whether the user must set up a second factor before anything else. */
+  readonly lacksSecondFactor: boolean;
+}
+
+/** The request that starts a session. */
+export interface NewSession extends Visitor {
+  /** @default the first account that is not suspended */
+  readonly accountId?: string | null;
+  /** Value of the cookie of the browser's session, which ends. */
+  readonly former?: string | undefined;
+  readonly userAgent?: string | undefined;
 }
 
 interface ReadSession {
@@ -35,6 +48,8 @@ export class SessionsService {
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly messaging: MessagingService,
     private readonly audit: Audit,
+    private readonly factors: SecondFactors,
+    private readonly places: KnownPlaces,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
@@ -45,8 +60,7 @@ export class SessionsService {
    */
   async start(
     userId: string,
-    ip: string,
-    { accountId, former }: { readonly accountId?: string | null; readonly former?: string } = {},
+    { accountId, former, userAgent, ...visitor }: NewSession,
   ): Promise<string> {
     const token = randomBytes(32).toString('base64url');
     await this.messaging.transaction(async (manager) => {
@@ -62,9 +76,13 @@ export class SessionsService {
         accountId: chosen,
         createdAt: now,
         lastUsedAt: now,
+        ip: visitor.ip,
+        userAgent: userAgent?.slice(0, USER_AGENT_LENGTH) ?? null,
       });
+      await this.places.note(manager, visitor, userId);
       await manager.update(User, { id: userId }, { lastSignInAt: now });
-      await this.audit.record(manager, { userId, ip, accountId: chosen }, 'session.started');
+      const actor = { userId, ip: visitor.ip, accountId: chosen };
+      await this.audit.record(manager, actor, 'session.started');
     });
     return token;
   }
@@ -89,8 +107,9 @@ export class SessionsService {
     if (sessions.length === 0) return new Map();
     const userIds = sessions.map(({ userId }) => userId);
     const accountIds = sessions.flatMap(({ accountId }) => accountId ?? []);
-    const [users, members, accounts] = await Promise.all([
+    const [users, factors, members, accounts] = await Promise.all([
       manager.findBy(User, { id: In(userIds) }),
+      this.factors.usersWith(userIds),
       accountIds.length === 0 ? [] : manager.findBy(MemberEntity, { userId: In(userIds) }),
       accountIds.length === 0 ? [] : manager.findBy(Account, { id: In(accountIds) }),
     ]);
@@ -109,6 +128,7 @@ export class SessionsService {
           sessionId: id,
           user: { id: userId, email: user.email, isOperator },
           account: account && role ? choosable(account, role) : null,
+          lacksSecondFactor: !factors.has(userId) && this.factors.isRequired(isOperator, account),
         },
         lastUsedAt: lastUsedAt.getTime(),
       });
@@ -133,13 +153,43 @@ export class SessionsService {
   }
 
   /** @throws ApiError 404 for an account that the user may not choose */
-  async choose({ sessionId, user }: SignedIn, accountId: string): Promise<ChoosableAccount> {
-    const account = await this.#accountOf(user, accountId);
-    if (!account) throw new ApiError('not_found', 'There is no such account');
+  async choose({ sessionId, user }: SignedIn, accountId: string): Promise<SignedIn | undefined> {
+    if (!(await this.#mayChoose(user, accountId)))
+      throw new ApiError('not_found', 'There is no such account');
     await this.messaging.transaction((manager) =>
       manager.update(SessionEntity, { id: sessionId }, { accountId }),
     );
-    return account;
+    return (await this.byIds([sessionId])).get(sessionId)?.signedIn;
+  }
+
+  /** The user's sessions that have not ended, the last used first. */
+  async listOf({ user, sessionId }: SignedIn): Promise<OwnSession[]> {
+    const { manager } = this.dataSource;
+    const sessions = await manager.findBy(SessionEntity, { userId: user.id });
+    const present = await this.byIds(sessions.map(({ id }) => id));
+    return sessions
+      .filter(({ id }) => present.has(id))
+      .toSorted((a, b) => b.lastUsedAt.getTime() - a.lastUsedAt.getTime())
+      .map(({ id, createdAt, lastUsedAt, ip, userAgent }) => ({
+        id: shownId(id),
+        createdAt: createdAt.toISOString(),
+        lastUsedAt: lastUsedAt.toISOString(),
+        ip,
+        userAgent,
+        isCurrent: id === sessionId,
+      }));
+  }
+
+  /** Ends another session of the user. @returns its id @throws ApiError 404 */
+  async endOther({ user }: SignedIn, shown: string, actor: Actor): Promise<string> {
+    return this.messaging.transaction(async (manager) => {
+      const sessions = await manager.findBy(SessionEntity, { userId: user.id });
+      const id = sessions.map((one) => one.id).find((one) => shownId(one) === shown);
+      if (id === undefined) throw new ApiError('not_found', 'There is no such session');
+      await manager.delete(SessionEntity, { id });
+      await this.audit.record(manager, actor, 'session.ended_elsewhere');
+      return id;
+    });
   }
 
   async end(sessionId: string, actor: Actor): Promise<void> {
@@ -149,14 +199,17 @@ export class SessionsService {
     });
   }
 
-  async #accountOf(user: PortalUser, accountId: string): Promise<ChoosableAccount | null> {
+  async #mayChoose(user: PortalUser, accountId: string): Promise<boolean> {
     const { manager } = this.dataSource;
-    const member = await manager.findOneBy(MemberEntity, { accountId, userId: user.id });
-    const role = user.isOperator ? 'admin' : member?.role;
-    if (!role) return null;
-    const account = await manager.findOneBy(Account, { id: accountId });
-    return account && choosable(account, role);
+    return user.isOperator
+      ? manager.existsBy(Account, { id: accountId })
+      : manager.existsBy(MemberEntity, { accountId, userId: user.id });
   }
+}
+
+/** Names a session in lists: the stored id is the digest of its cookie. */
+function shownId(id: string): string {
+  return fingerprint(id).slice(0, 32);
 }
 
 function choosable({ id, name, suspendedAt }: Account, role: Role): ChoosableAccount {

@@ -13,7 +13,9 @@ import { type Actor, Audit, commandLineFor } from './audit.js';
 import { checkNewPassword } from './passwords.js';
 import type { Invitation, Role, SetUp, SetupInfo } from './portal-api.js';
 import { type LinkKind, MemberEntity, SessionEntity, User, UserLink } from './portal.tables.js';
-import { SignInLimits } from './sign-in-limits.js';
+import type { Visitor } from './sign-in/known-places.js';
+import { SecondFactors } from './sign-in/second-factors.service.js';
+import { hashShareOf, SignInLimits } from './sign-in/sign-in-limits.js';
 import { findUser, UsersService } from './users.service.js';
 
 const HOUR = 3_600_000;
@@ -52,6 +54,7 @@ export class SetUpLinks {
     private readonly users: UsersService,
     private readonly audit: Audit,
     private readonly limits: SignInLimits,
+    private readonly factors: SecondFactors,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'PUBLIC_URL'>,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
@@ -95,7 +98,7 @@ export class SetUpLinks {
   }
 
   /** @throws ApiError 404 that explains a wrong, used or expired code, 429 */
-  async explain(ip: string, code: string): Promise<SetupInfo> {
+  async explain({ ip }: Visitor, code: string): Promise<SetupInfo> {
     const { kind, email, accountId, role, operator, expiresAt } = await this.#linkOf(ip, code);
     const account =
       accountId === null
@@ -113,28 +116,32 @@ export class SetUpLinks {
 
   /**
    * Uses the link: makes the user, or adds the account to the user with this address and password,
-   * or sets a new password and ends the user's sessions.
+   * or sets a new password and ends the user's sessions. A user with a second factor gives its code.
+   * @returns `undefined`: nothing is changed, because that code is missing
    * @throws ApiError 404 for the link, 422 for the fields, 429
    */
   async setUp(
-    ip: string,
-    { code, email: written, password }: SetUp,
-  ): Promise<{ readonly userId: string; readonly accountId: string | null }> {
+    visitor: Visitor,
+    { code, email: written, password, secondFactor }: SetUp,
+  ): Promise<{ readonly userId: string; readonly accountId: string | null } | undefined> {
+    const { ip } = visitor;
     const link = await this.#linkOf(ip, code);
     const email = checkedEmail(written);
     if (link.email !== null && link.email !== email)
       throw invalidField('email', 'is not the address that this link is for');
     const known = await this.dataSource.manager.findOneBy(User, { email });
     if (link.kind !== 'reset' && known) {
-      if ((await this.users.verify(ip, email, password)) === undefined)
+      if ((await this.users.verify(visitor, email, password)) === undefined)
         throw invalidField(
           'password',
           'is not the password of this address, which has a user already; enter that password',
         );
+      if (!(await this.#passes(known.id, secondFactor))) return undefined;
       return this.messaging.transaction((manager) => this.#join(manager, ip, link, known.id));
     }
     checkNewPassword(password, email);
-    const stored = await hashPassword(password);
+    if (link.userId !== null && !(await this.#passes(link.userId, secondFactor))) return undefined;
+    const stored = await hashPassword(password, hashShareOf({ ip, isKnown: false }));
     return this.messaging.transaction(async (manager) => {
       if (link.kind === 'reset') return this.#setPassword(manager, ip, link, stored);
       if (await manager.existsBy(User, { email }))
@@ -144,6 +151,14 @@ export class SetUpLinks {
       await manager.insert(User, { id, email, password: stored, operator: 0, createdAt });
       return this.#join(manager, ip, link, id);
     });
+  }
+
+  /** @returns false: the code is missing @throws ApiError 422 for a wrong code, 429 */
+  async #passes(userId: string, code: string | undefined): Promise<boolean> {
+    const step = await this.factors.check(userId, code);
+    if (step === 'wrong')
+      throw invalidField('secondFactor', 'is wrong, or was used before; wait for the next one');
+    return step === 'passed';
   }
 
   /** Links of the account that were neither used nor have expired, oldest first. */
@@ -201,7 +216,7 @@ export class SetUpLinks {
   /** @throws ApiError 404, 429 */
   async #linkOf(ip: string, code: string): Promise<UserLink> {
     let link: UserLink | null = null;
-    await this.limits.during(ip, 'set-up link', async () => {
+    await this.limits.during({ ip, isKnown: true }, 'set-up link', async () => {
       const known = { fingerprint: fingerprint(code) };
       link = await this.dataSource.manager.findOneBy(UserLink, known);
       return link !== null;

@@ -15,7 +15,7 @@ import type {
   TokenInfo,
 } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
-import { InvitationBody, MemberChangeBody, PortalQuery } from './portal.dto.js';
+import { InvitationBody, MemberChangeBody, PortalQuery, SecurityBody } from './portal.dto.js';
 import { PortalAccess } from './portal.guard.js';
 import { Caller, Current, type InAccount } from './portal-request.js';
 import type { SignedIn } from './sessions.service.js';
@@ -31,8 +31,21 @@ export class SecurityController {
   ) {}
 
   @Get()
-  async security(@Caller() { accountId: id }: InAccount): Promise<Security> {
-    return { token: await this.#tokenOf(id) };
+  async security(@Caller() { accountId: id }: Pick<InAccount, 'accountId'>): Promise<Security> {
+    const { secondFactor } = await this.accounts.find(id);
+    const requiresSecondFactor = secondFactor === 'required';
+    return { token: await this.#tokenOf(id), requiresSecondFactor };
+  }
+
+  @Patch()
+  async change(
+    @Caller() { accountId: id, actor }: InAccount,
+    @JsonBody(SecurityBody) { requiresSecondFactor }: SecurityBody,
+  ): Promise<Security> {
+    const secondFactor = requiresSecondFactor ? 'required' : null;
+    const also = this.audit.also(actor, 'account.second_factor', secondFactor ?? 'off');
+    await this.accounts.change(id, { secondFactor }, also);
+    return this.security({ accountId: id });
   }
 
   @Post('rotate')

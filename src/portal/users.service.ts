@@ -10,7 +10,10 @@ import { checkNewPassword } from './passwords.js';
 import type { ChangePassword, Member, Role } from './portal-api.js';
 import { MemberEntity, SessionEntity, User, UserLink } from './portal.tables.js';
 import type { SignedIn } from './sessions.service.js';
-import { SignInLimits } from './sign-in-limits.js';
+import { KnownPlaces, type Visitor } from './sign-in/known-places.js';
+import { deleteFactor, SecondFactors } from './sign-in/second-factors.service.js';
+import { hashShareOf, SignInLimits } from './sign-in/sign-in-limits.js';
+import { KnownPlace } from './sign-in/sign-in.tables.js';
 
 /** Users of the portal, and their accounts. */
 @Injectable()
@@ -21,31 +24,42 @@ export class UsersService {
     private readonly accounts: AccountsService,
     private readonly audit: Audit,
     private readonly limits: SignInLimits,
+    private readonly places: KnownPlaces,
+    private readonly factors: SecondFactors,
   ) {}
 
   /** The id of the user with this password; `undefined` also for an unknown name. @throws ApiError 429 */
-  async verify(ip: string, written: string, password: string): Promise<string | undefined> {
+  async verify(visitor: Visitor, written: string, password: string): Promise<string | undefined> {
     const email = written.trim().toLowerCase().slice(0, 254);
-    let id: string | undefined;
-    await this.limits.during(ip, email, async () => {
-      const user = await this.dataSource.manager.findOneBy(User, { email });
-      const isRight = await isPasswordOf(password, user?.password);
-      if (isRight) id = user?.id;
-      return isRight;
-    });
-    return id;
+    const user = await this.dataSource.manager.findOneBy(User, { email });
+    const origin = await this.places.originOf(visitor, user?.id);
+    const isRight = await this.limits.during(origin, email, () =>
+      isPasswordOf(password, user?.password, hashShareOf(origin)),
+    );
+    return isRight ? user?.id : undefined;
+  }
+
+  /** @throws ApiError 422 for a wrong password, 429 */
+  async requirePassword(visitor: Visitor, email: string, current: string): Promise<void> {
+    if ((await this.verify(visitor, email, current)) === undefined)
+      throw invalidField('current', 'is not your password');
+  }
+
+  /** @param userOrEmail `usr_…` or an address @throws ApiError 404 */
+  find(userOrEmail: string): Promise<User> {
+    return findUser(this.dataSource.manager, userOrEmail);
   }
 
   /** Ends the user's other sessions. @throws ApiError 422 naming the wrong field, 429 */
   async changePassword(
     { user: { id: userId, email }, sessionId }: SignedIn,
-    ip: string,
+    visitor: Visitor,
     { current, password }: ChangePassword,
   ): Promise<void> {
-    if ((await this.verify(ip, email, current)) === undefined)
-      throw invalidField('current', 'is not your password');
+    await this.requirePassword(visitor, email, current);
     checkNewPassword(password, email);
-    const stored = await hashPassword(password);
+    const { ip } = visitor;
+    const stored = await hashPassword(password, hashShareOf({ ip, isKnown: true }));
     await this.messaging.transaction(async (manager) => {
       await manager.update(User, { id: userId }, { password: stored });
       await manager.delete(SessionEntity, { userId, id: Not(sessionId) });
@@ -98,6 +112,8 @@ export class UsersService {
       await manager.delete(SessionEntity, { userId: id });
       await manager.delete(MemberEntity, { userId: id });
       await manager.delete(UserLink, { userId: id });
+      await manager.delete(KnownPlace, { userId: id });
+      await deleteFactor(manager, id);
       await manager.delete(User, { id });
       await this.audit.record(manager, actor, 'user.removed', id);
       return id;
@@ -106,6 +122,7 @@ export class UsersService {
 
   async members(accountId: string, self: string): Promise<Member[]> {
     const users = await this.list(accountId);
+    const factors = await this.factors.usersWith(users.map(({ user }) => user.id));
     return users.flatMap(({ user: { id, email, lastSignInAt }, members }) =>
       members.map(({ role, createdAt }) => ({
         userId: id,
@@ -113,6 +130,7 @@ export class UsersService {
         role,
         joinedAt: createdAt.toISOString(),
         lastSignInAt: lastSignInAt?.toISOString() ?? null,
+        hasSecondFactor: factors.has(id),
         isSelf: id === self,
       })),
     );

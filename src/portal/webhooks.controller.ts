@@ -1,9 +1,8 @@
-import { ChannelRegistry } from '@dundun/messaging';
 import { Delete, Get, HttpCode, Inject, Param, Patch, Post } from '@nestjs/common';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.js';
-import { checkKinds, webhookKinds } from '../webhooks/webhook-kinds.js';
+import { WebhookKinds } from '../webhooks/webhook-kinds.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from '../webhooks/webhook-options.js';
 import { WebhookSender } from '../webhooks/webhook-sender.js';
 import { CreateWebhook, UpdateWebhook, webhookAttemptOf } from '../webhooks/webhooks.dto.js';
@@ -36,7 +35,7 @@ export class PortalWebhooksController {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
     private readonly sender: WebhookSender,
-    private readonly channels: ChannelRegistry,
+    private readonly kinds: WebhookKinds,
     private readonly audit: Audit,
     @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
   ) {}
@@ -47,7 +46,7 @@ export class PortalWebhooksController {
     return {
       data: (await this.endpoints.list(id)).map(webhookOf),
       most: this.options.maxEndpoints,
-      kinds: webhookKinds(this.channels),
+      kinds: this.kinds.all,
     };
   }
 
@@ -57,7 +56,7 @@ export class PortalWebhooksController {
     @Caller() { accountId: id, actor }: InAccount,
     @JsonBody(CreateWebhook) { url, events }: CreateWebhook,
   ): Promise<WebhookSecret> {
-    checkKinds(this.channels, events);
+    this.kinds.check(events);
     const also = this.audit.also(actor, 'webhook.added');
     return secretOf(await this.endpoints.add(id, url, events, also));
   }
@@ -69,7 +68,7 @@ export class PortalWebhooksController {
     @Param('id') id: string,
     @JsonBody(UpdateWebhook) change: UpdateWebhook,
   ): Promise<Webhook> {
-    checkKinds(this.channels, change.events);
+    this.kinds.check(change.events);
     const also = this.audit.also(actor, 'webhook.changed', id);
     const changed = await this.endpoints.update(accountId, id, change, also);
     if (changed.disabledAt === null) this.sender.wake(changed.id);

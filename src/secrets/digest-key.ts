@@ -1,4 +1,4 @@
-import { withMigrationLock } from '@dundun/messaging';
+import { withMigrationLock } from '@dundun/messaging/migrations';
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,

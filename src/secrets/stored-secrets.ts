@@ -1,4 +1,4 @@
-import { withMigrationLock } from '@dundun/messaging';
+import { withMigrationLock } from '@dundun/messaging/migrations';
 import { Logger } from '@nestjs/common';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { whileLocked } from '../config/database.js';
@@ -222,19 +222,27 @@ async function purge(dataSource: DataSource, columns: readonly SecretColumn[]): 
   }
 }
 
-/** Statements that rewrite a table, and bound the wait for its lock. */
-const SERVER = {
-  postgres: {
-    bound: `SET lock_timeout = '30s'`,
-    rewrite: 'VACUUM FULL',
-    unbound: 'RESET lock_timeout',
-  },
-  mysql: {
-    bound: 'SET SESSION lock_wait_timeout = 30',
-    rewrite: 'OPTIMIZE TABLE',
-    unbound: 'SET SESSION lock_wait_timeout = DEFAULT',
-  },
-} as const;
+/** In transactions: a pooler would leave a setting of the session to another client. */
+async function rewriteOnPostgres(runner: QueryRunner, tables: readonly string[]): Promise<void> {
+  for (const table of tables) {
+    const [index] = (await runner.query(
+      'SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = $1::regclass AND indisprimary',
+      [table],
+    )) as { name: string }[];
+    // Writes the rows to a new file, as VACUUM FULL does, which runs in no transaction.
+    await runner.query(`START TRANSACTION; SET LOCAL lock_timeout = '30s';
+      CLUSTER ${table} USING ${index?.name}; ALTER TABLE ${table} SET WITHOUT CLUSTER; COMMIT`);
+  }
+}
+
+async function rewriteOnMysql(runner: QueryRunner, tables: readonly string[]): Promise<void> {
+  await runner.query('SET SESSION lock_wait_timeout = 30');
+  try {
+    for (const table of tables) await runner.query(`OPTIMIZE TABLE ${table}`);
+  } finally {
+    await runner.query('SET SESSION lock_wait_timeout = DEFAULT');
+  }
+}
 
 async function rewriteTables(dataSource: DataSource, tables: readonly string[]): Promise<void> {
   const { type } = dataSource.options;
@@ -246,13 +254,8 @@ async function rewriteTables(dataSource: DataSource, tables: readonly string[]):
       await whileLocked(() => truncateLog(runner));
       return;
     }
-    const { bound, rewrite, unbound } = SERVER[type === 'postgres' ? 'postgres' : 'mysql'];
-    await runner.query(bound);
-    try {
-      for (const table of tables) await runner.query(`${rewrite} ${table}`);
-    } finally {
-      await runner.query(unbound);
-    }
+    if (type === 'postgres') await rewriteOnPostgres(runner, tables);
+    else await rewriteOnMysql(runner, tables);
   } finally {
     await runner.release();
   }

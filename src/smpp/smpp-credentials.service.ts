@@ -5,9 +5,10 @@ import { DataSource, type EntityManager, In } from 'typeorm';
 import { type Also, lockAccount } from '../accounts/accounts.service.js';
 import { Account } from '../accounts/accounts.tables.js';
 import { randomBase62 } from '../accounts/credentials.js';
+import { networksOf } from '../accounts/limits.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import { hashPassword, isPasswordOf } from '../secrets/password-hash.js';
-import { SmppCredential, SmppDelivery, SmppPart } from './smpp.tables.js';
+import { type SmppAlphabets, SmppCredential, SmppDelivery, SmppPart } from './smpp.tables.js';
 
 /** The password is returned once and stored nowhere. */
 export interface NewSmppCredential {
@@ -15,7 +16,7 @@ export interface NewSmppCredential {
   readonly password: string;
 }
 
-export interface SmppPrincipal {
+export interface SmppPrincipal extends SmppAlphabets {
   readonly systemId: string;
   readonly accountId: string;
   /** Changes with the password. */
@@ -42,7 +43,11 @@ export class SmppCredentials {
   ) {}
 
   /** @throws ApiError 404 or 422 */
-  async add(accountId: string, also: Also = nothing): Promise<NewSmppCredential> {
+  async add(
+    accountId: string,
+    also: Also = nothing,
+    alphabets: Partial<SmppAlphabets> = {},
+  ): Promise<NewSmppCredential> {
     const systemId = `smpp${randomBase62(8)}`;
     const { password, passwordHash } = await newPassword();
     await this.messaging.transaction(async (manager) => {
@@ -52,7 +57,7 @@ export class SmppCredentials {
           'account',
           `has ${MOST_CREDENTIALS} system_ids, the most it may have; remove one first`,
         );
-      const row = { systemId, accountId, passwordHash, createdAt: new Date() };
+      const row = { systemId, accountId, passwordHash, createdAt: new Date(), ...alphabets };
       await manager.insert(SmppCredential, row);
       await also(manager, systemId);
     });
@@ -81,6 +86,18 @@ export class SmppCredentials {
     return { systemId, password };
   }
 
+  /** Changes how its submits are read, and ends its binds within a second. @throws ApiError 404 */
+  async change(
+    accountId: string,
+    systemId: string,
+    alphabets: Partial<SmppAlphabets>,
+    also: Also = nothing,
+  ): Promise<void> {
+    await this.#change(accountId, systemId, also, (manager) =>
+      manager.update(SmppCredential, { systemId }, alphabets),
+    );
+  }
+
   /** Ends its binds within a second, and deletes its deliveries. @throws ApiError 404 */
   remove(accountId: string, systemId: string, also: Also = nothing): Promise<void> {
     return this.#change(accountId, systemId, also, async (manager) => {
@@ -91,9 +108,16 @@ export class SmppCredentials {
   }
 
   /** Takes the same time for an unknown system_id. @throws ApiError 503 where too many wait */
-  async verify(systemId: string, password: string): Promise<SmppPrincipal | undefined> {
+  async verify(
+    systemId: string,
+    password: string,
+    address: string,
+  ): Promise<SmppPrincipal | undefined> {
     const found = await this.source.manager.findOneBy(SmppCredential, { systemId });
-    return (await isPasswordOf(password, found?.passwordHash)) && found ? found : undefined;
+    // Guesses of strangers do not delay the binds of accounts.
+    const account = found?.accountId ?? 'unknown';
+    const share = ['smpp', account, ...networksOf(address)] as const;
+    return (await isPasswordOf(password, found?.passwordHash, share)) && found ? found : undefined;
   }
 
   async noteBind(systemId: string): Promise<void> {
@@ -102,7 +126,7 @@ export class SmppCredentials {
     );
   }
 
-  /** Those of the bound that may stay: not removed, not rotated, and their account is active. */
+  /** Those of the bound that may stay: not removed or changed, and their account is active. */
   async stillValid(bound: readonly SmppPrincipal[]): Promise<ReadonlySet<SmppPrincipal>> {
     if (bound.length === 0) return new Set();
     const { manager } = this.source;
@@ -113,13 +137,20 @@ export class SmppCredentials {
       id: In([...new Set(known.map(({ accountId }) => accountId))]),
     });
     const active = new Set(accounts.filter((one) => !one.suspendedAt).map(({ id }) => id));
-    const hashes = new Map(
+    const current = new Map(
       known
         .filter(({ accountId }) => active.has(accountId))
-        .map(({ systemId, passwordHash }) => [systemId, passwordHash]),
+        .map((credential) => [credential.systemId, credential]),
     );
     return new Set(
-      bound.filter(({ systemId, passwordHash }) => hashes.get(systemId) === passwordHash),
+      bound.filter((one) => {
+        const now = current.get(one.systemId);
+        return (
+          now?.passwordHash === one.passwordHash &&
+          now.dataCoding0 === one.dataCoding0 &&
+          now.dataCoding1 === one.dataCoding1
+        );
+      }),
     );
   }
 

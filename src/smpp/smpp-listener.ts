@@ -13,8 +13,9 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { networkOf, RequestLimits } from '../accounts/limits.js';
+import { networkOf, RequestLimits, RequestWindow } from '../accounts/limits.js';
 import { type Environment, ENVIRONMENT, EnvironmentError } from '../config/environment.js';
+import { toApiError } from '../http/error-mapping.js';
 import { listenRemedyOf } from '../config/listen-remedies.js';
 import { SmppBinds } from './smpp-binds.js';
 import { isSystemId, SmppCredentials, type SmppPrincipal } from './smpp-credentials.service.js';
@@ -33,6 +34,14 @@ const UNBIND_WITHIN = 300;
 
 /** Time for open submits, in milliseconds, where the process stops. */
 const STOP_WITHIN = 5_000;
+
+/** Log lines of a limit and network. */
+const ONE_A_MINUTE = { max: 1, per: 60_000 };
+
+const SETTINGS = {
+  maxUnboundPerNetwork: 'SMPP_LISTEN_MAX_UNBOUND',
+  maxBoundPerNetwork: 'SMPP_LISTEN_MAX_BOUND',
+} as const;
 
 const { ESME_RBINDFAIL, ESME_RINVPASWD, ESME_ROK, ESME_RTHROTTLED } = COMMAND_STATUS;
 
@@ -56,6 +65,7 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {
     const { SMPP_LISTEN_WINDOW, SMPP_LISTEN_ENQUIRE } = environment;
+    const { SMPP_LISTEN_MAX_UNBOUND, SMPP_LISTEN_MAX_BOUND } = environment;
     this.#tls = smppTls(environment);
     this.#server = new SmppServer({
       systemId: 'dundun',
@@ -68,6 +78,15 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
       ...(this.#tls && { tls: this.#tls }),
       receiveWindow: SMPP_LISTEN_WINDOW,
       enquireLinkInterval: SMPP_LISTEN_ENQUIRE,
+      maxUnboundPerNetwork: SMPP_LISTEN_MAX_UNBOUND,
+      maxBoundPerNetwork: SMPP_LISTEN_MAX_BOUND,
+      networkOf,
+    });
+    const told = new RequestWindow(ONE_A_MINUTE);
+    this.#server.on('limited', ({ limit, peer: { address: ip } }) => {
+      const setting = SETTINGS[limit];
+      if (told.take(`${setting} ${networkOf(ip)}`).remaining === 0)
+        this.#logger.log({ message: 'too many SMPP connections of a network', setting, ip });
     });
     this.#server.on('session', (session, decision) => this.#bound(session, decision));
     this.#server.on('failure', (error) => {
@@ -121,10 +140,11 @@ export class SmppListener implements OnApplicationBootstrap, OnModuleDestroy {
       return this.#refuse(ESME_RTHROTTLED, remaining === -1 && 'too many failures', systemId, peer);
     let principal: SmppPrincipal | undefined;
     try {
-      principal = await this.credentials.verify(systemId, password);
+      principal = await this.credentials.verify(systemId, password, peer.address);
     } catch (error) {
       failures?.giveBack(network);
-      throw error;
+      if (toApiError(error).code !== 'unavailable') throw error;
+      return this.#refuse(ESME_RTHROTTLED, 'too many binds at once', systemId, peer);
     }
     if (!principal)
       return this.#refuse(ESME_RINVPASWD, 'wrong system_id or password', systemId, peer);

@@ -10,6 +10,7 @@ import {
 } from '@dundun/smpp';
 import { SmsService } from '@dundun/messaging';
 import { Injectable, Logger } from '@nestjs/common';
+import { AccountReads } from '../accounts/account-reads.js';
 import { RequestLimits } from '../accounts/limits.js';
 import { commandStatusOf, isTemporary, SubmitRefused } from './command-statuses.js';
 import { SmppBinds } from './smpp-binds.js';
@@ -24,6 +25,7 @@ export class SmppMessages {
     private readonly sms: SmsService,
     private readonly binds: SmppBinds,
     private readonly limits: RequestLimits,
+    private readonly reads: AccountReads,
   ) {}
 
   /** 0 where the message has not left and never will. */
@@ -41,8 +43,11 @@ export class SmppMessages {
     const { messageId } = pdu;
     const nothing = { finalDate: '', messageState: MESSAGE_STATE.unknown, errorCode: 0 };
     const answer = await this.#answer(session, 'ESME_RQUERYFAIL', async (tenant) => {
-      await this.#check(pdu, tenant);
-      const { status, errorCode, reports } = await this.sms.timeline(`${messageId}-0`, { tenant });
+      const read = async () => {
+        await this.#check(pdu, tenant);
+        return this.sms.timeline(`${messageId}-0`, { tenant });
+      };
+      const { status, errorCode, reports } = await this.reads.during(tenant, read);
       const state = stateOf(status);
       const last = reports.findLast((report) => report.status === status);
       const finalDate = isFinalState(state) && last ? formatAbsoluteTime(last.providerTime) : '';

@@ -23,7 +23,7 @@ function change(
     errorCode: null,
     providerTime: new Date('2026-11-24T09:00:00Z'),
     sequence: 1,
-    deliveryReport: 'yes',
+    deliveryReport: true,
     metadata: { smpp_system_id: 'smpp1', smpp_receipts: '1', ...metadata },
     ...more,
   } as MessageStatusChanged;

@@ -33,7 +33,7 @@ export function labelsOf({
 }): Pick<SmsMessage, 'deliveryReport' | 'metadata'> {
   const isAsked = [receipts, ...(whole?.receipts ?? [])].some((one) => one !== NO_RECEIPTS);
   return {
-    deliveryReport: isAsked ? 'yes' : 'none',
+    deliveryReport: isAsked,
     metadata: {
       [SYSTEM_ID]: systemId,
       [RECEIPTS]: String(receipts),

@@ -21,6 +21,8 @@ import {
   type LaneWaker,
   type LeasedLane,
   type MessagingJob,
+  partsOfQueueLane,
+  queueLaneOf,
   recordAgain,
   type WorkQueue,
   WorkQueues,
@@ -46,7 +48,7 @@ const UNSENT_PAUSE = 100;
 
 const LONGEST_PAUSE = 30 * SECOND;
 
-/** One lane per pair, held by a process with a receiver or transceiver of the pair. */
+/** One lane per pair, leased by a process with a receiver or transceiver of the pair. */
 @Injectable()
 export class SmppSender implements WorkQueue, OnModuleInit {
   readonly name = NAME;
@@ -77,8 +79,8 @@ export class SmppSender implements WorkQueue, OnModuleInit {
     this.binds.onReceiver((systemId) => this.#wake(systemId));
   }
 
-  open(leased: LeasedLane): LaneTask {
-    return new SmppLane(leased, leased.lane.slice(NAME.length + 1), this);
+  start(leased: LeasedLane): LaneTask {
+    return new SmppLane(leased, partsOfQueueLane(leased.lane).key, this);
   }
 
   /** Lanes that this process can work on: of pairs with a receiver here. */
@@ -110,7 +112,7 @@ export class SmppSender implements WorkQueue, OnModuleInit {
 }
 
 function laneOf(systemId: string): string {
-  return `${NAME}:${systemId}`;
+  return queueLaneOf(NAME, systemId);
 }
 
 /** `unsent`: the session ended, which says nothing about the delivery. */
@@ -171,8 +173,8 @@ class SmppLane implements LaneTask {
     this.#abort.abort(new Error('the gateway stops'));
   }
 
-  leave(): Promise<{ rateState: null; open: false }> {
-    return Promise.resolve({ rateState: null, open: false });
+  leave(): Promise<{ rateState: null; unanswered: false }> {
+    return Promise.resolve({ rateState: null, unanswered: false });
   }
 
   async nextDueIn(): Promise<number> {

@@ -4,6 +4,7 @@ import {
   COMMAND_STATUS,
   decodeText,
   encodingOf,
+  encodingOfBytes,
   messageOf,
   parseSmppTime,
   type PduOf,
@@ -12,7 +13,7 @@ import { MessagingService } from '@dundun/messaging';
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { RequestLimits } from '../accounts/limits.js';
-import { SmsIntake } from '../accounts/sms-intake.js';
+import { SmsIntake } from '../senders/sms-intake.js';
 import { numberRemedy } from '../http/fields.js';
 import { checkedIdempotencyKey } from '../http/request.decorators.js';
 import { commandStatusOf, isTemporary, SubmitRefused } from './command-statuses.js';
@@ -21,6 +22,7 @@ import type { SmppPrincipal } from './smpp-credentials.service.js';
 import { type CompleteMessage, type ReceivedPart, SmppParts } from './smpp-parts.js';
 import { SmppOutbox } from './smpp-outbox.js';
 import { labelsOf, receiptOfPart, receiptsOf } from './smpp-receipts.js';
+import type { SmppAlphabets } from './smpp.tables.js';
 
 /** A TLV of the range for vendors, with the `Idempotency-Key` of the HTTP interface. */
 const IDEMPOTENCY_KEY_TAG = 0x1501;
@@ -94,7 +96,7 @@ export class SmppSubmits {
 
   async #send(
     { from, to, dataCoding, receipts, sendAt, validFor }: Submit,
-    { systemId, accountId: tenant }: SmppPrincipal,
+    principal: SmppPrincipal,
     bytes: Buffer,
     {
       whole,
@@ -105,7 +107,8 @@ export class SmppSubmits {
       readonly idempotencyKey?: string | undefined;
     },
   ): Promise<string> {
-    const body = decodeText(bytes, dataCoding) ?? '';
+    const { systemId, accountId: tenant } = principal;
+    const body = readText(bytes, dataCoding, principal);
     const labels = labelsOf({ systemId, receipts, ...(whole && { whole }) });
     const message = { from, to: [to], body, sendAt, ...labels };
     const { id } = await this.intake.accept(message, { tenant, validFor, ...options });
@@ -139,6 +142,21 @@ function readSubmit(pdu: PduOf<'submit_sm'>): Submit {
   const idempotencyKey = checkedIdempotencyKey(key?.value.toString('latin1').replace(/\0$/, ''));
   const receipts = receiptsOf(registeredDelivery);
   return { from: source.address, to, dataCoding, receipts, sendAt, validFor, idempotencyKey };
+}
+
+const CONTROL_CHARACTER = /[^\P{Cc}\r\n]/u;
+
+/**
+ * The text that the bytes mean. Control characters, and a byte above 0x7f in GSM 03.38, show that the
+ * client means another alphabet than `data_coding` says.
+ * @throws SubmitRefused
+ */
+function readText(bytes: Buffer, dataCoding: number, alphabets: SmppAlphabets): string {
+  const text = decodeText(bytes, dataCoding, alphabets) ?? '';
+  const isGsm7 = encodingOfBytes(bytes, dataCoding, alphabets) === 'gsm7';
+  if (CONTROL_CHARACTER.test(text) || (isGsm7 && bytes.some((byte) => byte > 0x7f)))
+    throw new SubmitRefused('ESME_RINVDCS');
+  return text;
 }
 
 function timeOf(written: string, wrong: SubmitRefused['status']): Date | undefined {

@@ -5,7 +5,7 @@ import {
 } from '@dundun/messaging';
 import { Global, Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { SmsIntakeModule } from '../accounts/sms-intake.js';
+import { SmsIntakeModule } from '../senders/sms-intake.js';
 import { Metrics } from '../metrics/metrics.js';
 import { SmppBinds } from './smpp-binds.js';
 import { SmppCredentials } from './smpp-credentials.service.js';

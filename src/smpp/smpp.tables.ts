@@ -1,10 +1,12 @@
-import type { MessageState } from '@dundun/smpp';
+import type { Alphabets, MessageState } from '@dundun/smpp';
 import { Column, Entity, Generated, Index, PrimaryColumn } from 'typeorm';
 import { ACCOUNT_ID, OfAccount, OPTIONAL_TIME, TIME } from '../accounts/accounts.tables.js';
-import { tablesOf } from '../config/entity-tables.js';
+import { columnsAdded, tablesOf } from '../config/entity-tables.js';
 
 /** `smpp` and 8 base62 characters; SMPP allows 15. */
 const SYSTEM_ID = { type: 'varchar', length: 15, name: 'system_id' } as const;
+
+export type SmppAlphabets = Required<Alphabets>;
 
 /** A system_id and its password, with which an account binds over SMPP and does nothing else. */
 @Entity('gateway_smpp_credential')
@@ -19,6 +21,11 @@ export class SmppCredential {
   @Column({ ...TIME, name: 'created_at' }) readonly createdAt!: Date;
   /** `null`: never. */
   @Column({ ...OPTIONAL_TIME, name: 'last_bound_at' }) readonly lastBoundAt!: Date | null;
+  /** How its submits mean `data_coding` 0 and 1. */
+  @Column('varchar', { name: 'data_coding_0', length: 6, default: 'gsm7' })
+  readonly dataCoding0!: SmppAlphabets['dataCoding0'];
+  @Column('varchar', { name: 'data_coding_1', length: 6, default: 'auto' })
+  readonly dataCoding1!: SmppAlphabets['dataCoding1'];
 }
 
 /**
@@ -93,4 +100,12 @@ export type NewDelivery = Pick<
 > &
   Partial<Pick<SmppDelivery, 'error' | 'text'>>;
 
-export const SMPP_TABLES = tablesOf('Smpp1700000009000', [SmppCredential, SmppPart, SmppDelivery]);
+const created = tablesOf('Smpp1700000009000', [SmppCredential, SmppPart, SmppDelivery]);
+
+export const SMPP_TABLES = {
+  ...created,
+  migrations: [
+    ...created.migrations,
+    columnsAdded('SmppAlphabets1790000000700', [[SmppCredential, ['dataCoding0', 'dataCoding1']]]),
+  ],
+};

@@ -1,11 +1,21 @@
-import { ChannelRegistry } from '@dundun/messaging';
-import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import {
+  Controller,
+  createParamDecorator,
+  Delete,
+  type ExecutionContext,
+  Get,
+  Param,
+  Patch,
+  Post,
+} from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AccountId, Auth } from '../accounts/auth.guard.js';
+import { AccountId, Auth, type AuthenticatedRequest } from '../accounts/auth.guard.js';
+import { requestOf } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ListQuery } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+import { type CallerKinds, WebhookKinds } from './webhook-kinds.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 import {
@@ -19,7 +29,14 @@ import {
   WebhookWithSecret,
 } from './webhooks.dto.js';
 
-const SAME = 'The same webhooks as at `/ng/v1/webhooks`, with a key.';
+const SAME =
+  'The webhooks whose kinds the key may have: `email.*`, and with the scope `whatsapp:read` also `whatsapp.*`.';
+
+/** The kinds that the key of the request may have. */
+const KeyKinds = createParamDecorator((_data: unknown, context: ExecutionContext): CallerKinds => {
+  const { account } = requestOf<AuthenticatedRequest>(context);
+  return account?.scopes.includes('whatsapp:read') ? 'email_whatsapp' : 'email';
+});
 
 /** The account's webhooks for holders of a key. */
 @Controller('email/ng/v1/webhooks')
@@ -28,22 +45,21 @@ const SAME = 'The same webhooks as at `/ng/v1/webhooks`, with a key.';
 export class EmailWebhooksController {
   readonly #webhooks: WebhooksController;
 
-  constructor(
-    endpoints: WebhookEndpointsService,
-    sender: WebhookSender,
-    channels: ChannelRegistry,
-  ) {
-    this.#webhooks = new WebhooksController(endpoints, sender, channels);
+  constructor(endpoints: WebhookEndpointsService, sender: WebhookSender, kinds: WebhookKinds) {
+    this.#webhooks = new WebhooksController(endpoints, sender, kinds);
   }
 
   @Get()
   @Operation('List webhooks with a key', {
     description: SAME,
     answer: WebhookPage,
-    success: 'All webhooks of the account, on one page.',
+    success: 'The webhooks, on one page.',
   })
-  listEmailWebhooks(@AccountId() account: string): Promise<WebhookPage> {
-    return this.#webhooks.listWebhooks(account);
+  listEmailWebhooks(
+    @AccountId() account: string,
+    @KeyKinds() kinds: CallerKinds,
+  ): Promise<WebhookPage> {
+    return this.#webhooks.listWebhooks(account, kinds);
   }
 
   @Post()
@@ -56,8 +72,9 @@ export class EmailWebhooksController {
   createEmailWebhook(
     @AccountId() account: string,
     @JsonBody(CreateWebhook) request: CreateWebhook,
+    @KeyKinds() kinds: CallerKinds,
   ): Promise<WebhookWithSecret> {
-    return this.#webhooks.createWebhook(account, request);
+    return this.#webhooks.createWebhook(account, request, kinds);
   }
 
   @Get(':id')
@@ -66,8 +83,12 @@ export class EmailWebhooksController {
     answer: Webhook,
     success: 'The webhook.',
   })
-  readEmailWebhook(@AccountId() account: string, @Param('id') id: string): Promise<Webhook> {
-    return this.#webhooks.readWebhook(account, id.toLowerCase());
+  readEmailWebhook(
+    @AccountId() account: string,
+    @Param('id') id: string,
+    @KeyKinds() kinds: CallerKinds,
+  ): Promise<Webhook> {
+    return this.#webhooks.readWebhook(account, id.toLowerCase(), kinds);
   }
 
   @Patch(':id')
@@ -80,8 +101,9 @@ export class EmailWebhooksController {
     @AccountId() account: string,
     @Param('id') id: string,
     @JsonBody(UpdateWebhook) change: UpdateWebhook,
+    @KeyKinds() kinds: CallerKinds,
   ): Promise<Webhook> {
-    return this.#webhooks.updateWebhook(account, id.toLowerCase(), change);
+    return this.#webhooks.updateWebhook(account, id.toLowerCase(), change, kinds);
   }
 
   @Delete(':id')
@@ -90,8 +112,12 @@ export class EmailWebhooksController {
     status: 204,
     success: 'The webhook and its deliveries are deleted.',
   })
-  deleteEmailWebhook(@AccountId() account: string, @Param('id') id: string): Promise<void> {
-    return this.#webhooks.deleteWebhook(account, id.toLowerCase());
+  deleteEmailWebhook(
+    @AccountId() account: string,
+    @Param('id') id: string,
+    @KeyKinds() kinds: CallerKinds,
+  ): Promise<void> {
+    return this.#webhooks.deleteWebhook(account, id.toLowerCase(), kinds);
   }
 
   @Post(':id/rotate-secret')
@@ -103,8 +129,9 @@ export class EmailWebhooksController {
   rotateEmailWebhookSecret(
     @AccountId() account: string,
     @Param('id') id: string,
+    @KeyKinds() kinds: CallerKinds,
   ): Promise<WebhookWithSecret> {
-    return this.#webhooks.rotateWebhookSecret(account, id.toLowerCase());
+    return this.#webhooks.rotateWebhookSecret(account, id.toLowerCase(), kinds);
   }
 
   @Get(':id/attempts')
@@ -116,8 +143,9 @@ export class EmailWebhooksController {
     @AccountId() account: string,
     @Param('id') id: string,
     @ValidQuery(ListQuery) query: ListQuery,
+    @KeyKinds() kinds: CallerKinds,
   ): Promise<WebhookAttemptPage> {
-    return this.#webhooks.listWebhookAttempts(account, id.toLowerCase(), query);
+    return this.#webhooks.listWebhookAttempts(account, id.toLowerCase(), query, kinds);
   }
 
   @Post(':id/redeliver')
@@ -132,7 +160,8 @@ export class EmailWebhooksController {
     @AccountId() account: string,
     @Param('id') id: string,
     @JsonBody(RedeliverWebhook, { optional: true }) request: RedeliverWebhook,
+    @KeyKinds() kinds: CallerKinds,
   ): Promise<Redelivered> {
-    return this.#webhooks.redeliverWebhook(account, id.toLowerCase(), request);
+    return this.#webhooks.redeliverWebhook(account, id.toLowerCase(), request, kinds);
   }
 }

@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import type { PortRanges } from '../config/parsers.js';
+import type { PortRanges } from '../settings/parsers.js';
 import { invalidField } from '../http/api-error.js';
 import type { WebhookOptions } from './webhook-options.js';
 

@@ -1,16 +1,16 @@
 import {
   type Clock,
   MESSAGING_CLOCK,
-  MESSAGING_TRACING,
   MessagingService,
-  type MessagingTracing,
   type TraceContext,
 } from '@dundun/messaging';
+import { messagePlaceOf } from '@dundun/messaging/values';
+import { MESSAGING_TRACING, type MessagingTracing } from '@dundun/messaging/ports';
 import { retryAfterMilliseconds } from '@dundun/messaging/queue';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { guardedConnector, hasAllowedPort } from './webhook-address.js';
-import { WebhookEvents } from './webhook-event.js';
+import { WebhookKinds } from './webhook-kinds.js';
 import { type WebhookAnswer, WebhookExchange } from './webhook-exchange.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { webhookHeaders } from './webhook-signature.js';
@@ -39,7 +39,7 @@ export interface AttemptOutcome extends Readonly<
 export type DueDelivery = Readonly<
   Pick<
     WebhookDeliveryEntity,
-    'position' | 'id' | 'messageId' | 'sequence' | 'payload' | 'attempts' | 'revision'
+    'position' | 'id' | 'messageId' | 'sequence' | 'type' | 'payload' | 'attempts' | 'revision'
   >
 >;
 
@@ -64,7 +64,7 @@ export class WebhookClient implements OnApplicationShutdown {
     @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'monotonic'>,
     @Inject(MessagingService) private readonly messaging: Pick<MessagingService, 'traceOf'>,
-    private readonly events: WebhookEvents,
+    private readonly kinds: WebhookKinds,
     @Inject(MESSAGING_TRACING) private readonly tracing?: MessagingTracing,
   ) {
     const connection = { timeout: options.timeout };
@@ -84,17 +84,17 @@ export class WebhookClient implements OnApplicationShutdown {
     stop: AbortSignal,
   ): Promise<AttemptOutcome> {
     const { tracing } = this;
-    const { messageId, attempts, payload } = delivery;
-    const batchId = messageId.slice(0, messageId.lastIndexOf('-'));
+    const { messageId, attempts, type } = delivery;
+    const batch = tracing && messagePlaceOf(messageId)?.batch;
     // A failed read of the trace must not prevent the callback.
-    const parent = tracing && (await this.messaging.traceOf(batchId).catch(() => undefined));
-    if (!parent) return this.#attempt(endpoint, delivery, stop);
+    const parent = batch && (await this.messaging.traceOf(batch).catch(() => undefined));
+    if (!tracing || !parent) return this.#attempt(endpoint, delivery, stop);
     return tracing.step(
       {
         operation: 'callback',
         type: 'send',
         kind: 'client',
-        channel: this.events.channelOf(payload),
+        channel: this.kinds.channelOf(type),
         id: messageId,
         attributes: { 'dundun.attempt': attempts + 1 },
         parent,

@@ -15,6 +15,7 @@ import {
   WEBHOOK_SECRETS,
   type WebhookDeliveryEntity,
 } from './webhooks.tables.js';
+import type { CallerKinds, ChosenKinds, MadeFor } from './webhook-kinds.js';
 
 /** Rows per insert: its parameters stay far below the packet size of every server. */
 const MAX_ROWS = 2_000;
@@ -48,14 +49,20 @@ export interface RecordedAttempt {
 
 type NewDelivery = Pick<
   WebhookDeliveryEntity,
-  'id' | 'endpointId' | 'messageId' | 'sequence' | 'payload' | 'createdAt'
+  'id' | 'endpointId' | 'messageId' | 'sequence' | 'type' | 'payload' | 'createdAt'
 >;
 
 /** An enabled endpoint. */
-export interface Receiver {
+export interface Receiver extends ChosenKinds {
   readonly id: string;
-  /** The kinds of events that it receives; `null`: every kind. */
-  readonly events: readonly string[] | null;
+}
+
+interface ReceiverRow {
+  readonly account: string;
+  readonly id: string;
+  /** JSON. */
+  readonly events: string | null;
+  readonly maker: MadeFor;
 }
 
 /** The deliveries to send again; with neither field, the undelivered ones. */
@@ -64,6 +71,8 @@ export interface Redelivery {
   readonly since?: Date | undefined;
   /** One delivery, by its `webhook-id`. */
   readonly deliveryId?: string | undefined;
+  /** Deliveries of other kinds stay: the webhook may have had them before. @default 'all' */
+  readonly caller?: CallerKinds | undefined;
 }
 
 /** Times are epoch milliseconds of the gateway's clock. */
@@ -92,6 +101,7 @@ export class WebhookDeliveryStore {
       v_endpoint: ['uuid', ({ endpointId }) => endpointId],
       v_message: ['key', ({ messageId }) => messageId],
       v_sequence: ['int', ({ sequence }) => sequence],
+      v_type: ['key', ({ type }) => type],
       v_payload: ['text', ({ payload }) => payload],
       v_created: ['bigint', ({ createdAt }) => createdAt],
     });
@@ -126,16 +136,16 @@ export class WebhookDeliveryStore {
 
   /** The enabled endpoints of accounts. @param sql the transaction of the status changes */
   async receivers(sql: Sql, accounts: Iterable<string>): Promise<Map<string, Receiver[]>> {
-    const rows = await sql.all<{ account: string; id: string; events: string | null }>(
-      `SELECT e.account_id AS account, e.id, e.events
+    const rows = await sql.all<ReceiverRow>(
+      `SELECT e.account_id AS account, e.id, e.events, e.made_for AS maker
         FROM ${this.#accounts.sql} JOIN gateway_webhook_endpoint e ON e.account_id = v_account
         WHERE e.disabled_at IS NULL ORDER BY e.account_id, e.slot`,
       this.#accounts.bind([...accounts]),
     );
     const found = new Map<string, Receiver[]>();
-    for (const { account, id, events } of rows) {
+    for (const { account, id, events, maker: madeFor } of rows) {
       const chosen = events === null ? null : (JSON.parse(events) as readonly string[]);
-      found.set(account, [...(found.get(account) ?? []), { id, events: chosen }]);
+      found.set(account, [...(found.get(account) ?? []), { id, events: chosen, madeFor }]);
     }
     return found;
   }
@@ -146,7 +156,7 @@ export class WebhookDeliveryStore {
     for (let from = 0; from < deliveries.length; from += MAX_ROWS)
       await sql.run(
         `INSERT INTO gateway_webhook_delivery
-            (id, endpoint_id, message_id, sequence, payload, created_at)
+            (id, endpoint_id, message_id, sequence, type, payload, created_at)
           SELECT ${this.#new.names.join(', ')} FROM ${this.#new.sql}`,
         this.#new.bind(deliveries.slice(from, from + MAX_ROWS)),
       );
@@ -183,7 +193,7 @@ export class WebhookDeliveryStore {
   ): Promise<{ readonly due: DueDelivery[]; readonly nextRetryAt: number | null }> {
     const page = (condition: string, order: string) =>
       `SELECT * FROM (
-        SELECT position, id, message_id AS "messageId", sequence, payload, attempts, revision, due_at
+        SELECT position, id, message_id AS "messageId", sequence, type, payload, attempts, revision, due_at
         FROM gateway_webhook_delivery WHERE endpoint_id = ? AND ${condition}
         ORDER BY ${order} LIMIT ?) AS page`;
     const retries = (condition: string) => page(condition, 'due_at, position');
@@ -313,9 +323,25 @@ function deliveredAt({ error, startedAt, duration }: AttemptOutcome): number | n
   return error === null ? startedAt + duration : null;
 }
 
-function conditionOf({ deliveryId, since }: Redelivery): readonly [string, ...unknown[]] {
-  if (deliveryId !== undefined) return ['id = ?', deliveryId];
-  return since ? ['created_at >= ?', since.getTime()] : ['delivered_at IS NULL'];
+const EMAIL = `type LIKE 'email.%'`;
+
+const OF_CALLER: Readonly<Record<CallerKinds, string>> = {
+  all: '1 = 1',
+  token: `NOT ${EMAIL}`,
+  email: EMAIL,
+  email_whatsapp: `(${EMAIL} OR type LIKE 'whatsapp.%')`,
+};
+
+function conditionOf({
+  deliveryId,
+  since,
+  caller = 'all',
+}: Redelivery): readonly [string, ...unknown[]] {
+  const mayHave = OF_CALLER[caller];
+  if (deliveryId !== undefined) return [`id = ? AND ${mayHave}`, deliveryId];
+  return since
+    ? [`created_at >= ? AND ${mayHave}`, since.getTime()]
+    : [`delivered_at IS NULL AND ${mayHave}`];
 }
 
 function byEndpoint(a: RecordedAttempt, b: RecordedAttempt): number {

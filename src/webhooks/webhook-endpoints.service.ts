@@ -8,7 +8,7 @@ import type { PageQuery } from '../http/page.dto.js';
 import { Secrets } from '../secrets/secrets.js';
 import { checkWebhookUrl } from './webhook-address.js';
 import { type Redelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
-import { TEST_EVENT } from './webhook-kinds.js';
+import { type CallerKinds, mayHaveAll, TEST_EVENT } from './webhook-kinds.js';
 import {
   WEBHOOK_SECRETS,
   WebhookAttemptEntity,
@@ -21,17 +21,29 @@ import { newWebhookSecret } from './webhook-signature.js';
 /** A move to another URL; `enabled: true` also sends deliveries that became due while it was disabled. */
 interface WebhookChange {
   readonly url?: string | undefined;
-  /** Kinds of events; `null`: every kind. */
+  /** Kinds of events; `null`: every kind that the caller may have. */
   readonly events?: readonly string[] | null | undefined;
   readonly enabled?: boolean | undefined;
 }
 
 type Endpoint = WebhookEndpointEntity;
 
+interface EndpointPlace {
+  readonly accountId: string;
+  readonly id: string;
+  /** @default 'all' */
+  readonly caller?: CallerKinds;
+}
+
 /** PostgreSQL refuses to compare other texts with an id. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Lanes at work follow a change within half a second. */
+/**
+ * A webhook with a kind of callbacks that the caller may not have does not exist for it: a method that
+ * takes `caller` answers 404. The default is that of the portal and the command line.
+ *
+ * Lanes at work follow a change within half a second.
+ */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(
@@ -73,6 +85,7 @@ export class WebhookEndpointsService {
     url: string,
     events: readonly string[] | null = null,
     also?: Also,
+    madeFor: CallerKinds = 'all',
   ): Promise<Endpoint> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
@@ -87,33 +100,49 @@ export class WebhookEndpointsService {
           'url',
           `is one too many: an account has at most ${maxEndpoints} webhooks; delete one first`,
         );
-      const created = Object.assign(this.#new(accountId, slot, url), { events });
+      const created = Object.assign(this.#new(accountId, slot, url), { events, madeFor });
       const saved = await manager.save(created);
       await also?.(manager, saved.id);
       return this.#revealed(saved);
     });
   }
 
-  list(accountId: string): Promise<Endpoint[]> {
+  async list(accountId: string, caller: CallerKinds = 'all'): Promise<Endpoint[]> {
     const slots = { where: { accountId }, order: { slot: 'ASC' } } as const;
-    return this.dataSource.manager.find(WebhookEndpointEntity, slots);
+    const all = await this.dataSource.manager.find(WebhookEndpointEntity, slots);
+    return all.filter((endpoint) => mayHaveAll(caller, endpoint));
   }
 
   /** @throws ApiError 404 where the account has no such endpoint */
-  get(accountId: string, id: string): Promise<Endpoint> {
-    return endpointOf(this.dataSource.manager, accountId, id);
+  get(accountId: string, id: string, caller: CallerKinds = 'all'): Promise<Endpoint> {
+    return endpointOf(this.dataSource.manager, { accountId, id, caller });
   }
 
-  update(accountId: string, id: string, change: WebhookChange, also?: Also): Promise<Endpoint> {
+  update(
+    accountId: string,
+    id: string,
+    change: WebhookChange,
+    also?: Also,
+    caller: CallerKinds = 'all',
+  ): Promise<Endpoint> {
     if (change.url !== undefined) checkWebhookUrl(change.url, this.options);
-    return this.#change(accountId, id, (known) => this.#apply(change, known), also);
+    const apply = (known: Endpoint) => {
+      this.#apply(change, known);
+      if (change.events !== undefined) known.madeFor = caller;
+    };
+    return this.#change({ accountId, id, caller }, apply, also);
   }
 
   /**
    * The former secrets also sign for a day, so that the receiver can change over. Returns the
    * endpoint with its new secret decrypted.
    */
-  async rotateSecret(accountId: string, id: string, also?: Also): Promise<Endpoint> {
+  async rotateSecret(
+    accountId: string,
+    id: string,
+    also?: Also,
+    caller: CallerKinds = 'all',
+  ): Promise<Endpoint> {
     const rotate = (known: Endpoint): void => {
       const { secret, previousSecrets, previousUntil } = known;
       const now = this.clock.now();
@@ -128,11 +157,16 @@ export class WebhookEndpointsService {
       known.previousSecrets = this.secrets.seal(WEBHOOK_SECRETS.previous, known.id, previous);
       known.previousUntil = now + this.options.rotation;
     };
-    return this.#revealed(await this.#change(accountId, id, rotate, also));
+    return this.#revealed(await this.#change({ accountId, id, caller }, rotate, also));
   }
 
-  async remove(accountId: string, id: string, also?: Also): Promise<void> {
-    const { id: known } = await this.get(accountId, id);
+  async remove(
+    accountId: string,
+    id: string,
+    also?: Also,
+    caller: CallerKinds = 'all',
+  ): Promise<void> {
+    const { id: known } = await this.get(accountId, id, caller);
     await this.#write(accountId, async (manager) => {
       await manager.delete(WebhookEndpointEntity, { id: known });
       await also?.(manager);
@@ -145,8 +179,9 @@ export class WebhookEndpointsService {
     accountId: string,
     id: string,
     { cursor = String(Number.MAX_SAFE_INTEGER), limit }: PageQuery,
+    caller: CallerKinds = 'all',
   ): Promise<Page<WebhookAttemptEntity>> {
-    const { id: endpointId } = await this.get(accountId, id);
+    const { id: endpointId } = await this.get(accountId, id, caller);
     if (!/^\d{1,16}$/.test(cursor))
       throw invalidField('cursor', 'must be the next_cursor of the page before');
     const found = await this.dataSource.manager.find(WebhookAttemptEntity, {
@@ -169,13 +204,16 @@ export class WebhookEndpointsService {
     endpointId: string,
     wanted: Redelivery = {},
     also?: Also,
+    caller: CallerKinds = 'all',
   ): Promise<number> {
-    const { id } = await this.get(accountId, endpointId);
+    const { id } = await this.get(accountId, endpointId, caller);
     // Before: many deliveries become due in several transactions.
     if (also) await this.messaging.transaction((manager) => also(manager));
     const { deliveryId } = wanted;
     const isId = deliveryId === undefined || UUID.test(deliveryId);
-    const count = isId ? await this.deliveries.redeliver(id, wanted, this.clock.now()) : 0;
+    const count = isId
+      ? await this.deliveries.redeliver(id, { ...wanted, caller }, this.clock.now())
+      : 0;
     if (count === 0 && deliveryId !== undefined)
       throw new ApiError('not_found', `This webhook has no delivery ${deliveryId.slice(0, 64)}`);
     return count;
@@ -198,14 +236,15 @@ export class WebhookEndpointsService {
   /** A callback of type `webhook.test` to this endpoint alone, due at once. @returns its id */
   test(accountId: string, endpointId: string, also?: Also): Promise<string> {
     return this.#write(accountId, async (manager) => {
-      const endpoint = await endpointOf(manager, accountId, endpointId);
+      const endpoint = await endpointOf(manager, { accountId, id: endpointId });
       if (endpoint.disabledAt !== null)
         throw invalidField('webhook', 'is disabled; enable it before the test');
       const [id, createdAt] = [this.clock.id(), this.clock.now()];
       const timestamp = new Date(createdAt).toISOString();
       const data = { webhook_id: endpoint.id };
       const payload = JSON.stringify({ type: TEST_EVENT, timestamp, data });
-      const delivery = { id, endpointId: endpoint.id, messageId: id, sequence: 1, createdAt };
+      const ids = { id, endpointId: endpoint.id, messageId: id };
+      const delivery = { ...ids, sequence: 1, type: TEST_EVENT, createdAt };
       await this.deliveries.insert(manager, [{ ...delivery, payload }]);
       await also?.(manager);
       return id;
@@ -240,14 +279,9 @@ export class WebhookEndpointsService {
     });
   }
 
-  #change(
-    accountId: string,
-    id: string,
-    apply: (known: Endpoint) => void,
-    also?: Also,
-  ): Promise<Endpoint> {
-    return this.#write(accountId, async (manager) => {
-      const known = await endpointOf(manager, accountId, id, forUpdate(manager));
+  #change(place: EndpointPlace, apply: (known: Endpoint) => void, also?: Also): Promise<Endpoint> {
+    return this.#write(place.accountId, async (manager) => {
+      const known = await endpointOf(manager, place, forUpdate(manager));
       apply(known);
       await also?.(manager);
       return manager.save(known);
@@ -266,13 +300,13 @@ export class WebhookEndpointsService {
 /** @throws ApiError 404 where the account has no such endpoint */
 async function endpointOf(
   manager: EntityManager,
-  accountId: string,
-  id: string,
+  { accountId, id, caller = 'all' }: EndpointPlace,
   options: ReturnType<typeof forUpdate> = {},
 ): Promise<Endpoint> {
   const found = UUID.test(id)
     ? await manager.findOne(WebhookEndpointEntity, { where: { id, accountId }, ...options })
     : null;
-  if (!found) throw new ApiError('not_found', `There is no webhook ${id.slice(0, 64)}`);
+  if (!found || !mayHaveAll(caller, found))
+    throw new ApiError('not_found', `There is no webhook ${id.slice(0, 64)}`);
   return found;
 }

@@ -1,150 +1,9 @@
-import {
-  type Channel,
-  ChannelRegistry,
-  type InboundReceived,
-  type MessageStatusChanged,
-  type VasOrderView,
-} from '@dundun/messaging';
-import { Injectable } from '@nestjs/common';
-import { IntersectionType } from '@nestjs/swagger';
-import { Bounce, Field, Text, Timestamp, WholeNumber } from '../http/fields.js';
-import { Metadata, Tags } from '../http/label-fields.js';
-import { CallFactsFields } from '../http/call-facts.js';
-
-const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
-const TO = '2348012345678';
-
-class StatusEventData {
-  @Text({
-    description: 'The batch; on WhatsApp the message’s id before the platform’s was known.',
-    examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd'],
-  })
-  readonly reference_id!: string;
-
-  @Text({
-    description: 'The message; on WhatsApp the platform’s id, once it is known.',
-    examples: [MESSAGE_ID],
-  })
-  readonly message_id!: string;
-
-  @Text({ description: 'The recipient; empty once it was erased.', examples: [TO] })
-  readonly to!: string;
-  @Text({ description: 'Sender ID or number.', examples: ['ACME'] }) readonly from!: string;
-  @Text({ examples: ['delivered'] }) readonly status!: string;
-  @Text({ nullable: true }) readonly error_code!: string | null;
-
-  @Timestamp({ description: 'Time of the provider’s report, else of its arrival.' })
-  readonly smsc_timestamp!: string;
-
-  @WholeNumber({
-    minimum: 1,
-    description: 'Which change of the message’s status, or event of it, this is: 1, then 2, …',
-    examples: [2],
-  })
-  readonly sequence!: number;
-
-  @Tags({ optional: true, description: 'Tags of the send, where it has tags or metadata.' })
-  readonly tags?: readonly string[];
-
-  @Metadata({ optional: true, description: 'Metadata of the send, where it has tags or metadata.' })
-  readonly metadata?: Readonly<Record<string, string>>;
-}
-
-class LabelledEventData extends StatusEventData {
-  @Text({ description: 'The recipient; empty once it was erased.', examples: ['ada@example.com'] })
-  declare readonly to: string;
-
-  @Text({ description: 'Address of the sender.', examples: ['hello@demo.test'] })
-  declare readonly from: string;
-
-  @Tags() declare readonly tags: readonly string[];
-
-  @Metadata() declare readonly metadata: Readonly<Record<string, string>>;
-
-  @Bounce()
-  readonly bounce!: MessageStatusChanged['details'] | null;
-}
-
-/** The fields of a status, and the facts of the call. */
-class CallEventData extends IntersectionType(StatusEventData, CallFactsFields) {
-  @Text({ description: 'Caller id.', examples: ['2348000000001'] }) declare readonly from: string;
-  @Text({ examples: ['completed'] }) declare readonly status: string;
-
-  @Text({
-    nullable: true,
-    description:
-      '`redial`: the line was busy or nobody answered, and the number is dialled again. `digits`: the person pressed some. Both leave the status.',
-    examples: [null],
-  })
-  readonly event!: string | null;
-}
-
-class OrderEventData extends StatusEventData {
-  @Text({ description: 'Empty: an order has no sender.', examples: [''] })
-  declare readonly from: string;
-
-  @Text({ nullable: true, examples: ['shop-1001'] }) readonly client_reference!: string | null;
-  @Text({ nullable: true, examples: ['97'] }) readonly cost!: string | null;
-
-  @Text({ nullable: true, description: 'What arrived.', examples: ['100'] })
-  readonly delivered_amount!: string | null;
-
-  @Text({ nullable: true, examples: ['SIM-1'] }) readonly operator_reference!: string | null;
-}
-
-class ReceivedEventData {
-  @Text({ description: 'The platform’s id.', examples: [MESSAGE_ID] }) readonly message_id!: string;
-
-  @Text({
-    nullable: true,
-    description:
-      'The sender’s number or address; null: only the bsuid is known, or the person was erased.',
-    examples: [TO],
-  })
-  readonly from!: string | null;
-
-  @Text({ nullable: true }) readonly bsuid!: string | null;
-
-  @Text({ description: 'The account’s number or address.', examples: ['2340012345678'] })
-  readonly to!: string;
-
-  @Text({
-    nullable: true,
-    description: 'null: the message is not a text, or the person was erased.',
-    examples: ['Thank you'],
-  })
-  readonly text!: string | null;
-
-  @Timestamp() readonly received_at!: string;
-}
-
-class CallbackEvent {
-  @Text() readonly type!: string;
-  @Timestamp({ description: 'When the gateway made this event.' }) readonly timestamp!: string;
-}
-
-export class StatusEvent extends CallbackEvent {
-  @Field({ type: StatusEventData }) readonly data!: StatusEventData;
-}
-
-/** Event of a channel whose sends have tags and metadata. */
-export class LabelledEvent extends CallbackEvent {
-  @Field({ type: LabelledEventData }) readonly data!: LabelledEventData;
-}
-
-/** Event of a channel whose messages are calls. */
-export class CallEvent extends CallbackEvent {
-  @Field({ type: CallEventData }) readonly data!: CallEventData;
-}
-
-/** Event of a channel whose messages are orders. */
-export class OrderEvent extends CallbackEvent {
-  @Field({ type: OrderEventData }) readonly data!: OrderEventData;
-}
-
-export class ReceivedEvent extends CallbackEvent {
-  @Field({ type: ReceivedEventData }) readonly data!: ReceivedEventData;
-}
+import type { Channel, InboundReceived, MessageStatusChanged } from '@dundun/messaging';
+import { ChannelRegistry } from '@dundun/messaging/ports';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import type { EntityManager } from 'typeorm';
+import { type CallbackData, GatewayChannels } from '../channel.js';
 
 /** An event for the webhooks of an account. */
 export interface OutboxEvent {
@@ -166,25 +25,40 @@ const MAX_TEXT = 4_096;
 
 /** Builds the callbacks of each channel; they never contain the text of a sent message. */
 @Injectable()
-export class WebhookEvents {
-  constructor(private readonly channels: ChannelRegistry) {}
+export class WebhookEvents implements OnModuleInit {
+  readonly #data = new Map<Channel, CallbackData>();
 
-  /** `undefined`: not requested by the send, below `sent`, or a channel without callbacks. */
-  ofStatus(
-    change: MessageStatusChanged,
-    {
-      facts,
-      order,
-    }: {
-      readonly facts?: object | undefined;
-      readonly order?: VasOrderView | undefined;
-    } = {},
-  ): OutboxEvent | undefined {
+  constructor(
+    private readonly gateway: GatewayChannels,
+    private readonly channels: ChannelRegistry,
+    @Inject(ModuleRef) private readonly modules: Pick<ModuleRef, 'create'>,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    for (const { name, callback } of this.gateway.all)
+      if (callback?.data) this.#data.set(name, await this.modules.create(callback.data));
+  }
+
+  /** Without those that the send did not request, below `sent`, or of channels without callbacks. */
+  async ofStatuses(
+    changes: readonly MessageStatusChanged[],
+    manager: EntityManager,
+  ): Promise<OutboxEvent[]> {
+    const own = new Map<Channel, (change: MessageStatusChanged) => object>();
+    for (const [name, data] of this.#data) {
+      const ofChannel = changes.filter(({ channel }) => channel === name);
+      if (ofChannel.length > 0) own.set(name, await data.of(ofChannel, manager));
+    }
+    return changes.flatMap(
+      (change) => this.#ofStatus(change, own.get(change.channel)?.(change)) ?? [],
+    );
+  }
+
+  #ofStatus(change: MessageStatusChanged, own: object | undefined): OutboxEvent | undefined {
     const { channel, tenant, batchId, messageId, providerId, sequence, status, event } = change;
-    const wire = this.channels.find(channel)?.wire;
-    const type = this.channels.statusEventOf(channel, event ?? status);
-    if (!wire || type === undefined || !this.isSent(change)) return undefined;
-    const isOfBatch = wire.identifiedBy === 'batch';
+    const callback = this.gateway.find(channel)?.callback;
+    if (!callback || !this.isSent(change)) return undefined;
+    const isOfBatch = callback.identifiedBy === 'batch';
     // Object spread takes 4 of this function's 5 µs.
     const data = {
       reference_id: isOfBatch ? batchId : messageId,
@@ -196,24 +70,15 @@ export class WebhookEvents {
       smsc_timestamp: change.providerTime.toISOString(),
       sequence,
     };
-    if (wire.labels || change.tags)
-      Object.assign(data, { tags: change.tags ?? [], metadata: change.metadata ?? {} });
-    if (wire.labels)
-      Object.assign(data, { bounce: (type.endsWith('.bounced') && change.details) || null });
-    if (wire.call) Object.assign(data, { event: event ?? null }, facts);
-    if (wire.order)
-      Object.assign(data, {
-        client_reference: order?.clientReference ?? null,
-        cost: order?.cost == null ? null : Number(order.cost),
-        delivered_amount: order?.deliveredAmount ?? null,
-        operator_reference: order?.operatorReference ?? null,
-      });
+    if (change.tags) Object.assign(data, { tags: change.tags, metadata: change.metadata ?? {} });
+    if (own) Object.assign(data, own);
+    const type = callback.statusEvent.replace('*', event ?? status);
     return { account: tenant, messageId, sequence, type, data };
   }
 
   /** Whether its account gets a callback of the change, where the channel has callbacks. */
   isSent({ deliveryReport, event, status }: MessageStatusChanged): boolean {
-    if (deliveryReport !== 'yes') return false;
+    if (!deliveryReport) return false;
     if (event !== undefined) return true;
     return this.#rankOf(status) >= this.#rankOf('sent') && status !== 'cancelled';
   }
@@ -223,8 +88,8 @@ export class WebhookEvents {
   }
 
   ofInbound(received: InboundReceived): OutboxEvent | undefined {
-    const { channel, tenant, messageId, from, bsuid, to, text, sentAt } = received;
-    const type = this.channels.find(channel)?.wire?.receivedEvent;
+    const { channel, tenant, messageId, from, bsuid, to, text, sentAt, opensWindow } = received;
+    const type = this.gateway.find(channel)?.callback?.receivedEvent;
     if (type === undefined) return undefined;
     return {
       account: tenant,
@@ -238,21 +103,8 @@ export class WebhookEvents {
         to,
         text: text?.slice(0, MAX_TEXT) ?? null,
         received_at: sentAt.toISOString(),
+        ...(opensWindow === false && { opens_window: false }),
       },
     };
-  }
-
-  /** Whether callbacks of the channel have the facts of a call. */
-  isCall(channel: Channel): boolean {
-    return this.channels.find(channel)?.wire?.call ?? false;
-  }
-
-  isOrder(channel: Channel): boolean {
-    return this.channels.find(channel)?.wire?.order ?? false;
-  }
-
-  channelOf(body: string): Channel {
-    const type = /^\{"type":"([^"]*)"/.exec(body)?.[1] ?? '';
-    return this.channels.ofEvent(type)?.name ?? type;
   }
 }

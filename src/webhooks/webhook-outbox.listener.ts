@@ -5,13 +5,10 @@ import {
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
   type StatusListener,
-  VasService,
-  VoiceService,
 } from '@dundun/messaging';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { EntityManager } from 'typeorm';
-import { callFactsOf } from '../http/call-facts.js';
 import { type OutboxEvent, WebhookEvents } from './webhook-event.js';
 import { WebhookOutbox } from './webhook-outbox.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -25,45 +22,18 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
   constructor(
     private readonly outbox: WebhookOutbox,
     private readonly events: WebhookEvents,
-    @Inject(VoiceService) private readonly voice: Pick<VoiceService, 'facts'>,
-    @Inject(VasService) private readonly vas: Pick<VasService, 'findAll'>,
   ) {}
 
   async onStatusChanged(
     changes: readonly MessageStatusChanged[],
     manager: EntityManager,
   ): Promise<void> {
-    const calls = changes.filter(({ channel }) => this.events.isCall(channel));
-    const facts =
-      calls.length > 0
-        ? await this.voice.facts(
-            calls.map((call) => ({ ...call, id: call.messageId })),
-            { manager },
-          )
-        : undefined;
-    const ordered = changes.filter(({ channel }) => this.events.isOrder(channel));
-    const orders =
-      ordered.length > 0
-        ? await this.vas.findAll(
-            ordered.map(({ batchId }) => batchId),
-            { manager },
-          )
-        : undefined;
-    await this.#write(
-      changes.map((change) => {
-        const ofCall = facts?.get(change.messageId);
-        return this.events.ofStatus(change, {
-          facts: ofCall && callFactsOf(ofCall),
-          order: orders?.get(change.batchId),
-        });
-      }),
-      manager,
-    );
+    await this.#write(await this.events.ofStatuses(changes, manager), manager);
   }
 
   onInbound(received: readonly InboundReceived[], manager: EntityManager): Promise<void> {
     return this.#write(
-      received.map((one) => this.events.ofInbound(one)),
+      received.flatMap((one) => this.events.ofInbound(one) ?? []),
       manager,
     );
   }
@@ -72,11 +42,7 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
     return this.#receivers.get(account) ?? [];
   }
 
-  async #write(
-    possible: readonly (OutboxEvent | undefined)[],
-    manager: EntityManager,
-  ): Promise<void> {
-    const events = possible.filter((event) => event !== undefined);
+  async #write(events: readonly OutboxEvent[], manager: EntityManager): Promise<void> {
     const receivers = await this.outbox.write(events, manager);
     for (const { account } of events) this.#receivers.set(account, receivers.get(account) ?? []);
   }

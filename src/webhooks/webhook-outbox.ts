@@ -5,6 +5,7 @@ import type { EntityManager } from 'typeorm';
 import type { AccountEvent, AccountEvents } from '../accounts/account-events.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import type { OutboxEvent } from './webhook-event.js';
+import { receives } from './webhook-kinds.js';
 
 @Injectable()
 export class WebhookOutbox implements AccountEvents {
@@ -33,12 +34,10 @@ export class WebhookOutbox implements AccountEvents {
     const madeAt = new Date(this.clock.now());
     const createdAt = madeAt.getTime();
     const rows = events.flatMap(({ account, messageId, sequence, type, data }) => {
-      const receivers = (endpoints.get(account) ?? []).filter(
-        ({ events: kinds }) => kinds?.includes(type) ?? true,
-      );
+      const receivers = (endpoints.get(account) ?? []).filter((one) => receives(one, type));
       if (receivers.length === 0) return [];
       const payload = JSON.stringify({ type, timestamp: madeAt.toISOString(), data });
-      const delivery = { messageId, sequence, payload, createdAt };
+      const delivery = { messageId, sequence, type, payload, createdAt };
       return receivers.map(({ id }) => ({ ...delivery, endpointId: id, id: this.clock.id() }));
     });
     await this.deliveries.insert(manager, rows);

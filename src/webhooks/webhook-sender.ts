@@ -6,6 +6,8 @@ import {
   type LaneWaker,
   type LeasedLane,
   type MessagingJob,
+  partsOfQueueLane,
+  queueLaneOf,
   recordAgain,
   scheduledWait,
   type WorkQueue,
@@ -62,8 +64,8 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
     this.#waker = this.queues.add(this);
   }
 
-  open(leased: LeasedLane): LaneTask {
-    return new WebhookLane(leased, leased.lane.slice(NAME.length + 1), this);
+  start(leased: LeasedLane): LaneTask {
+    return new WebhookLane(leased, partsOfQueueLane(leased.lane).key, this);
   }
 
   async due(horizon: number): Promise<readonly DueLane[]> {
@@ -78,7 +80,7 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
 }
 
 function laneOf(endpointId: string): string {
-  return `${NAME}:${endpointId}`;
+  return queueLaneOf(NAME, endpointId);
 }
 
 /**
@@ -90,7 +92,7 @@ class WebhookLane implements LaneTask {
   readonly #abort = new AbortController();
   readonly #waiting = new Set<DueDelivery>();
   /** Positions that were read and are not yet recorded. */
-  readonly #held = new Set<number>();
+  readonly #unrecorded = new Set<number>();
   /** Messages with a first attempt in flight. */
   readonly #busy = new Set<string>();
   readonly #unfinished = new Set<Promise<void>>();
@@ -149,8 +151,8 @@ class WebhookLane implements LaneTask {
     this.#abort.abort(new Error('the gateway stops'));
   }
 
-  leave(): Promise<{ rateState: null; open: false }> {
-    return Promise.resolve({ rateState: null, open: false });
+  leave(): Promise<{ rateState: null; unanswered: false }> {
+    return Promise.resolve({ rateState: null, unanswered: false });
   }
 
   async nextDueIn(): Promise<number> {
@@ -187,15 +189,15 @@ class WebhookLane implements LaneTask {
 
   async #read(): Promise<void> {
     // A delivery that is recorded while the query runs may still be due in its result.
-    const held = new Set(this.#held);
-    const most = PAGE + held.size;
+    const unrecorded = new Set(this.#unrecorded);
+    const most = PAGE + unrecorded.size;
     this.#more = false;
     this.#nextRetryAt = Infinity;
     const { deliveries, clock } = this.sender;
     const { due, nextRetryAt } = await deliveries.due(this.endpointId, clock.now(), most);
     this.#retryAt(nextRetryAt);
-    for (const delivery of due.filter(({ position }) => !held.has(position))) {
-      this.#held.add(delivery.position);
+    for (const delivery of due.filter(({ position }) => !unrecorded.has(position))) {
+      this.#unrecorded.add(delivery.position);
       this.#waiting.add(delivery);
     }
     if (due.length >= most) this.#more = true;
@@ -252,7 +254,7 @@ class WebhookLane implements LaneTask {
     const isOver = outcome.error === null || wait === undefined;
     const nextAt = isOver ? null : Math.round(endOf(outcome) + wait);
     await this.#write({ endpoint, delivery, outcome, nextAt, change });
-    this.#held.delete(delivery.position);
+    this.#unrecorded.delete(delivery.position);
     this.#retryAt(nextAt);
     if (change) this.#announce(endpoint, change, outcome);
   }

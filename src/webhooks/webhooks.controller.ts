@@ -1,4 +1,3 @@
-import { ChannelRegistry } from '@dundun/messaging';
 import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
@@ -7,7 +6,7 @@ import { ListQuery, pageOf } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
-import { checkKinds } from './webhook-kinds.js';
+import { type CallerKinds, WebhookKinds } from './webhook-kinds.js';
 import { WebhookSender } from './webhook-sender.js';
 import {
   CreateWebhook,
@@ -28,6 +27,7 @@ function WebhookId(): ParameterDecorator {
   return Param('id', { transform: (value: string): string => value.toLowerCase() });
 }
 
+/** `caller` is that of a token; a controller for other credentials gives its own. */
 @Controller('ng/v1/webhooks')
 @Auth('api_token')
 @ApiTags('Webhooks')
@@ -35,16 +35,19 @@ export class WebhooksController {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
     private readonly sender: WebhookSender,
-    private readonly channels: ChannelRegistry,
+    private readonly kinds: WebhookKinds,
   ) {}
 
   @Get()
   @Operation('List webhooks', {
     answer: WebhookPage,
-    success: 'All webhooks of the account, on one page.',
+    success: 'All webhooks of the account whose kinds the token may have, on one page.',
   })
-  async listWebhooks(@AccountId() account: string): Promise<WebhookPage> {
-    const endpoints = await this.endpoints.list(account);
+  async listWebhooks(
+    @AccountId() account: string,
+    caller: CallerKinds = 'token',
+  ): Promise<WebhookPage> {
+    const endpoints = await this.endpoints.list(account, caller);
     return { data: endpoints.map(webhookOf), next_cursor: null };
   }
 
@@ -57,15 +60,20 @@ export class WebhooksController {
   async createWebhook(
     @AccountId() account: string,
     @JsonBody(CreateWebhook) { url, events }: CreateWebhook,
+    caller: CallerKinds = 'token',
   ): Promise<WebhookWithSecret> {
-    checkKinds(this.channels, events);
-    return webhookWithSecretOf(await this.endpoints.add(account, url, events));
+    this.kinds.check(events, caller);
+    return webhookWithSecretOf(await this.endpoints.add(account, url, events, undefined, caller));
   }
 
   @Get(':id')
   @Operation('Read a webhook', { answer: Webhook, success: 'The webhook.' })
-  async readWebhook(@AccountId() account: string, @WebhookId() id: string): Promise<Webhook> {
-    return webhookOf(await this.endpoints.get(account, id));
+  async readWebhook(
+    @AccountId() account: string,
+    @WebhookId() id: string,
+    caller: CallerKinds = 'token',
+  ): Promise<Webhook> {
+    return webhookOf(await this.endpoints.get(account, id, caller));
   }
 
   @Patch(':id')
@@ -78,9 +86,10 @@ export class WebhooksController {
     @AccountId() account: string,
     @WebhookId() id: string,
     @JsonBody(UpdateWebhook) change: UpdateWebhook,
+    caller: CallerKinds = 'token',
   ): Promise<Webhook> {
-    checkKinds(this.channels, change.events);
-    const endpoint = await this.endpoints.update(account, id, change);
+    this.kinds.check(change.events, caller);
+    const endpoint = await this.endpoints.update(account, id, change, undefined, caller);
     if (endpoint.disabledAt === null) this.sender.wake(endpoint.id);
     return webhookOf(endpoint);
   }
@@ -90,8 +99,12 @@ export class WebhooksController {
     status: 204,
     success: 'The webhook and its deliveries are deleted.',
   })
-  async deleteWebhook(@AccountId() account: string, @WebhookId() id: string): Promise<void> {
-    await this.endpoints.remove(account, id);
+  async deleteWebhook(
+    @AccountId() account: string,
+    @WebhookId() id: string,
+    caller: CallerKinds = 'token',
+  ): Promise<void> {
+    await this.endpoints.remove(account, id, undefined, caller);
   }
 
   @Post(':id/rotate-secret')
@@ -103,8 +116,9 @@ export class WebhooksController {
   async rotateWebhookSecret(
     @AccountId() account: string,
     @WebhookId() id: string,
+    caller: CallerKinds = 'token',
   ): Promise<WebhookWithSecret> {
-    return webhookWithSecretOf(await this.endpoints.rotateSecret(account, id));
+    return webhookWithSecretOf(await this.endpoints.rotateSecret(account, id, undefined, caller));
   }
 
   @Get(':id/attempts')
@@ -116,8 +130,9 @@ export class WebhooksController {
     @AccountId() account: string,
     @WebhookId() id: string,
     @ValidQuery(ListQuery) query: ListQuery,
+    caller: CallerKinds = 'token',
   ): Promise<WebhookAttemptPage> {
-    return pageOf(await this.endpoints.attempts(account, id, query), webhookAttemptOf);
+    return pageOf(await this.endpoints.attempts(account, id, query, caller), webhookAttemptOf);
   }
 
   @Post(':id/redeliver')
@@ -133,11 +148,10 @@ export class WebhooksController {
     @WebhookId() id: string,
     @JsonBody(RedeliverWebhook, { optional: true })
     { since, delivery_id }: RedeliverWebhook,
+    caller: CallerKinds = 'token',
   ): Promise<Redelivered> {
-    const redelivered = await this.endpoints.redeliver(account, id, {
-      deliveryId: delivery_id?.toLowerCase(),
-      since: parseTimestamp(since),
-    });
+    const wanted = { deliveryId: delivery_id?.toLowerCase(), since: parseTimestamp(since) };
+    const redelivered = await this.endpoints.redeliver(account, id, wanted, undefined, caller);
     if (redelivered > 0) this.sender.wake(id);
     return { redelivered };
   }

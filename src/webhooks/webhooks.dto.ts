@@ -38,7 +38,8 @@ function EventKinds(options: { readonly optional?: boolean } = {}): PropertyDeco
       items: { type: 'string' },
       minItems: 1,
       maxItems: MOST_EVENTS,
-      description: 'Kinds of callbacks that it receives; null: all of them.',
+      description:
+        'Kinds of callbacks that it receives; null: all that its maker may have. The API token may have all but `email.*`, a key with `email:webhooks` those, and with `whatsapp:read` also `whatsapp.*`.',
       examples: [['email.bounced', 'email.complained']],
       ...options,
     },

@@ -17,6 +17,7 @@ import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import { WebhookErasure } from './webhook-erasure.js';
 import { WebhookEvents } from './webhook-event.js';
+import { WebhookKinds } from './webhook-kinds.js';
 import { WEBHOOK_OPTIONS, webhookOptions } from './webhook-options.js';
 import { WebhookOutbox } from './webhook-outbox.js';
 import { WebhookOutboxListener, WebhookWakes } from './webhook-outbox.listener.js';
@@ -36,11 +37,19 @@ const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService, WebhookOutbox];
     WebhookErasure,
     { provide: MESSAGING_ERASURE_LISTENER, useExisting: WebhookErasure },
     WebhookEvents,
+    WebhookKinds,
     WebhookOutboxListener,
     { provide: MESSAGING_STATUS_LISTENER, useExisting: WebhookOutboxListener },
     { provide: MESSAGING_INBOUND_LISTENER, useExisting: WebhookOutboxListener },
   ],
-  exports: [WebhookEvents, WebhookOutboxListener, WEBHOOK_OPTIONS, AccountEvents, ...SERVICES],
+  exports: [
+    WebhookEvents,
+    WebhookKinds,
+    WebhookOutboxListener,
+    WEBHOOK_OPTIONS,
+    AccountEvents,
+    ...SERVICES,
+  ],
 })
 export class WebhookEndpointsModule {}
 

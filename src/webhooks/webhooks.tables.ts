@@ -1,5 +1,15 @@
-import { Column, Entity, Generated, Index, PrimaryColumn, Unique } from 'typeorm';
-import { tablesOf } from '../config/entity-tables.js';
+import {
+  Column,
+  Entity,
+  Generated,
+  Index,
+  type MigrationInterface,
+  PrimaryColumn,
+  type QueryRunner,
+  Unique,
+} from 'typeorm';
+import { columnsAdded, tablesOf } from '../config/entity-tables.js';
+import type { MadeFor } from './webhook-kinds.js';
 
 /** The value of a BIGINT column, which drivers return as text. */
 export function numberOf(value: string | number | null): number | null {
@@ -58,8 +68,11 @@ export class WebhookEndpointEntity {
   @Column('varchar', { name: 'previous_secrets', length: 512, nullable: true })
   previousSecrets: string | null = null;
   @Column({ ...OPTIONAL_BIGINT, name: 'previous_until' }) previousUntil: number | null = null;
-  /** JSON of the kinds of events that it receives; `null`: every kind. */
+  /** JSON of the kinds of events that it receives; `null`: every kind of `madeFor`. */
   @Column('simple-json', { nullable: true }) events: readonly string[] | null = null;
+  /** The kinds that the caller who chose `events` may have. */
+  @Column('varchar', { name: 'made_for', length: 16, default: 'kept' })
+  madeFor: MadeFor = 'all';
   @Column({ ...OPTIONAL_BIGINT, name: 'disabled_at' }) disabledAt: number | null = null;
   @Column('varchar', { name: 'disabled_reason', length: 16, nullable: true })
   disabledReason: DisabledReason | null = null;
@@ -97,6 +110,8 @@ export class WebhookDeliveryEntity {
   @Column('uuid', { name: 'endpoint_id' }) endpointId!: string;
   @Column({ name: 'message_id', length: 64 }) messageId!: string;
   @Column('int') sequence!: number;
+  /** The `type` of the callback. */
+  @Column('varchar', { length: 64, default: '' }) type!: string;
   /** The exact body; it never contains the message's text. */
   @Column('text') payload!: string;
   @Column({ ...BIGINT, name: 'created_at' }) createdAt!: number;
@@ -138,8 +153,41 @@ export const WEBHOOK_SECRETS = {
   previous: { ...SECRET, column: 'previous_secrets' },
 } as const;
 
-export const WEBHOOK_TABLES = tablesOf('Webhooks1700000002000', [
+/** Second text in quotes of `{"type":"…"`. */
+const FIRST_TYPE = {
+  postgres: `split_part(payload, '"', 4)`,
+  mysql: `substring_index(substring_index(payload, '"', 4), '"', -1)`,
+  sqlite: `substr(payload, 10, instr(substr(payload, 10), '"') - 1)`,
+} as const;
+
+/** Reads the types of callbacks that former versions wrote. */
+class WebhookTypesRead1790000001601 implements MigrationInterface {
+  readonly name = 'WebhookTypesRead1790000001601';
+
+  async up(runner: QueryRunner): Promise<void> {
+    const { type } = runner.dataSource.options;
+    const isMysql = type === 'mysql' || type === 'mariadb';
+    const read = isMysql ? FIRST_TYPE.mysql : FIRST_TYPE[type === 'postgres' ? type : 'sqlite'];
+    await runner.query(`UPDATE gateway_webhook_delivery SET type = ${read} WHERE type = ''`);
+  }
+
+  /** The column goes with the migration before. */
+  async down(): Promise<void> {}
+}
+
+const created = tablesOf('Webhooks1700000002000', [
   WebhookEndpointEntity,
   WebhookDeliveryEntity,
   WebhookAttemptEntity,
 ]);
+
+export const WEBHOOK_TABLES = {
+  ...created,
+  migrations: [
+    ...created.migrations,
+    // Present webhooks keep their events.
+    columnsAdded('WebhookMakers1790000001110', [[WebhookEndpointEntity, ['madeFor']]]),
+    columnsAdded('WebhookTypes1790000001600', [[WebhookDeliveryEntity, ['type']]]),
+    WebhookTypesRead1790000001601,
+  ],
+};

@@ -1,11 +1,9 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { DatabaseKind, TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { type ProbedGateway, Processes } from '../e2e/gateway/built-gateway.js';
 import { buildGateway } from '../support/builds.js';
+import { whileProbed } from './probes.js';
 
 /** `ATTACK=full`: one suite at a time, at its full size on every database. */
 const IS_FULL = process.env['ATTACK'] === 'full';
@@ -16,8 +14,7 @@ const IS_FULL = process.env['ATTACK'] === 'full';
  */
 const MOST_MS = IS_FULL ? 1_000 : Infinity;
 
-/** Milliseconds between two health checks, and how many there are at least. */
-const PAUSE = 20;
+/** Least number of health checks. */
 const LEAST_CHECKS = IS_FULL ? 50 : 10;
 
 /** Milliseconds after an attack within which its memory is free again, and bytes that may stay. */
@@ -34,11 +31,13 @@ export function pooledOn({ kind }: TestDatabase): number {
   return kind === 'sqlite' ? 0 : 20;
 }
 
-const PROBE = join(import.meta.dirname, 'health-probe.js');
-
 /** A gateway in a process of its own, as in production, with one account. */
 export class AttackedGateway {
   token = '';
+  /** Key of the account for emails. */
+  key = '';
+  accountId = '';
+  #settings: Record<string, string> = {};
   #gateway: ProbedGateway | undefined;
   readonly #processes = new Processes();
 
@@ -52,8 +51,12 @@ export class AttackedGateway {
     const made = JSON.parse((await this.#processes.dundun(create, settings)).stdout) as {
       account_id: string;
       api_token: string;
+      api_key: string;
     };
     this.token = made.api_token;
+    this.key = made.api_key;
+    this.accountId = made.account_id;
+    this.#settings = settings;
     const sender = ['sender', 'add', '--account', made.account_id, '--sender', 'ACME', '--json'];
     await this.#processes.dundun(sender, settings);
     this.#gateway = await this.#processes.probedGateway(settings);
@@ -64,6 +67,12 @@ export class AttackedGateway {
     }
     await this.running.rest();
     this.#idle = await this.#resident();
+  }
+
+  /** What a command of the operator prints, with `--json`. */
+  async dundun(...words: string[]): Promise<Record<string, string>> {
+    const { stdout } = await this.#processes.dundun([...words, '--json'], this.#settings);
+    return JSON.parse(stdout) as Record<string, string>;
   }
 
   destroy(): Promise<void> {
@@ -110,28 +119,12 @@ export class AttackedGateway {
    * @throws where one of them fails or takes too long
    */
   async whileHealthy<T>(attack: () => Promise<T>): Promise<T> {
-    const given = [`${this.url}/health/live`, String(PAUSE), String(LEAST_CHECKS)];
-    const probe = fork(PROBE, given, { execArgv: [], silent: true });
-    let errors = '';
-    probe.stderr?.setEncoding('utf8').on('data', (text: string) => (errors += text));
-    const told = once(probe, 'message');
-    const died = once(probe, 'close').then(([code, signal]) => {
-      throw new Error(`the health checks ended with ${String(code ?? signal)}: ${errors}`);
-    });
-    died.catch(() => undefined);
-    try {
-      const result = await Promise.race([attack(), died]);
-      probe.send('end', () => undefined);
-      const [{ slowest, error }] = (await Promise.race([told, died])) as [
-        { slowest: number; error?: string },
-      ];
-      if (IS_FULL) process.stdout.write(`slowest health check: ${Math.round(slowest)} ms\n`);
-      if (error !== undefined) throw new Error(error);
-      if (slowest > MOST_MS) throw new Error(`a health check took ${slowest} ms, not ${MOST_MS}`);
-      return result;
-    } finally {
-      probe.kill('SIGKILL');
-    }
+    const health = { name: 'health', url: `${this.url}/health/live` };
+    const { result, times } = await whileProbed([health], LEAST_CHECKS, attack);
+    const slowest = times['health']?.at(-1) ?? Infinity;
+    if (IS_FULL) process.stdout.write(`slowest health check: ${Math.round(slowest)} ms\n`);
+    if (slowest > MOST_MS) throw new Error(`a health check took ${slowest} ms, not ${MOST_MS}`);
+    return result;
   }
 
   /** Waits until the process has little more memory than when idle. @throws after ten seconds */

@@ -180,8 +180,8 @@ describeEachDatabase(
       expect(Number(limited?.[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
       const told = gateway.running.output.split('\n').filter((line) => /"level":"warn"/.test(line));
       expect(told.filter((line) => /callback/i.test(line)).length).toBeLessThanOrEqual(3);
-      // Verified, since it has no body.
-      expect((await fetch(gateway.url + CALLBACKS)).status).toBe(429);
+      // A provider's check of the address, which has no body and changes nothing, needs no signature.
+      expect((await fetch(gateway.url + CALLBACKS)).status).toBe(200);
 
       await connect(1);
       await clients[0]?.write(post(CALLBACKS, '', '', MiB));

@@ -107,8 +107,8 @@ export async function audit(
   };
 }
 
-/** Lists that must be empty after every fault. */
-export const AGREED = {
+/** Lists that must be empty after every fault, with that of the order of each lane. */
+export const ORDERED = {
   forgotten: [],
   repeatedBatches: [],
   unfinished: [],
@@ -118,4 +118,5 @@ export const AGREED = {
   unintended: [],
   misreferenced: [],
   conflicting: [],
-} satisfies Partial<Findings>;
+  passed: [],
+} satisfies Partial<Findings> & { readonly passed: readonly string[] };

@@ -5,8 +5,15 @@ import { App } from './app.js';
 import { Callers } from './callers.js';
 import { CompiledSources } from './compiled-sources.js';
 import { type Findings, audit } from './audit.js';
+import { LaneOrders } from './order.js';
 import { seedOf } from './processes/chance.js';
-import type { AppEvent, AppSettings, Arming, Send } from './processes/protocol.js';
+import {
+  type AppEvent,
+  type AppSettings,
+  type Arming,
+  type BookEntry,
+  type Send,
+} from './processes/protocol.js';
 import { Seed } from './seed.js';
 import { type Found, until } from './until.js';
 import { Upstream } from './upstream.js';
@@ -16,6 +23,8 @@ export interface ClusterSettings extends Pick<
   'database' | 'honoursKeys' | 'redis' | 'channel' | 'redials'
 > {
   readonly replicas: number;
+  /** A second upstream gets what the first refuses. @default false */
+  readonly failover?: boolean;
   readonly options?: Partial<AppSettings['options']>;
 }
 
@@ -43,6 +52,7 @@ const ENDED = 5;
 export class Cluster {
   readonly callers = new Callers();
   readonly starts: Start[] = [];
+  readonly #orders = new LaneOrders();
   readonly #apps = new Set<App>();
   readonly #adding = new Set<Promise<App>>();
   #count = 0;
@@ -56,6 +66,7 @@ export class Cluster {
   private constructor(
     private readonly sources: CompiledSources,
     readonly upstream: Upstream,
+    readonly next: Upstream | undefined,
     private readonly settings: ClusterSettings,
     private readonly store: DataSource,
     readonly seed: Seed,
@@ -67,7 +78,11 @@ export class Cluster {
     const script = sources.path('upstream.process.js');
     const upstream = await Upstream.start(script, seedOf(seed.value, 'upstream'));
     await upstream.set({ honoursKeys: settings.honoursKeys });
-    const cluster = new Cluster(sources, upstream, settings, store, seed);
+    const next = settings.failover
+      ? await Upstream.start(script, seedOf(seed.value, 'next upstream'))
+      : undefined;
+    await next?.set({ honoursKeys: settings.honoursKeys });
+    const cluster = new Cluster(sources, upstream, next, settings, store, seed);
     process.stdout.write(`chaos: ${cluster.replay}\n`);
     try {
       // The first replica creates the tables; rows of an earlier cluster are ignored.
@@ -102,6 +117,7 @@ export class Cluster {
     await Promise.allSettled(this.#adding);
     await Promise.all(this.apps.map((app) => app.end()));
     await this.upstream.stop();
+    await this.next?.stop();
   }
 
   /** Makes `count` messages' worth of sends, some of them to several recipients, on two lanes. */
@@ -206,9 +222,16 @@ export class Cluster {
     return Number(open) === 0;
   }
 
-  async audit(): Promise<Findings> {
-    const { upstream, callers } = this;
-    return audit(this.store, await upstream.book(), callers.accepted, await upstream.refused());
+  async audit(): Promise<Findings & { readonly passed: readonly string[] }> {
+    const { upstream, callers, store } = this;
+    const book = await this.book();
+    const findings = await audit(store, book, callers.accepted, await upstream.refused());
+    return { ...findings, passed: await this.#orders.passed(store) };
+  }
+
+  /** The acceptances of all upstreams. */
+  async book(): Promise<BookEntry[]> {
+    return [...(await this.upstream.book()), ...((await this.next?.book()) ?? [])];
   }
 
   #add(): Promise<App> {
@@ -222,7 +245,7 @@ export class Cluster {
   }
 
   async #start(): Promise<App> {
-    const { replicas: _, options, ...settings } = this.settings;
+    const { replicas: _, failover: __, options, ...settings } = this.settings;
     // Without keys, a lane lost by a stall of the machine leaves unknown messages.
     const lease = settings.honoursKeys ? '2s' : '6s';
     const app = await App.start(
@@ -231,6 +254,7 @@ export class Cluster {
         ...settings,
         seed: seedOf(this.seed.value, `app ${++this.#started}`),
         upstream: this.upstream.url,
+        ...(this.next && { next: this.next.url }),
         options: { lease, backoff: '50ms', concurrency: 4, ...options },
       },
       (event, from) => this.#hear(event, from),
@@ -242,6 +266,7 @@ export class Cluster {
 
   #ended(app: App, signal: string | null): void {
     const unanswered = this.callers.unanswered(app);
+    this.#orders.died(app);
     if (!this.#apps.delete(app) || signal !== 'SIGKILL' || this.#stopped) return;
     this.kills++;
     void this.#add().then((next) => {
@@ -253,6 +278,7 @@ export class Cluster {
     if (event.event === 'blocked') this.blocks++;
     if (event.event === 'starting')
       this.starts.push({ key: event.key, messages: event.messages, at: event.at, by: from });
+    this.#orders.hear(event, from);
     this.callers.hear(event, from);
   }
 

@@ -25,8 +25,6 @@ describeUnless(
       const source = await new DataSource(dataSourceOptions(url)).initialize();
       await source.query('PRAGMA journal_mode = WAL');
       await source.query('CREATE TABLE kept (value INTEGER)');
-      // A caller's transaction begins with it.
-      await source.query('CREATE TABLE messaging_lane (lane_key TEXT, fence INTEGER)');
       // The last connection to close deletes the log; the next one creates a new log.
       await source.destroy();
       const sources = await CompiledSources.make();

@@ -38,8 +38,9 @@ describeEachDatabase(
       return batch.killedAt(KILLS);
     }
 
-    /** Every recipient has its message, and every copy the Message-ID of its message. */
-    function expectNoneLost({ id, recipients, rows, copies }: KilledBatch): void {
+    /** Every recipient has its message, in order, and every copy the Message-ID of its message. */
+    function expectNoneLost({ id, recipients, rows, copies, passed }: KilledBatch): void {
+      expect(passed).toEqual([]);
       expect(rows.map(({ recipient }) => recipient).toSorted()).toEqual(recipients.toSorted());
       const given = rows.flatMap(({ recipient, position }) =>
         (copies.get(recipient) ?? []).map(({ messageId }) => [messageId, position] as const),

@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { App } from './app.js';
 import type { CompiledSources } from './compiled-sources.js';
+import { LaneOrders } from './order.js';
 import { MailBook } from './mail-book.js';
 import { seedOf } from './processes/chance.js';
 import type { MailAppSettings, MailEntry } from './processes/mail-protocol.js';
@@ -29,11 +30,14 @@ export interface KilledBatch {
   readonly copies: ReadonlyMap<string, readonly MailEntry[]>;
   /** Submissions without an outcome when a process died. */
   readonly interrupted: ReadonlySet<string>;
+  /** Emails that others have passed without a documented reason. */
+  readonly passed: readonly string[];
 }
 
 /** One batch of emails, and the processes that send it and are killed one after the other. */
 export class MailBatch {
   readonly #seed = new Seed();
+  readonly #orders = new LaneOrders();
   #app: App | undefined;
   #book: MailBook | undefined;
 
@@ -95,7 +99,8 @@ export class MailBatch {
     const copies = new Map<string, MailEntry[]>();
     for (const entry of await book.entries())
       copies.set(entry.to, [...(copies.get(entry.to) ?? []), entry]);
-    return { id, recipients: to, rows: await this.#rows(id), copies, interrupted };
+    const passed = await this.#orders.passed(this.store);
+    return { id, recipients: to, rows: await this.#rows(id), copies, interrupted, passed };
   }
 
   async #start(book: MailBook): Promise<{ readonly app: App; readonly accepted: Promise<string> }> {
@@ -114,9 +119,13 @@ export class MailBatch {
         relay: book.url,
         concurrency: CONCURRENCY,
       },
-      (event) => said.answer?.(event),
+      (event, from) => {
+        said.answer?.(event);
+        this.#orders.hear(event, from);
+      },
     );
     this.#app = app;
+    void app.ended.then(() => this.#orders.died(app));
     return { app, accepted };
   }
 

@@ -6,6 +6,7 @@ import type { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../support/databases.js';
 import { App } from './app.js';
 import { CompiledSources } from './compiled-sources.js';
+import { LaneOrders } from './order.js';
 import type { Point } from './processes/protocol.js';
 import { shareOf } from './short-form.js';
 import { until } from './until.js';
@@ -41,15 +42,17 @@ describeEachDatabase('kill -9 between the steps of notifications', (database) =>
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('each notification falls back once, and arrives', async () => {
+  it('each notification falls back once and arrives, and each lane keeps its order', async () => {
     const book = join(directory, 'book');
+    const lanes = new LaneOrders();
     const start = async () => {
-      app = await App.start(
+      const started = await App.start(
         sources.path('notification-app.process.js'),
         { database: database.url, book },
-        () => undefined,
+        (event, from) => lanes.hear(event, from),
       );
-      return app;
+      void started.ended.then(() => lanes.died(started));
+      return (app = started);
     };
     const sends = Array.from({ length: NOTIFICATIONS }, (_, n) => ({
       key: `notification-${n}`,
@@ -94,6 +97,7 @@ describeEachDatabase('kill -9 between the steps of notifications', (database) =>
       'SELECT count(*) AS count FROM messaging_batch',
     );
     expect(Number(batches?.count)).toBe(2 * NOTIFICATIONS);
+    expect(await lanes.passed(store)).toEqual([]);
     for (const { steps } of await rows())
       expect(JSON.parse(steps)).toMatchObject([
         { channel: 'voice', status: 'rejected' },

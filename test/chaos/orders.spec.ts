@@ -5,6 +5,7 @@ import { STATUS_RANK } from '../../libs/messaging/src/message/status.js';
 import { describeEachDatabase } from '../support/databases.js';
 import { App } from './app.js';
 import { CompiledSources } from './compiled-sources.js';
+import { LaneOrders } from './order.js';
 import { POINTS, type Point } from './processes/protocol.js';
 import { shareOf } from './short-form.js';
 import { until } from './until.js';
@@ -41,14 +42,18 @@ describeEachDatabase('kill -9 while orders leave', (database) => {
     await operator?.stop();
   });
 
+  const lanes = new LaneOrders();
   const startApp = async (url: string) => {
     app = await App.start(
       sources.path('order-app.process.js'),
       { database: database.url, operator: url },
-      ({ event }) => {
-        if (event === 'starting') starts++;
+      (event, from) => {
+        if (event.event === 'starting') starts++;
+        lanes.hear(event, from);
       },
     );
+    const started = app;
+    void started.ended.then(() => lanes.died(started));
     return app;
   };
   const rows = (run: string) =>
@@ -94,6 +99,7 @@ describeEachDatabase('kill -9 while orders leave', (database) => {
     expect(wrong).toEqual([]);
     const statuses = new Set(all.map(({ status }) => Number(status)));
     expect([...statuses].filter((one) => ![30, 90].includes(one))).toEqual([]);
+    expect(await lanes.passed(store)).toEqual([]);
     return book.length;
   };
 

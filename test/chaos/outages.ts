@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { describeUnless } from '../support/servers.js';
-import { AGREED } from './audit.js';
+import { ORDERED } from './audit.js';
 import { Cluster } from './cluster.js';
 
 /** A database server of one suite alone. */
@@ -53,7 +53,7 @@ export function outages(servers: PrivateServers): void {
       await server?.remove();
     });
 
-    const agreed = { ...AGREED, unknown: [] };
+    const agreed = { ...ORDERED, unknown: [] };
     const findings = async () => {
       await cluster.finished();
       return cluster.audit();

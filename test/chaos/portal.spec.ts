@@ -10,8 +10,9 @@ import { Browser } from '../support/browser.js';
 import { describeEachDatabase } from '../support/databases.js';
 import { freePort } from '../support/free-port.js';
 import { describeWithServer } from '../support/servers.js';
-import { AGREED, audit } from './audit.js';
+import { audit, ORDERED } from './audit.js';
 import { CompiledSources } from './compiled-sources.js';
+import { LaneOrders } from './order.js';
 import { seedOf } from './processes/chance.js';
 import { Seed } from './seed.js';
 import { until } from './until.js';
@@ -45,7 +46,7 @@ describeWithServer('chromium', 'with pages of the portal open', () => {
         await upstream?.stop();
       });
 
-      it('kill -9 of the gateway loses and doubles no message, and the pages catch up without a reload', async () => {
+      it('kill -9 of the gateway loses and doubles no message, each lane keeps its order, and the pages catch up without a reload', async () => {
         processes = new Processes();
         const seed = new Seed();
         seed.begin('portal');
@@ -61,7 +62,11 @@ describeWithServer('chromium', 'with pages of the portal open', () => {
           CARRIER_TOKEN: newSecret('api_token'),
           CARRIER_CALLBACK_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
         };
-        let gateway: RunningGateway = await processes.gateway(settings);
+        const lanes = new LaneOrders();
+        const requests = sources.path('gateway-requests.process.js');
+        const startGateway = () =>
+          processes.gatewayWith(requests, settings, (child) => lanes.follow(child));
+        let gateway: RunningGateway = await startGateway();
         const { url } = gateway;
         const [, token = ''] = await gateway.told(/(tok_\w+)/);
         const [link] = await gateway.told(/http\S+\/portal\/setup#code=[\w-]{43}/);
@@ -87,19 +92,22 @@ describeWithServer('chromium', 'with pages of the portal open', () => {
 
         const accepted: string[] = [];
         const send = async (n: number): Promise<void> => {
+          const key = `chaos-${n}`;
+          lanes.calling(key);
           for (;;) {
             const answer = await fetch(`${url}/ng/v1/sendsms`, {
               method: 'POST',
               headers: {
                 authorization: `Bearer ${token}`,
                 'content-type': 'application/json',
-                'idempotency-key': `chaos-${n}`,
+                'idempotency-key': key,
               },
               body: JSON.stringify({ from: 'ACME', to: [`23480${10_000_000 + n}`], body: 'Chaos' }),
             }).catch(() => undefined);
             const body = (await answer?.json().catch(() => ({}))) as { reference_id?: string };
             if (answer?.ok && body.reference_id) {
               accepted.push(body.reference_id);
+              lanes.accepted(key, body.reference_id);
               return;
             }
             await pause(50);
@@ -117,7 +125,7 @@ describeWithServer('chromium', 'with pages of the portal open', () => {
           await until(enough, 60_000, 'sends are accepted');
           await pause(seed.below(100));
           await gateway.stop('SIGKILL');
-          gateway = await processes.gateway(settings);
+          gateway = await startGateway();
         }
         await Promise.all(sending);
         const store = await database.open();
@@ -131,7 +139,8 @@ describeWithServer('chromium', 'with pages of the portal open', () => {
 
         const book = await upstream.book();
         const findings = await audit(store, book, new Map(), await upstream.refused());
-        expect(findings).toMatchObject({ ...AGREED, unknown: [], messages });
+        const passed = await lanes.passed(store);
+        expect({ ...findings, passed }).toMatchObject({ ...ORDERED, unknown: [], messages });
         expect(new Set(accepted).size).toBe(messages);
         const known = (await store.query('SELECT id FROM messaging_batch')) as { id: string }[];
         expect(known.map(({ id }) => id).toSorted()).toEqual(accepted.toSorted());

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { type DatabaseKind, describeEachDatabase } from '../support/databases.js';
-import { AGREED } from './audit.js';
+import { ORDERED } from './audit.js';
 import { Cluster } from './cluster.js';
 import type { Point } from './processes/protocol.js';
 import { faultAt } from './fault-at.js';
@@ -57,7 +57,7 @@ export function randomFaults(kind: DatabaseKind, replicas: number): void {
           await start(honoursKeys);
           await injectFaults('SIGKILL', kills);
           const findings = await cluster.audit();
-          expect(findings).toMatchObject(AGREED);
+          expect(findings).toMatchObject(ORDERED);
           expect(cluster.callers.refused).toEqual([]);
           expect(cluster.kills).toBe(kills);
           // Each kill interrupts the in-flight and intended submissions of two lanes.
@@ -69,7 +69,7 @@ export function randomFaults(kind: DatabaseKind, replicas: number): void {
       it('no message is lost or doubled when the event loop blocks for longer than the lease', async () => {
         await start(true);
         await injectFaults('block', blocks);
-        expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });
+        expect(await cluster.audit()).toMatchObject({ ...ORDERED, unknown: [] });
         expect(cluster.callers.refused).toEqual([]);
       });
 
@@ -82,7 +82,7 @@ export function randomFaults(kind: DatabaseKind, replicas: number): void {
           await injected.sending;
           await cluster.finished();
           await cluster.shutDown();
-          expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });
+          expect(await cluster.audit()).toMatchObject({ ...ORDERED, unknown: [] });
           expect(cluster.callers.refused).toEqual([]);
         },
       );

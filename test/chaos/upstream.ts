@@ -2,6 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { BookEntry, Faults, Outage } from './processes/protocol.js';
 
+interface Refusals {
+  readonly keys: string[];
+  readonly wrong: number;
+  readonly throttles: number;
+}
+
 /** The process that keeps the book. */
 export class Upstream {
   readonly #held: string[] = [];
@@ -42,8 +48,13 @@ export class Upstream {
     return (await this.#refusals()).wrong;
   }
 
-  async #refusals(): Promise<{ readonly keys: string[]; readonly wrong: number }> {
-    return (await (await fetch(`${this.url}/refused`)).json()) as { keys: string[]; wrong: number };
+  /** Number of requests refused with 429 by {@link Faults.throttled} so far. */
+  async throttles(): Promise<number> {
+    return (await this.#refusals()).throttles;
+  }
+
+  async #refusals(): Promise<Refusals> {
+    return (await (await fetch(`${this.url}/refused`)).json()) as Refusals;
   }
 
   async set(faults: Partial<Faults>): Promise<void> {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describeEachDatabase } from '../support/databases.js';
 import { CompiledSources } from './compiled-sources.js';
+import { LaneOrders } from './order.js';
 import { Upstream } from './upstream.js';
 
 describeEachDatabase('a worker process without an HTTP server', (database) => {
@@ -17,17 +18,21 @@ describeEachDatabase('a worker process without an HTTP server', (database) => {
   it.each([
     ['its own handler closes the app: nothing keeps it alive', 'own', [0, null]],
     ['Nest’s shutdown hooks: they end, and the signal ends it', 'nest', [null, 'SIGTERM']],
-  ])('a worker without an HTTP server ends on SIGTERM (%s)', async (_, hooks, end) => {
+  ])('a worker without a server keeps order and ends on SIGTERM (%s)', async (_, hooks, end) => {
     const script = sources.path('worker.process.js');
     const worker = spawn(process.execPath, [script, database.url, upstream.url, hooks], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      // Without a listener to messages, the channel keeps no process alive.
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
+    const lanes = new LaneOrders();
+    lanes.follow(worker);
     const exited = once(worker, 'exit');
     try {
-      const [said] = (await once(worker.stdout, 'data')) as [Buffer];
+      const [said] = (await once(worker.stdout!, 'data')) as [Buffer];
       expect(said.toString()).toBe('sent\n');
       worker.kill('SIGTERM');
       expect(await exited).toEqual(end);
+      expect(await lanes.passed(await database.open())).toEqual([]);
     } finally {
       worker.kill('SIGKILL');
     }

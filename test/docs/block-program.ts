@@ -1,15 +1,21 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { type Block, ROOT } from './markdown-blocks.js';
 
+const LIBRARY = JSON.parse(readFileSync(join(ROOT, 'libs/messaging/package.json'), 'utf8')) as {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, string | { readonly import?: object }>>;
+};
+
+/** The entries of the library that have both forms: `@dundun/messaging`, `@dundun/messaging/twilio`, … */
+const LIBRARY_ENTRIES = Object.entries(LIBRARY.exports)
+  .filter(([, target]) => typeof target === 'object' && target.import)
+  .map(([entry]) => LIBRARY.name + entry.slice('.'.length));
+
 /** Packages whose exports a block without imports may use. */
 const PACKAGES = [
-  '@dundun/messaging',
-  '@dundun/messaging/bullmq',
-  '@dundun/messaging/queue',
-  '@dundun/messaging/smtp',
-  '@dundun/messaging/terminus',
-  '@dundun/messaging/testing',
+  ...LIBRARY_ENTRIES,
   '@dundun/dashboard',
   '@dundun/smpp',
   '@nestjs/common',
@@ -21,6 +27,7 @@ const PACKAGES = [
 ];
 const FOLDER = join(ROOT, 'test/docs');
 const EXPORTS = join(FOLDER, 'exports-of-packages.d.ts');
+const IMPORTS = join(FOLDER, 'imports-of-packages.ts');
 
 /** Errors of the compiler in blocks, each as `docs/email.md:12: text`. All blocks are one program. */
 export function errorsIn(blocks: readonly Block[]): string[] {
@@ -33,13 +40,14 @@ export function errorsIn(blocks: readonly Block[]): string[] {
     blocks.map((block, n) => [join(FOLDER, `block-${n}.ts`), { block, ...sourceOf(block.code) }]),
   );
   const texts = new Map([...files].map(([name, { text }]) => [name, text]));
+  texts.set(IMPORTS, PACKAGES.map((name) => `import '${name}';`).join('\n'));
   const host = ts.createCompilerHost(options);
   const readFile = host.readFile.bind(host);
   const fileExists = host.fileExists.bind(host);
   host.readFile = (name) => texts.get(name) ?? readFile(name);
   host.fileExists = (name) => texts.has(name) || fileExists(name);
   const names = [...files.keys(), join(FOLDER, 'names-in-blocks.ts')];
-  texts.set(EXPORTS, exportsOf(ts.createProgram(names, options, host)));
+  texts.set(EXPORTS, exportsOf(ts.createProgram([...names, IMPORTS], options, host)));
   const program = ts.createProgram([...names, EXPORTS], options, host);
   return [...files].flatMap(([name, { block, before }]) => {
     const file = program.getSourceFile(name);
@@ -79,11 +87,10 @@ export function parses(text: string): boolean {
 function exportsOf(program: ts.Program): string {
   const checker = program.getTypeChecker();
   const lines = new Map<string, string>();
-  const anchor = program.getSourceFile(join(FOLDER, 'names-in-blocks.ts'));
   for (const name of PACKAGES) {
     const { resolvedModule } = ts.resolveModuleName(
       name,
-      anchor?.fileName ?? '',
+      IMPORTS,
       program.getCompilerOptions(),
       ts.sys,
       undefined,

@@ -1,8 +1,20 @@
 import * as dashboard from '@dundun/dashboard';
 import * as messaging from '@dundun/messaging';
+import * as africasTalking from '@dundun/messaging/africas-talking';
+import * as clickatell from '@dundun/messaging/clickatell';
+import * as infobip from '@dundun/messaging/infobip';
+import * as kannel from '@dundun/messaging/kannel';
+import * as migrations from '@dundun/messaging/migrations';
+import * as operations from '@dundun/messaging/operations';
+import * as ports from '@dundun/messaging/ports';
+import * as plivo from '@dundun/messaging/plivo';
+import * as reloadly from '@dundun/messaging/reloadly';
 import * as smtp from '@dundun/messaging/smtp';
+import * as termii from '@dundun/messaging/termii';
 import * as terminus from '@dundun/messaging/terminus';
 import * as testing from '@dundun/messaging/testing';
+import * as twilio from '@dundun/messaging/twilio';
+import * as vonage from '@dundun/messaging/vonage';
 import * as whatsAppCloud from '@dundun/messaging/whatsapp-cloud';
 import { expect, jest } from '@jest/globals';
 import * as common from '@nestjs/common';
@@ -20,9 +32,21 @@ import { parses } from './block-program.js';
 const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/dashboard': dashboard,
   '@dundun/messaging': messaging,
+  '@dundun/messaging/africas-talking': africasTalking,
+  '@dundun/messaging/clickatell': clickatell,
+  '@dundun/messaging/infobip': infobip,
+  '@dundun/messaging/kannel': kannel,
+  '@dundun/messaging/migrations': migrations,
+  '@dundun/messaging/operations': operations,
+  '@dundun/messaging/ports': ports,
+  '@dundun/messaging/plivo': plivo,
+  '@dundun/messaging/reloadly': reloadly,
   '@dundun/messaging/smtp': smtp,
+  '@dundun/messaging/termii': termii,
   '@dundun/messaging/terminus': terminus,
   '@dundun/messaging/testing': testing,
+  '@dundun/messaging/twilio': twilio,
+  '@dundun/messaging/vonage': vonage,
   '@dundun/messaging/whatsapp-cloud': whatsAppCloud,
   '@nestjs/common': common,
   '@nestjs/core': core,

@@ -1,4 +1,6 @@
 import * as messaging from '@dundun/messaging';
+import * as operations from '@dundun/messaging/operations';
+import * as ports from '@dundun/messaging/ports';
 import {
   messagingMatchers,
   MessagingTester,
@@ -48,8 +50,8 @@ function servicesOf(app: common.INestApplicationContext) {
     whatsApp: of(messaging.WhatsAppService),
     email: of(messaging.EmailService),
     voice: of(messaging.VoiceService),
-    holds: of(messaging.HoldsService),
-    operations: of(messaging.MessagingOperations),
+    holds: of(operations.HoldsService),
+    operations: of(operations.MessagingOperations),
     notifications: of(messaging.NotificationService),
     verification: of(messaging.VerificationService),
     messaging: of(messaging.MessagingService),
@@ -59,7 +61,7 @@ function servicesOf(app: common.INestApplicationContext) {
 /** A message that failed as `blocked`, one that is unknown, and an open conversation. */
 async function failedAndUnknown(app: common.INestApplicationContext) {
   const { sms, email, contacts } = servicesOf(app);
-  const [transport] = app.get(messaging.MESSAGE_TRANSPORTS, { strict: false }).values();
+  const [transport] = app.get(ports.MESSAGE_TRANSPORTS, { strict: false }).values();
   const simulator = messaging.simulatorOf(transport);
   const to = '2348012349906';
   const { id } = await sms.send({ from: 'ACME', to, body: 'Hello' });
@@ -168,7 +170,7 @@ describe('a block that is no whole program', () => {
     async (_, block) => {
       await expect(runAndBoot(block)).resolves.toBeUndefined();
       // A block drains every lane, and one opts the person out.
-      await app.get(messaging.MessagingOperations).resumeLane('*');
+      await app.get(operations.MessagingOperations).resumeLane('*');
       const again = { channel: 'sms', source: 'next block' } as const;
       await app.get(messaging.ContactsService).optIn('2348012345678', again);
     },

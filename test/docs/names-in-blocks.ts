@@ -1,37 +1,9 @@
-import type * as dashboard from '@dundun/dashboard';
 import type * as messaging from '@dundun/messaging';
-import type * as bullmq from '@dundun/messaging/bullmq';
-import type * as queue from '@dundun/messaging/queue';
-import type * as smtp from '@dundun/messaging/smtp';
-import type * as terminus from '@dundun/messaging/terminus';
+import type * as operationsEntry from '@dundun/messaging/operations';
 import type * as testing from '@dundun/messaging/testing';
-import type * as smpp from '@dundun/smpp';
 import type * as jestGlobals from '@jest/globals';
 import type * as common from '@nestjs/common';
-import type * as core from '@nestjs/core';
-import type * as events from '@nestjs/event-emitter';
-import type * as nestTerminus from '@nestjs/terminus';
-import type * as nestTesting from '@nestjs/testing';
-import type * as nestTypeOrm from '@nestjs/typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
-
-/** The packages of the program, for block-program.ts. */
-export type Packages = [
-  typeof dashboard,
-  typeof messaging,
-  typeof bullmq,
-  typeof queue,
-  typeof smtp,
-  typeof terminus,
-  typeof testing,
-  typeof smpp,
-  typeof common,
-  typeof core,
-  typeof events,
-  typeof nestTerminus,
-  typeof nestTesting,
-  typeof nestTypeOrm,
-];
 
 /** Names that blocks use without declaring them: services that an app injects, and values of its own. */
 declare global {
@@ -40,8 +12,8 @@ declare global {
   const whatsApp: messaging.WhatsAppService;
   const email: messaging.EmailService;
   const voice: messaging.VoiceService;
-  const holds: messaging.HoldsService;
-  const operations: messaging.MessagingOperations;
+  const holds: operationsEntry.HoldsService;
+  const operations: operationsEntry.MessagingOperations;
   /** In blocks about tests, the tester. */
   const messaging: messaging.MessagingService & testing.MessagingTester;
   const verification: messaging.VerificationService;
@@ -78,7 +50,11 @@ declare global {
     constructor(sms?: messaging.SmsService);
     ship(phone: string): Promise<string>;
   }
-  const Order: common.Type;
+  class Order {
+    id: number;
+    phone: string;
+  }
+  function charge(order: Order): Promise<void>;
   const receipt: messaging.Receipt;
   const jest: typeof jestGlobals.jest;
   const AdminGuard: common.Type<common.CanActivate>;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,8 +22,16 @@ const tsc = (...args: string[]): Promise<{ stdout: string }> =>
     throw new Error((error as { stdout: string }).stdout, { cause: error });
   });
 
+/** Entries of providers that need no package of their own. */
+const PROVIDERS = readdirSync(join(root, 'libs/messaging/src/providers'), { withFileTypes: true })
+  .filter(({ name, parentPath }) => existsSync(join(parentPath, name, 'index.ts')))
+  .map(({ name }) => name)
+  .filter((name) => name !== 'smpp' && name !== 'smtp');
+
 describe('the library as it is published', () => {
   let data: string;
+  /** A script that makes optional packages absent. */
+  let absent: string;
 
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'dundun-nest11-'));
@@ -40,6 +49,16 @@ describe('the library as it is published', () => {
     await node(['libs/messaging/bundle.js', compiled, join(installed, 'dist/package')]);
     await cp(join(root, 'libs/messaging/package.json'), join(installed, 'package.json'));
     await tsc('-p', 'test/nest11');
+    absent = join(data, 'absent.cjs');
+    await writeFile(
+      absent,
+      `const Module = require('node:module');
+       const resolve = Module._resolveFilename;
+       Module._resolveFilename = (name, ...rest) => {
+         if (/^(bullmq|ioredis|node-sqlite3-wasm|@dundun\\/smpp|@nestjs\\/terminus|@opentelemetry\\/api|(nodemailer|html-to-text|postal-mime|smtp-server)\\b.*)$/.test(name)) throw new Error(name + ' is not installed');
+         return resolve(name, ...rest);
+       };`,
+    );
     // Two compilations.
   });
 
@@ -59,16 +78,6 @@ describe('the library as it is published', () => {
   });
 
   it('the packed library loads without its optional peers unless what needs them is imported', async () => {
-    const absent = join(data, 'absent.cjs');
-    await writeFile(
-      absent,
-      `const Module = require('node:module');
-       const resolve = Module._resolveFilename;
-       Module._resolveFilename = (name, ...rest) => {
-         if (/^(bullmq|ioredis|node-sqlite3-wasm|@dundun\\/smpp|(nodemailer|html-to-text|postal-mime|smtp-server)\\b.*)$/.test(name)) throw new Error(name + ' is not installed');
-         return resolve(name, ...rest);
-       };`,
-    );
     const main = join(data, 'main.mjs');
     await writeFile(
       main,
@@ -86,7 +95,36 @@ describe('the library as it is published', () => {
       '@dundun/smpp is not installed',
     ]);
   });
-  it.each(['index', 'bullmq', 'queue', 'smtp', 'terminus', 'testing'])(
+
+  it.each(PROVIDERS)(
+    'an app that imports the provider %s loads no other and no optional package',
+    async (name) => {
+      const main = join(data, `only-${name}.mjs`);
+      await writeFile(
+        main,
+        `import { createRequire } from 'node:module';
+         await import(${JSON.stringify(entry('index.js'))});
+         await import(${JSON.stringify(entry(`${name}.js`))});
+         console.log(JSON.stringify(Object.keys(createRequire(import.meta.url).cache)));`,
+      );
+      const { stdout } = await node(['--require', absent, main]);
+      const code = await Promise.all(
+        (JSON.parse(stdout) as string[])
+          .filter((file) => file.startsWith(join(installed, 'dist/package/code')))
+          .map((file) => readFile(file, 'utf8')),
+      );
+      const loaded = await Promise.all(
+        PROVIDERS.map(async (provider) => {
+          const exported = await readFile(join(installed, `dist/package/${provider}.js`), 'utf8');
+          const names = /export const \{([^}]*)\}/.exec(exported)?.[1]?.match(/\w+/g) ?? [];
+          return names.filter((one) => code.some((text) => text.includes(`function ${one}(`)));
+        }),
+      );
+      expect(PROVIDERS.filter((_, n) => loaded[n]?.length)).toEqual([name]);
+    },
+  );
+
+  it.each(['index', 'bullmq', 'operations', 'ports', 'queue', 'smtp', 'terminus', 'testing'])(
     'import and require of the entry %s share its classes',
     async (name) => {
       const main = join(data, `both-${name}.mjs`);

@@ -46,6 +46,7 @@ describe('the packages as they are published, in apps of their own', () => {
         typeRoots: [join(root, 'node_modules/@types')],
         paths: {
           '@dundun/messaging': [join(data, 'messaging/dist/package/index.d.cts')],
+          '@dundun/messaging/*': [join(data, 'messaging/dist/package/*.d.cts')],
           '@dundun/smpp': [join(root, 'libs/smpp/dist/index.d.ts')],
         },
       };

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 // @ts-expect-error it comes without types
 import splitSms from 'split-sms';
-import { smsParts } from '@dundun/messaging';
+import { smsParts } from '@dundun/messaging/values';
 
 const splitter = splitSms as {
   split(text: string): { readonly characterSet: string; readonly parts: readonly unknown[] };

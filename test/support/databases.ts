@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import mysql from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
@@ -62,7 +63,8 @@ export function describeEachDatabase(
   kinds: readonly DatabaseKind[] = KINDS,
 ): void {
   for (const kind of kinds) {
-    if (kind === 'sqlite') describe(`${title} on sqlite`, () => describeOn(kind, makeFile, body));
+    if (kind === 'sqlite')
+      describe(`${title} on sqlite`, () => describeOn(kind, () => makeFile(), body));
     else
       describeWithServer(kind, title, (server) =>
         describeOn(kind, () => MAKERS[kind](server), body),
@@ -79,6 +81,19 @@ export function describeOneDatabase(title: string, body: (db: TestDatabase) => v
   const there = KINDS.filter((kind) => kind === 'sqlite' || isThere(kind));
   const kinds = process.env.DATABASES === 'each' ? KINDS : [drawnFor(title, there)];
   describeEachDatabase(title, body, kinds);
+}
+
+/**
+ * Describes promises about texts on databases whose own encoding cannot hold all of them, and on
+ * SQLite in its other encoding.
+ */
+export function describeEachEncoding(title: string, body: (db: TestDatabase) => void): void {
+  describe(`${title} on sqlite in UTF-16`, () =>
+    describeOn('sqlite', () => makeFile('UTF-16le'), body));
+  for (const set of ['latin1', 'utf8mb3'])
+    describeWithServer('mariadb', `${title} in ${set}`, (server) =>
+      describeOn('mariadb', () => makeOnMariaDb(server, set), body),
+    );
 }
 
 /** The same one for the same title, on every machine where the same are there. */
@@ -133,9 +148,26 @@ function describeOn(
   });
 }
 
-async function makeFile(): Promise<Place> {
+/** Options of MariaDB whose driver begins each session with a setting, as the pools of some apps do. */
+export function inEachSession(options: DataSourceOptions, setting: string): DataSourceOptions {
+  const createPool = (given: mysql.PoolOptions): mysql.Pool => {
+    const pool = mysql.createPool(given);
+    pool.on('connection', (connection) => void connection.query(`SET SESSION ${setting}`));
+    return pool;
+  };
+  return { ...options, driver: { ...mysql, createPool } } as DataSourceOptions;
+}
+
+async function makeFile(encoding?: string): Promise<Place> {
   const directory = await mkdtemp(join(tmpdir(), 'dundun-test-'));
   const path = join(directory, 'test.sqlite');
+  if (encoding) {
+    const file = new SqliteDriver(path);
+    file.pragma(`encoding = '${encoding}'`);
+    // The first table fixes it.
+    file.exec('CREATE TABLE first (id INTEGER); DROP TABLE first');
+    file.close();
+  }
   return {
     url: `sqlite:${path}`,
     options: { type: 'better-sqlite3', database: path, driver: SqliteDriver },
@@ -160,14 +192,15 @@ async function makeOnPostgres(server: string): Promise<Place> {
   };
 }
 
-async function makeOnMariaDb(server: string): Promise<Place> {
+async function makeOnMariaDb(server: string, characterSet = 'latin1'): Promise<Place> {
   const name = freshName();
   const execute = async (sql: string): Promise<void> => {
     const connection = await createConnection({ uri: server });
     await connection.query(sql);
     await connection.end();
   };
-  await execute(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
+  // No statement may rely on the character set of the database.
+  await execute(`CREATE DATABASE ${name} CHARACTER SET ${characterSet}`);
   const url = withDatabase(server, name);
   return {
     url,

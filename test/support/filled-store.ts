@@ -50,7 +50,7 @@ const WORDS: Readonly<Record<'postgres' | 'mariadb' | 'sqlite', Words>> = {
 
 const TABLES = ['lane', 'batch', 'batch_chunk', 'submission', 'message', 'report'];
 
-/** Gives one lane `each` scheduled, parked and formerly parked batches, and analyses the tables. */
+/** Gives one lane `each` scheduled, deferred and formerly deferred batches, and analyses the tables. */
 export async function fillLane(
   source: DataSource,
   kind: keyof typeof WORDS,
@@ -60,7 +60,7 @@ export async function fillLane(
   const { series, id, analyse } = WORDS[kind];
   const past = '1700000000000000';
   const future = '4000000000000000';
-  for (const [prefix, availableAt, parkedUntil] of [
+  for (const [prefix, availableAt, deferredUntil] of [
     ['0190cccc', future, '0'],
     ['0190dddd', past, future],
     ['0190eeee', past, past],
@@ -69,7 +69,7 @@ export async function fillLane(
       `INSERT INTO messaging_batch (id, tenant, channel, lane, priority, sender, content, delivery_report, parts,
          recipient_count, created_at, available_at, state, parked_until)
        SELECT ${id(prefix, 'seq')}, 'waits', 'sms', '${lane}', 1, 'ACME', '{"kind":"text","text":"Hello"}', 1, 1,
-         1, ${past}, ${availableAt} + seq, 1, ${parkedUntil}
+         1, ${past}, ${availableAt} + seq, 1, ${deferredUntil}
        FROM ${series(each)}`,
     );
     await source.query(

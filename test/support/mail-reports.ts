@@ -3,9 +3,11 @@ export function statusNotification(
   action: 'failed' | 'delayed' | 'delivered',
   recipient: string,
   diagnostic = 'smtp; 550 5.1.1 No such user',
+  /** Code of the relay. @default that of the diagnostic */
+  code?: string,
 ): string {
-  const status =
-    action === 'delivered' ? '2.0.0' : (/ ([45]\.\d\.\d+)/.exec(diagnostic)?.[1] ?? '');
+  const own = / ([45]\.\d\.\d+)/.exec(diagnostic)?.[1] ?? '';
+  const status = action === 'delivered' ? '2.0.0' : (code ?? own);
   return [
     'From: MAILER-DAEMON@relay.example.com',
     'Subject: Delivery Status Notification',

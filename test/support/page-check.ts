@@ -3,14 +3,14 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
-/** Pictures of every page; nothing reads them, people do. */
+/** Pictures of every page, for people, on demand: each costs more CPU time than its check. */
 const SHOTS = join(import.meta.dirname, '../../dist/screenshots');
 
 /** WCAG 2.2 AA, by axe's tags. */
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
-export const WIDTHS = [1280, 320];
-export const SCHEMES = ['light', 'dark'] as const;
+const WIDTHS = [1280, 320];
+const SCHEMES = ['light', 'dark'] as const;
 
 interface Violation {
   readonly id: string;
@@ -20,8 +20,7 @@ interface Violation {
   }[];
 }
 
-/** Takes a screenshot of the page, and returns its faults. */
-export async function wrongWith(
+async function wrongWith(
   page: Page,
   name: string,
   width: number,
@@ -29,9 +28,11 @@ export async function wrongWith(
 ): Promise<string[]> {
   await page.setViewportSize({ width, height: 860 });
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-  await mkdir(SHOTS, { recursive: true });
-  const path = join(SHOTS, `${name}-${width}-${colorScheme}.png`);
-  await page.screenshot({ path, fullPage: true });
+  if (process.env['SCREENSHOTS']) {
+    await mkdir(SHOTS, { recursive: true });
+    const path = join(SHOTS, `${name}-${width}-${colorScheme}.png`);
+    await page.screenshot({ path, fullPage: true });
+  }
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe.source);
   // The whole result, with every element that passes, would take 0.4 s of CPU time to hand over.
   const options = JSON.stringify({ runOnly: TAGS, resultTypes: ['violations'] });
@@ -46,7 +47,7 @@ export async function wrongWith(
   return wrong.map((one) => `${name} at ${width} in ${colorScheme}: ${one}`);
 }
 
-/** {@link wrongWith} in every width and colour scheme. */
+/** Faults of the page in every width and colour scheme. */
 export async function wrongInAll(page: Page, name: string): Promise<string[]> {
   const wrong: string[] = [];
   for (const width of WIDTHS)

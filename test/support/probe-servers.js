@@ -51,6 +51,7 @@ const SERVERS = {
   chromium: { programs: ['/usr/bin/chromium'] },
   slowhttptest: { programs: ['/usr/bin/slowhttptest'] },
   faketime: { programs: ['/usr/bin/faketime'] },
+  pgbouncer: { programs: ['/usr/sbin/pgbouncer'] },
   postfix: { programs: ['/usr/sbin/postfix', '/usr/sbin/smtp-sink'] },
   postgrey: { programs: ['/usr/sbin/postgrey'] },
   netsmpp: { programs: ['/usr/bin/perl', '/usr/share/perl5/Net/SMPP.pm'] },

@@ -21,10 +21,10 @@ export class Relay {
     this.#server = createServer((near) => this.#join(near));
   }
 
-  /** @param target of the server, such as `redis://127.0.0.1:6379` */
-  static async start(target: string): Promise<Relay> {
+  /** @param target of the server, such as `redis://127.0.0.1:6379` @param port @default a free one */
+  static async start(target: string, port = 0): Promise<Relay> {
     const relay = new Relay(new URL(target));
-    relay.#server.listen(0, '127.0.0.1');
+    relay.#server.listen(port, '127.0.0.1');
     await new Promise((resolve) => relay.#server.once('listening', resolve));
     return relay;
   }

@@ -6,11 +6,24 @@ export interface SentMail {
   readonly from?: string;
   readonly to: string | readonly string[];
   readonly raw: string | Buffer;
+  /** Own address of the connection. @default any */
+  readonly localAddress?: string;
 }
 
 /** @returns the server's answer: to the message, or the refusal of the command before it */
-export async function sendMail({ port, from = '', to, raw }: SentMail): Promise<string> {
-  const connection = new SMTPConnection({ host: '127.0.0.1', port, ignoreTLS: true });
+export async function sendMail({
+  port,
+  from = '',
+  to,
+  raw,
+  localAddress,
+}: SentMail): Promise<string> {
+  const connection = new SMTPConnection({
+    host: '127.0.0.1',
+    port,
+    ignoreTLS: true,
+    ...(localAddress !== undefined && { localAddress }),
+  });
   connection.on('error', () => undefined);
   connection.connect();
   try {

@@ -8,6 +8,7 @@ export type ServerName =
   | 'chromium'
   | 'slowhttptest'
   | 'faketime'
+  | 'pgbouncer'
   | 'postfix'
   | 'postgrey'
   | 'dkimpy'

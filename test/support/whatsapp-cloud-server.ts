@@ -44,6 +44,8 @@ export class WhatsAppCloudServer extends RecordingServer {
   readonly wabaId = '102290129340398';
   /** Prefix of numbers that are not on WhatsApp. */
   readonly absent = '99';
+  /** Numbers that WhatsApp knows by another number. */
+  readonly knownAs = new Map<string, string>();
   readonly taken: CloudMessage[] = [];
   readonly uploads: Upload[] = [];
   /** Templates of the business account; while there are none, a message may name any. */
@@ -104,7 +106,7 @@ export class WhatsAppCloudServer extends RecordingServer {
     this.taken.push(message);
     answer(response, {
       messaging_product: 'whatsapp',
-      contacts: [{ input: to, wa_id: to }],
+      contacts: [{ input: to, wa_id: this.knownAs.get(to) ?? to }],
       messages: [{ id: `wamid.${this.taken.length}.${to}`, message_status: 'accepted' }],
     });
   }

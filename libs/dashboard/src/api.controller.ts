@@ -1,5 +1,6 @@
-import { Body, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiCalls } from './api-call.js';
+import { Get, Inject, Post, Req, Res, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { type ApiCall, ApiCalls } from './api-call.js';
 import { BatchesApi } from './batches.api.js';
 import { ContactsApi } from './contacts.api.js';
 import { ContextReader } from './context.js';
@@ -11,286 +12,91 @@ import type { Given } from './query.js';
 import { SendingApi } from './sending.api.js';
 import { StatsApi } from './stats.api.js';
 
-// Fixed names come before parameters. Answers are written at once, so that no interceptor of the
-// app changes them.
-
-export class OverviewController {
-  constructor(
-    @Inject(ApiCalls) private readonly calls: ApiCalls,
-    @Inject(ContextReader) private readonly context: ContextReader,
-    @Inject(StatsApi) private readonly counts: StatsApi,
-  ) {}
-
-  @Get('api/context')
-  contextOf(@Req() request: DashboardRequest, @Res() response: unknown): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.context.answer(call));
-  }
-
-  @Get('api/stats')
-  stats(
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.counts.stats(call, query));
-  }
-
-  @Get('api/changes')
-  changes(
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.counts.changes(call, query));
-  }
+/** What a request gives to a route. */
+interface Asked {
+  readonly id: string;
+  readonly query: Given;
+  readonly body: unknown;
 }
 
-export class MessagesController {
-  constructor(
-    @Inject(ApiCalls) private readonly calls: ApiCalls,
-    @Inject(MessagesApi) private readonly messages: MessagesApi,
-    @Inject(SendingApi) private readonly sending: SendingApi,
-  ) {}
+type ApiRequest = DashboardRequest & Omit<Asked, 'id'> & { readonly params: Pick<Asked, 'id'> };
 
-  @Get('api/messages')
-  list(
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answerShared(request, response, (call) => this.messages.list(call, query));
-  }
-
-  @Get('api/messages/export')
-  export(
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.messages.export(call, query));
-  }
-
-  @Post('api/messages/estimate')
-  estimate(
-    @Body() body: unknown,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.sending.estimate(call, body));
-  }
-
-  @Post('api/messages')
-  send(
-    @Body() body: unknown,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.sending.send(call, body), 201);
-  }
-
-  @Get('api/messages/:id')
-  detail(
-    @Param('id') id: string,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.messages.detail(call, id));
-  }
-
-  @Get('api/messages/:id/html')
-  html(
-    @Param('id') id: string,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.messages.html(call, id));
-  }
-
-  @Post('api/messages/:id/reveal')
-  reveal(
-    @Param('id') id: string,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.messages.reveal(call, id));
-  }
-
-  @Post('api/messages/:id/resend')
-  resend(
-    @Param('id') id: string,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.sending.resend(call, id), 201);
-  }
+interface Reply {
+  /** @default 200 */
+  readonly status?: number;
+  /** Pages share the answer ({@link ApiCalls.answerShared}). @default false */
+  readonly shared?: boolean;
 }
 
-export class BatchesController {
+/** The routes of the API. Answers are written at once, so that no interceptor of the app changes them. */
+export class ApiController {
   constructor(
-    @Inject(ApiCalls) private readonly calls: ApiCalls,
-    @Inject(BatchesApi) private readonly batches: BatchesApi,
+    @Inject(ApiCalls) readonly calls: ApiCalls,
+    @Inject(ModuleRef) readonly modules: ModuleRef,
   ) {}
-
-  @Get('api/batches')
-  list(
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answerShared(request, response, (call) => this.batches.list(call, query));
-  }
-
-  @Get('api/batches/:id')
-  detail(
-    @Param('id') id: string,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.batches.detail(call, id));
-  }
-
-  @Post('api/batches/:id/cancel')
-  cancel(
-    @Param('id') id: string,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.batches.cancel(call, id));
-  }
-
-  @Post('api/batches/:id/reschedule')
-  reschedule(
-    @Param('id') id: string,
-    @Body() body: unknown,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.batches.reschedule(call, id, body));
-  }
 }
 
-export class LanesController {
-  constructor(
-    @Inject(ApiCalls) private readonly calls: ApiCalls,
-    @Inject(LanesApi) private readonly operation: LanesApi,
-  ) {}
-
-  @Get('api/lanes')
-  lanes(@Req() request: DashboardRequest, @Res() response: unknown): Promise<void> {
-    return this.calls.answerShared(request, response, (call) => this.operation.lanes(call));
-  }
-
-  @Post('api/lanes/:id/resume')
-  resume(
-    @Param('id') id: string,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.operation.resume(call, id));
-  }
-
-  @Get('api/providers')
-  providers(@Req() request: DashboardRequest, @Res() response: unknown): Promise<void> {
-    return this.calls.answerShared(request, response, (call) => this.operation.providers(call));
-  }
+/** Adds a route below `api/` that answers with what `run` returns. */
+function route<T extends object>(
+  name: `${'GET' | 'POST'} ${string}`,
+  api: Type<T>,
+  run: (api: T, call: ApiCall, given: Asked) => unknown,
+  { status = 200, shared = false }: Reply = {},
+): void {
+  const [method, path] = name.split(' ');
+  const handler = {
+    value(this: ApiController, request: ApiRequest, response: unknown): Promise<void> {
+      const { query, body } = request;
+      const given = { id: request.params.id, query, body };
+      const answer = (call: ApiCall) => run(this.modules.get(api), call, given);
+      if (shared) return this.calls.answerShared(request, response, answer);
+      return this.calls.answer(request, response, answer, status);
+    },
+  };
+  Object.defineProperty(ApiController.prototype, name, handler);
+  Req()(ApiController.prototype, name, 0);
+  Res()(ApiController.prototype, name, 1);
+  (method === 'GET' ? Get : Post)(`api/${path}`)(ApiController.prototype, name, handler);
 }
 
-export class ContactsController {
-  constructor(
-    @Inject(ApiCalls) private readonly calls: ApiCalls,
-    @Inject(ContactsApi) private readonly contacts: ContactsApi,
-  ) {}
+const SHARED = { shared: true };
+const CREATED = { status: 201 };
+const ACCEPTED = { status: 202 };
 
-  @Get('api/contacts')
-  list(
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.contacts.list(call, query));
-  }
+// Fixed names come before parameters.
+route('GET context', ContextReader, (api, call) => api.answer(call));
+route('GET stats', StatsApi, (api, call, { query }) => api.stats(call, query));
+route('GET changes', StatsApi, (api, call, { query }) => api.changes(call, query));
 
-  @Get('api/contacts/export')
-  export(
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.contacts.export(call, query));
-  }
+route('GET messages', MessagesApi, (api, call, { query }) => api.list(call, query), SHARED);
+route('GET messages/export', MessagesApi, (api, call, { query }) => api.export(call, query));
+route('POST messages/estimate', SendingApi, (api, call, { body }) => api.estimate(call, body));
+route('POST messages', SendingApi, (api, call, { body }) => api.send(call, body), CREATED);
+route('GET messages/:id', MessagesApi, (api, call, { id }) => api.detail(call, id));
+route('GET messages/:id/html', MessagesApi, (api, call, { id }) => api.html(call, id));
+route('POST messages/:id/reveal', MessagesApi, (api, call, { id }) => api.reveal(call, id));
+route('POST messages/:id/resend', SendingApi, (api, call, { id }) => api.resend(call, id), CREATED);
 
-  @Post('api/contacts/import')
-  import(
-    @Body() body: unknown,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.contacts.import(call, body));
-  }
+route('GET batches', BatchesApi, (api, call, { query }) => api.list(call, query), SHARED);
+route('GET batches/:id', BatchesApi, (api, call, { id }) => api.detail(call, id));
+route('POST batches/:id/cancel', BatchesApi, (api, call, { id }) => api.cancel(call, id));
+route('POST batches/:id/reschedule', BatchesApi, (api, call, { id, body }) =>
+  api.reschedule(call, id, body),
+);
 
-  @Get('api/contacts/:id')
-  detail(
-    @Param('id') id: string,
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.contacts.detail(call, id, query));
-  }
+route('GET lanes', LanesApi, (api, call) => api.lanes(call), SHARED);
+route('POST lanes/:id/resume', LanesApi, (api, call, { id }) => api.resume(call, id));
+route('GET providers', LanesApi, (api, call) => api.providers(call), SHARED);
 
-  @Get('api/contacts/:id/conversation')
-  conversation(
-    @Param('id') id: string,
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) =>
-      this.contacts.conversation(call, id, query),
-    );
-  }
-}
+route('GET contacts', ContactsApi, (api, call, { query }) => api.list(call, query));
+route('GET contacts/export', ContactsApi, (api, call, { query }) => api.export(call, query));
+route('POST contacts/import', ContactsApi, (api, call, { body }) => api.import(call, body));
+route('GET contacts/:id', ContactsApi, (api, call, { id, query }) => api.detail(call, id, query));
+route('GET contacts/:id/conversation', ContactsApi, (api, call, { id, query }) =>
+  api.conversation(call, id, query),
+);
 
-export class PhonesController {
-  constructor(
-    @Inject(ApiCalls) private readonly calls: ApiCalls,
-    @Inject(PhonesApi) private readonly simulated: PhonesApi,
-    @Inject(MessagesApi) private readonly messages: MessagesApi,
-  ) {}
-
-  @Get('api/phones')
-  phones(
-    @Query() query: Given,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.simulated.phones(call, query));
-  }
-
-  @Post('api/phones/reply')
-  reply(
-    @Body() body: unknown,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.simulated.reply(call, body), 202);
-  }
-
-  @Post('api/phones/report')
-  report(
-    @Body() body: unknown,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.simulated.report(call, body), 202);
-  }
-
-  @Get('api/phones/:id/html')
-  html(
-    @Param('id') id: string,
-    @Req() request: DashboardRequest,
-    @Res() response: unknown,
-  ): Promise<void> {
-    return this.calls.answer(request, response, (call) => this.messages.html(call, id, true));
-  }
-}
+route('GET phones', PhonesApi, (api, call, { query }) => api.phones(call, query));
+route('POST phones/reply', PhonesApi, (api, call, { body }) => api.reply(call, body), ACCEPTED);
+route('POST phones/report', PhonesApi, (api, call, { body }) => api.report(call, body), ACCEPTED);
+route('GET phones/:id/html', MessagesApi, (api, call, { id }) => api.html(call, id, true));

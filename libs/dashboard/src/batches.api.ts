@@ -1,4 +1,4 @@
-import type { BatchView } from '@dundun/messaging';
+import type { BatchView, ListedBatch } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import type { BatchItem, ListAnswer } from './api.js';
 import type { ApiCall } from './api-call.js';
@@ -69,10 +69,11 @@ export class BatchesApi {
     return item as BatchItem;
   }
 
-  async #items({ access }: ApiCall, batches: readonly BatchView[]): Promise<BatchItem[]> {
+  async #items({ access }: ApiCall, batches: readonly ListedBatch[]): Promise<BatchItem[]> {
     return batches.map((batch) => {
       const { id, status, counts, recipients, content } = batch;
-      const { queued = 0, sending = 0 } = counts;
+      const { queued = 0, sending = 0 } = counts ?? {};
+      const isWaiting = counts ? queued > 0 : status !== 'completed';
       return {
         id,
         tenant: batch.tenant,
@@ -85,10 +86,10 @@ export class BatchesApi {
         recipients,
         parts: batch.parts,
         counts,
-        done: recipients - queued - sending,
+        done: counts && recipients - queued - sending,
         tags: batch.tags,
         content: outlineOf(content),
-        canCancel: access.act && queued > 0 && status !== 'cancelled',
+        canCancel: access.act && isWaiting && status !== 'cancelled',
         canReschedule: access.act && (status === 'scheduled' || status === 'queued'),
       };
     });

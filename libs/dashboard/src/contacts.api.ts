@@ -1,4 +1,4 @@
-import type { Address, Contact, ListedMessage } from '@dundun/messaging';
+import type { Address, Contact, ListedMessage, SuppressionEntry } from '@dundun/messaging';
 import { addressKey, readAddress } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import type {
@@ -56,9 +56,9 @@ export class ContactsApi {
     const { contacts } = this.parts;
     const [first] = addresses;
     const history = first ? await contacts.consentHistory(first, { tenant }) : [];
-    const suppressions = await Promise.all(
-      addresses.map((address) => contacts.suppressions({ tenant, address, limit: 100 })),
-    );
+    const suppressions: SuppressionEntry[] = [];
+    for (const address of addresses)
+      suppressions.push(...(await contacts.suppressions({ tenant, address, limit: 100 })).data);
     return {
       ...itemOf(contact, whole),
       history: history.toReversed().map(({ at, channel, category, state, source, evidence }) => ({
@@ -76,11 +76,9 @@ export class ContactsApi {
           lastInboundAt: iso(at),
           windowEndsAt: iso(new Date(at.getTime() + WINDOW)),
         })),
-      suppressions: suppressions
-        .flatMap(({ data }) => data)
-        .map(({ channel, category, reason, at, messageId }) => {
-          return { channel, category, reason, at: iso(at), messageId };
-        }),
+      suppressions: suppressions.map(({ channel, category, reason, at, messageId }) => {
+        return { channel, category, reason, at: iso(at), messageId };
+      }),
     };
   }
 
@@ -96,10 +94,9 @@ export class ContactsApi {
     const whole = await this.#revealed(call, contact, query);
     const before = cursor === undefined ? undefined : new Date(Number(cursor));
     const { history } = this.parts;
-    const pages = await Promise.all(
-      contact.addresses.map((address) => this.#sentTo(contact.tenant, address, limit, before)),
-    );
-    const sent = pages.flatMap(({ data }) => data);
+    const sent: ListedMessage[] = [];
+    for (const address of contact.addresses)
+      sent.push(...(await this.#sentTo(contact.tenant, address, limit, before)).data);
     const received = await history.inboundOf(id, { limit, before });
     const contents = await history.contents(sent.map((message) => message.id));
     const entries: (ConversationEntry & { readonly time: number })[] = [

@@ -1,4 +1,8 @@
-import { type ChannelDefinition, ChannelRegistry, MESSAGE_TRANSPORTS } from '@dundun/messaging';
+import {
+  type ChannelDefinition,
+  ChannelRegistry,
+  MESSAGE_TRANSPORTS,
+} from '@dundun/messaging/ports';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { ChannelInfo, ContextAnswer } from './api.js';

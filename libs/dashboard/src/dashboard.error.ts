@@ -1,5 +1,4 @@
 import {
-  AlreadySentError,
   BatchNotFoundError,
   IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
@@ -7,6 +6,7 @@ import {
   MessageValidationError,
   MessagingError,
 } from '@dundun/messaging';
+import { AlreadySentError } from '@dundun/messaging/operations';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { ErrorAnswer } from './api.js';

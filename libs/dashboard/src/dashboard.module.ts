@@ -8,14 +8,7 @@ import {
   UseGuards,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import {
-  BatchesController,
-  ContactsController,
-  LanesController,
-  MessagesController,
-  OverviewController,
-  PhonesController,
-} from './api.controller.js';
+import { ApiController } from './api.controller.js';
 import { ApiCalls } from './api-call.js';
 import { BatchesApi } from './batches.api.js';
 import { ContactsApi } from './contacts.api.js';
@@ -41,16 +34,6 @@ import { DashboardErrorFilter } from './dashboard.error.js';
 import { MountGuard, SameSiteGuard } from './guards.js';
 import { PageFiles } from './page-files.js';
 import { AssetsController, PagesController } from './pages.controller.js';
-
-/** In the order of their routes: the pages, which take any name, come last. */
-const API: readonly Type<object>[] = [
-  OverviewController,
-  MessagesController,
-  BatchesController,
-  LanesController,
-  ContactsController,
-  PhonesController,
-];
 
 /**
  * Serves the dashboard at `path`: pages, their assets, and the JSON API below `api/`. The app needs
@@ -82,13 +65,15 @@ export class MessagingDashboardModule {
 function moduleOf(given: DashboardMount, settings: Provider): DynamicModule {
   const mount = checkedMount(given);
   const { path, imports = [], publicPages = false } = mount;
-  const files = [AssetsController, ...API, PagesController].map((controller) =>
-    mounted(controller, path, publicPages && !API.includes(controller)),
-  );
   return {
     module: MessagingDashboardModule,
     imports,
-    controllers: files,
+    // The routes of the pages take any name and come last.
+    controllers: [
+      mounted(AssetsController, path, publicPages),
+      mounted(ApiController, path, false),
+      mounted(PagesController, path, publicPages),
+    ],
     providers: [
       settings,
       { provide: DASHBOARD_MOUNT, useValue: mount },

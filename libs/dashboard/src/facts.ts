@@ -1,4 +1,5 @@
-import type { CallFacts, MessageRecord, VasOrderView } from '@dundun/messaging';
+import type { CallFacts, VasOrderView } from '@dundun/messaging';
+import type { MessageRecord } from '@dundun/messaging/operations';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Fact } from './api.js';
 import { MessagingParts } from './messaging-parts.js';

@@ -1,9 +1,10 @@
-import type { ListedMessage, MessageRecord, Verification } from '@dundun/messaging';
+import type { ListedMessage, Verification } from '@dundun/messaging';
+import type { MessageRecord } from '@dundun/messaging/operations';
+import { csvOf } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ListAnswer, MessageDetail, MessageItem, RevealAnswer } from './api.js';
 import { type ApiCall, TextAnswer } from './api-call.js';
-import { csvOf } from './csv.js';
 import { unknownId } from './dashboard.error.js';
 import { FactsReader } from './facts.js';
 import { masked, outlineOf } from './masking.js';
@@ -154,7 +155,7 @@ function filterOf(call: ApiCall, fields: Fields) {
     provider: fields.text('provider', 32),
     since: fields.time('since'),
     until: fields.time('until'),
-    cursor: fields.text('cursor', 600) as string,
+    cursor: fields.text('cursor', 600),
   };
 }
 

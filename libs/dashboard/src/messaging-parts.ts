@@ -1,12 +1,8 @@
 import {
-  ChannelRegistry,
   type Clock,
   ContactsService,
   EmailService,
-  MESSAGE_TRANSPORTS,
   MESSAGING_CLOCK,
-  MessageHistory,
-  MessagingOperations,
   MessagingService,
   PolicyService,
   type Simulator,
@@ -15,6 +11,8 @@ import {
   VerificationService,
   VoiceService,
 } from '@dundun/messaging';
+import { MessageHistory, MessagingOperations } from '@dundun/messaging/operations';
+import { ChannelRegistry, MESSAGE_TRANSPORTS } from '@dundun/messaging/ports';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 

@@ -1,4 +1,5 @@
-import type { ChannelRegistry, MessageStats } from '@dundun/messaging';
+import type { MessageStats } from '@dundun/messaging';
+import type { ChannelRegistry } from '@dundun/messaging/ports';
 
 /** Outcomes of messages; the others are on the way. */
 export interface Outcomes {

@@ -1,14 +1,14 @@
 import {
   addressKey,
-  type ChannelDefinition,
   type EmailMessage,
-  isGroupId,
   type MessageContent,
   MessageValidationError,
   readAddress,
   type Receipt,
   type SendOptions,
 } from '@dundun/messaging';
+import type { ChannelDefinition } from '@dundun/messaging/ports';
+import { isGroupId } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { EstimateAnswer, SendAnswer } from './api.js';

@@ -1,10 +1,6 @@
-import type {
-  ChannelRegistry,
-  LaneHealth,
-  MessageRecord,
-  ReportView,
-  SubmissionView,
-} from '@dundun/messaging';
+import type { LaneHealth, ReportView } from '@dundun/messaging';
+import type { MessageRecord, SubmissionView } from '@dundun/messaging/operations';
+import type { ChannelRegistry } from '@dundun/messaging/ports';
 import type { TimelineEntry } from './api.js';
 import { isAddress } from './masking.js';
 import { iso } from './query.js';

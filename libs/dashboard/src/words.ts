@@ -82,6 +82,10 @@ const REASONS: Readonly<Record<string, readonly [title: string, remedy: string |
   ],
   outcome_lost: ['The process died before the answer arrived', COMPARE],
   lost: [ANSWER_LOST, COMPARE],
+  content_unreadable: [
+    'The message with its code cannot be decrypted: its key is missing, or it was changed',
+    'Add the former key (verification.keys, SECRETS_KEY_PREVIOUS), and start a new verification',
+  ],
   attachment_missing: ['An attachment is missing in the store', 'Send the message again'],
   // Providers
   unauthorized: [

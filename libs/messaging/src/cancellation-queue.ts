@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { partsOfQueueLane, queueLaneOf } from './message/ids.js';
 import type { LaneTask } from './dispatch/dispatcher.js';
 import type { LeasedLane } from './dispatch/leased-lane.js';
 import type { PlaceKeeper } from './dispatch/place-keeper.js';
@@ -7,7 +8,7 @@ import type { DeliveryReport } from './message/events.js';
 import type { MessageTransport, SentSubmission, Transports } from './ports/message-transport.js';
 import type { MessageStore } from './store/message-store.js';
 import type { DueLane } from './store/reads/lane-queues.js';
-import type { Cancellation } from './store/verbs/cancellations.js';
+import type { Cancellation, CancellingProvider } from './store/verbs/cancellations.js';
 import type { WorkQueue } from './work-queues.js';
 
 const NAME = 'messaging-cancel';
@@ -31,25 +32,29 @@ export class CancellationQueue implements WorkQueue {
   constructor(
     readonly store: MessageStore,
     private readonly transports: Transports,
-    private readonly places: Pick<PlaceKeeper, 'isHeld'>,
+    private readonly places: Pick<PlaceKeeper, 'isLeased'>,
   ) {}
 
-  open(leased: LeasedLane): LaneTask {
-    const provider = leased.lane.slice(NAME.length + 1);
+  start(leased: LeasedLane): LaneTask {
+    const provider = partsOfQueueLane(leased.lane).key;
     return new CancellationLane(leased, provider, this.transports.get(provider), this.store);
   }
 
   async due(horizon: number): Promise<readonly DueLane[]> {
-    if (!this.places.isHeld) return [];
+    if (!this.places.isLeased) return [];
     const due = await this.store.cancellations.firstDue();
     return due
       .filter(({ dueIn }) => dueIn <= horizon)
-      .map(({ provider, dueIn }) => ({ lane: laneOf(provider), dueIn }));
+      .map(({ provider, dueIn }) => ({ lane: queueLaneOf(NAME, provider), dueIn }));
   }
 }
 
-function laneOf(provider: string): string {
-  return `${NAME}:${provider}`;
+/** Providers that can be asked to cancel accepted messages. */
+export function cancellingOf(transports: Transports): readonly CancellingProvider[] {
+  return [...transports].flatMap(([name, transport]) => {
+    const { channels } = transport.capabilities;
+    return 'cancel' in transport ? [{ name, ...(channels && { channels }) }] : [];
+  });
 }
 
 class CancellationLane implements LaneTask {
@@ -87,8 +92,8 @@ class CancellationLane implements LaneTask {
     this.#abort.abort(new Error('the process stops'));
   }
 
-  leave(): Promise<{ rateState: null; open: false }> {
-    return Promise.resolve({ rateState: null, open: false });
+  leave(): Promise<{ rateState: null; unanswered: false }> {
+    return Promise.resolve({ rateState: null, unanswered: false });
   }
 
   async nextDueIn(): Promise<number> {
@@ -99,7 +104,7 @@ class CancellationLane implements LaneTask {
   /** One window of the batch; after a failed request the whole window is requested again. */
   async #carryOut(cancellation: Cancellation): Promise<void> {
     const { cancellations } = this.store;
-    const { submissions, last } = await cancellations.open(cancellation);
+    const { submissions, last } = await cancellations.accepted(cancellation);
     for (let from = 0; from < submissions.length; from += TOGETHER) {
       if (this.leased.stopping.aborted || !this.leased.valid) return;
       const asked = submissions.slice(from, from + TOGETHER);

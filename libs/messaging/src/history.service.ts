@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Contact } from './contacts/contact.js';
 import { ContactStore } from './contacts/contact-store.js';
 import type { MessageContent } from './message/message.js';
-import { isBatchId } from './store/reads/reads.js';
+import { isBatchId } from './message/ids.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
 import { checkTime } from './channels/send.js';
@@ -11,6 +11,7 @@ import { BatchNotFoundError, MessageValidationError, validated } from './message
 import type {
   BatchFilter,
   BatchView,
+  ListedBatch,
   Changes,
   HistoryFilter,
   HistoryStats,
@@ -88,7 +89,7 @@ export class MessageHistory {
   }
 
   /** Batches, newest first; a page ends early after 10,000 recipients, or 1,000 batches. */
-  async batches(filter: BatchFilter = {}): Promise<Page<BatchView>> {
+  async batches(filter: BatchFilter = {}): Promise<Page<ListedBatch>> {
     const scope = this.#scopeOf(filter);
     const { status } = filter;
     return this.context.store.reads.batches(scope, { ...pageOf(filter), status });

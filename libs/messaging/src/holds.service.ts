@@ -77,8 +77,8 @@ export class HoldsService {
    */
   async hold(hold: NewHold, { manager }: { readonly manager?: EntityManager } = {}): Promise<void> {
     const { database, holds } = this.store;
-    if (manager) return holds.place(database.join(manager), hold);
-    return database.transaction((tx) => holds.place(tx, hold));
+    const own = database.callersTransaction(manager);
+    return own ? holds.place(own, hold) : database.transaction((tx) => holds.place(tx, hold));
   }
 
   /** Ends a hold; other holds on the same lanes stay. False: there is no such hold. */
@@ -87,8 +87,8 @@ export class HoldsService {
     { manager }: { readonly manager?: EntityManager } = {},
   ): Promise<boolean> {
     const { database, holds } = this.store;
-    if (manager) return holds.lift(database.join(manager), hold);
-    return database.transaction((tx) => holds.lift(tx, hold));
+    const own = database.callersTransaction(manager);
+    return own ? holds.lift(own, hold) : database.transaction((tx) => holds.lift(tx, hold));
   }
 
   /**

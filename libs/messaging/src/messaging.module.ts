@@ -16,6 +16,8 @@ import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
 import { ContactStore } from './contacts/contact-store.js';
 import { ContactsService } from './contacts/contacts.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
+import { LearntNumbers } from './contacts/learnt-numbers.js';
+import { NumberLearner } from './contacts/number-learner.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
 import { MessageStatusHandlers } from './message-status-handlers.js';
 import { MessageHistory } from './history.service.js';
@@ -53,17 +55,22 @@ import {
   StatusListeners,
   TemplateListeners,
 } from './ports/listeners.js';
+import { requireAmbient } from './ports/ambient-transaction.js';
 import { MESSAGE_TRANSPORTS } from './ports/message-transport.js';
 import { MESSAGING_OPTIONS, MESSAGING_SETTINGS, settingsOf } from './ports/messaging-options.js';
 import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
-import { pricesOf } from './ports/provider-prices.js';
+import { costsOf } from './ports/provider-costs.js';
 import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
 import type { Token } from './ports/token.js';
 import { MESSAGING_METRICS } from './ports/metrics.js';
+import { Telemetry } from './ports/telemetry.js';
 import { MESSAGING_TRACING } from './ports/tracing.js';
 import { Router } from './routing/router.js';
 import { useDataSource } from './store/data-source-use.js';
 import { MessageStore } from './store/message-store.js';
+import { StoreListeners } from './store/store-listeners.js';
+import { cancellingOf } from './cancellation-queue.js';
+import { DispatchParts, ServiceJobs } from './runtime-parts.js';
 import { requireTables } from './store/schema/migrator.js';
 import { FREQUENCY_CAP_MIGRATIONS } from './store/schema/store.migration.js';
 import { ReportRecorder } from './store/verbs/report.js';
@@ -72,63 +79,65 @@ import { WorkQueues } from './work-queues.js';
 
 const PROVIDERS: Provider[] = [
   { provide: MESSAGING_CLOCK, useValue: systemClock },
-  provide(MESSAGING_TRACING, [], () => openTelemetryTracing()),
-  provide(MESSAGING_METRICS, [], () => openTelemetryMetrics()),
-  provide(MESSAGING_SETTINGS, [MESSAGING_OPTIONS], settingsOf),
-  provide(ChannelRegistry, [MESSAGING_SETTINGS], registryOf),
+  provide(MESSAGING_TRACING, {}, () => openTelemetryTracing()),
+  provide(MESSAGING_METRICS, {}, () => openTelemetryMetrics()),
+  provide(MESSAGING_SETTINGS, { options: MESSAGING_OPTIONS }, ({ options }) => settingsOf(options)),
+  provide(ChannelRegistry, { settings: MESSAGING_SETTINGS }, ({ settings }) =>
+    registryOf(settings),
+  ),
   provide(
     DISPATCH_ENGINE,
-    [MESSAGING_SETTINGS],
-    ({ dispatch }) => dispatch.engine?.({ leaseTime: dispatch.lease }) ?? new DatabaseEngine(),
+    { settings: MESSAGING_SETTINGS },
+    ({ settings: { dispatch } }) =>
+      dispatch.engine?.({ leaseTime: dispatch.lease }) ?? new DatabaseEngine(),
   ),
   provide(
     MESSAGE_TRANSPORTS,
-    [MESSAGING_SETTINGS, ChannelRegistry, HttpService, MESSAGING_CLOCK, ModuleRef],
-    (settings, channels, http, clock, module) =>
-      transportsOf(
-        settings,
-        { channels, http, clock, dispatches: settings.dispatch.enabled },
-        module,
-      ),
+    {
+      settings: MESSAGING_SETTINGS,
+      channels: ChannelRegistry,
+      http: HttpService,
+      clock: MESSAGING_CLOCK,
+      module: ModuleRef,
+    },
+    ({ settings, module, ...parts }) =>
+      transportsOf(settings, { ...parts, dispatches: settings.dispatch.enabled }, module),
   ),
   provide(
     Router,
-    [MESSAGING_SETTINGS, MESSAGE_TRANSPORTS, ChannelRegistry],
-    ({ routes, providers }, transports, channels) =>
-      new Router(routes, transports, channels, pricesOf(providers)),
+    { settings: MESSAGING_SETTINGS, transports: MESSAGE_TRANSPORTS, channels: ChannelRegistry },
+    ({ settings: { routes, providers }, transports, channels }) =>
+      new Router(routes, transports, channels, costsOf(providers)),
   ),
-  provide(MESSAGING_RATE_CARD, [MESSAGING_SETTINGS, ChannelRegistry], ({ rateCard }, channels) =>
-    rateCardOf('rateCard', rateCard, channels),
+  provide(
+    MESSAGING_RATE_CARD,
+    { settings: MESSAGING_SETTINGS, channels: ChannelRegistry },
+    ({ settings: { rateCard }, channels }) => rateCardOf('rateCard', rateCard, channels),
   ),
   provide(
     MessageStore,
-    [
-      MESSAGING_DATA_SOURCE,
-      MESSAGING_SETTINGS,
-      ChannelRegistry,
-      MESSAGING_CLOCK,
-      EventEmitterPublisher,
-      StatusListeners,
-      ErasureListeners,
-      MESSAGING_TRACING,
-      MESSAGING_METRICS,
-    ],
-    async (
-      source,
-      { dispatch, reports, store, policy, erasure },
-      channels,
-      clock,
-      events,
-      listeners,
-      erasureListeners,
-      tracing,
-      metrics,
-    ) => {
+    {
+      source: MESSAGING_DATA_SOURCE,
+      settings: MESSAGING_SETTINGS,
+      transports: MESSAGE_TRANSPORTS,
+      channels: ChannelRegistry,
+      clock: MESSAGING_CLOCK,
+      events: EventEmitterPublisher,
+      listeners: StatusListeners,
+      erasureListeners: ErasureListeners,
+      storeListeners: StoreListeners,
+      telemetry: Telemetry,
+    },
+    async ({ source, settings, transports, telemetry, events, ...others }) => {
+      const { ambientTransaction, dispatch, reports, store, policy, erasure, verification } =
+        settings;
+      const { tracing, metrics } = telemetry;
       const migrate = store.migrate ?? process.env['NODE_ENV'] !== 'production';
       const known = [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS];
       const recipientIndex = store.recipientIndex || policy.frequencyCap !== undefined;
       const wanted = recipientIndex ? known : MESSAGING_MIGRATIONS;
       useDataSource(source);
+      requireAmbient(source, ambientTransaction);
       if (!migrate) await requireTables(source, MESSAGING_ENTITIES);
       return MessageStore.open(
         source,
@@ -140,55 +149,47 @@ const PROVIDERS: Provider[] = [
           leaseTime: dispatch.lease,
           migrations: { wanted, known },
           digestKeys: erasure.keys,
+          contentKeys: verification.keys,
+          cancelling: cancellingOf(transports),
+          ambient: ambientTransaction,
         },
-        {
-          channels,
-          clock,
-          events: metrics ? new MeasuredEvents(events, metrics) : events,
-          listeners,
-          erasureListeners,
-          tracing,
-        },
+        { ...others, events: metrics ? new MeasuredEvents(events, metrics) : events, tracing },
       );
     },
   ),
-  provide(HoldWatch, [MessageStore], ({ holds }) => new HoldWatch(holds)),
-  provide(ReportRecorder, [MessageStore], ({ reports }) => reports),
+  provide(HoldWatch, { store: MessageStore }, ({ store }) => new HoldWatch(store.holds)),
+  provide(ReportRecorder, { store: MessageStore }, ({ store }) => store.reports),
   provide(
     PolicyPipeline,
-    [
-      ProvidedPorts,
-      MESSAGING_SETTINGS,
-      ChannelRegistry,
-      MessageStore,
-      RecipientFactsReader,
-      MESSAGING_CLOCK,
-    ],
-    (provided, { policy }, channels, { recentSends }, facts, clock) => {
+    {
+      provided: ProvidedPorts,
+      settings: MESSAGING_SETTINGS,
+      channels: ChannelRegistry,
+      store: MessageStore,
+      facts: RecipientFactsReader,
+      clock: MESSAGING_CLOCK,
+    },
+    ({ provided, settings: { policy }, channels, store, facts, clock }) => {
+      const { database, recentSends } = store;
       const own = () =>
         provided.under<MessagingPolicy>(MESSAGING_POLICY, 'decide', 'a policy with a name');
-      const policies = () => policiesInOrder(policy, own(), channels, recentSends);
+      const learnt = new LearntNumbers(database);
+      const policies = () => policiesInOrder(policy, own(), channels, recentSends, learnt);
       return new PolicyPipeline(policies, facts, clock, channels);
     },
   ),
   provide(
     ProviderStates,
-    [
-      MessageStore,
-      MESSAGE_TRANSPORTS,
-      MESSAGING_CLOCK,
-      MESSAGING_SETTINGS,
-      MESSAGING_TRACING,
-      MESSAGING_METRICS,
-    ],
-    (
-      { lanes, providerPauses },
-      transports,
-      clock,
-      { dispatch, providers: options },
-      tracing,
-      metrics,
-    ) => {
+    {
+      store: MessageStore,
+      transports: MESSAGE_TRANSPORTS,
+      clock: MESSAGING_CLOCK,
+      settings: MESSAGING_SETTINGS,
+      telemetry: Telemetry,
+    },
+    ({ store: { lanes, providerPauses }, transports, clock, settings, telemetry }) => {
+      const { dispatch, providers: options } = settings;
+      const { tracing, metrics } = telemetry;
       const states = new ProviderStates();
       for (const [name, transport] of transports) {
         const limit = options?.[name]?.rateLimit;
@@ -202,65 +203,78 @@ const PROVIDERS: Provider[] = [
   ),
   provide(
     ProviderWatch,
-    [MessageStore, ProviderStates],
-    ({ providerPauses }, states) => new ProviderWatch(providerPauses, states),
+    { store: MessageStore, states: ProviderStates },
+    ({ store, states }) => new ProviderWatch(store.providerPauses, states),
   ),
   provide(
     PlaceKeeper,
-    [MessageStore, MESSAGE_TRANSPORTS, MESSAGING_CLOCK, MESSAGING_SETTINGS],
-    ({ lanes }, transports, clock, { dispatch }) =>
+    {
+      store: MessageStore,
+      transports: MESSAGE_TRANSPORTS,
+      clock: MESSAGING_CLOCK,
+      settings: MESSAGING_SETTINGS,
+    },
+    ({ store: { lanes }, transports, clock, settings: { dispatch } }) =>
       new PlaceKeeper({ lanes, clock, leaseTime: dispatch.lease }, transports),
   ),
   provide(
     Dispatcher,
-    [
-      DISPATCH_ENGINE,
-      MessageStore,
-      PolicyPipeline,
-      ProviderStates,
-      Router,
-      MESSAGING_CLOCK,
-      MESSAGING_SETTINGS,
-      HoldWatch,
-      PlaceKeeper,
-    ],
-    (engine, store, policy, providers, router, clock, { dispatch }, holds, places) => {
+    {
+      engine: DISPATCH_ENGINE,
+      store: MessageStore,
+      storeListeners: StoreListeners,
+      settings: MESSAGING_SETTINGS,
+      policy: PolicyPipeline,
+      providers: ProviderStates,
+      router: Router,
+      clock: MESSAGING_CLOCK,
+      holds: HoldWatch,
+      places: PlaceKeeper,
+    },
+    ({ engine, store, storeListeners, settings: { dispatch }, ...parts }) => {
       const { lanes, work, intents, outcomes, doubts, reports, data } = store;
       const budget = new PrefetchBudget();
       const waves: Waves<PreparedSubmission> = new Map();
       const stores = { lanes, work, intents, outcomes, doubts, reports, data };
       const { channels } = store.database;
-      const parts = { ...stores, policy, router, channels, providers, budget, waves, clock };
-      const context = { ...parts, holds, places, ...dispatch, leaseTime: dispatch.lease };
+      const own = { ...stores, channels, budget, waves, leaseTime: dispatch.lease };
+      const context = { ...parts, ...dispatch, ...own };
       const dispatcher = new Dispatcher(engine, context, messageLanes(context));
-      store.reports.wake = (lane) => dispatcher.wake(lane);
+      storeListeners.add({ onResent: (lane) => dispatcher.wake(lane) });
       return dispatcher;
     },
   ),
   provide(
     WorkQueues,
-    [MessageStore, MESSAGING_CLOCK, MESSAGING_SETTINGS],
-    (store, clock, { dispatch }) =>
+    { store: MessageStore, clock: MESSAGING_CLOCK, settings: MESSAGING_SETTINGS },
+    ({ store, clock, settings: { dispatch } }) =>
       new WorkQueues(store, clock, { ...dispatch, leaseTime: dispatch.lease }),
   ),
   provide(
     NotificationService,
-    [ChannelContext, MESSAGING_SETTINGS, EventEmitterPublisher, ErasureListeners, HoldWatch],
-    (context, settings, events, erasures, holds) =>
-      new NotificationService(context, settings, events, erasures, holds),
+    {
+      context: ChannelContext,
+      settings: MESSAGING_SETTINGS,
+      events: EventEmitterPublisher,
+      erasures: ErasureListeners,
+      storeListeners: StoreListeners,
+      holds: HoldWatch,
+    },
+    ({ context, settings, events, erasures, storeListeners, holds }) =>
+      new NotificationService(context, settings, events, erasures, storeListeners, holds),
   ),
   provide(
     InboundRecorder,
-    [
-      ContactStore,
-      ChannelRegistry,
-      MESSAGING_CLOCK,
-      EventEmitterPublisher,
-      InboundListeners,
-      MESSAGING_SETTINGS,
-      Enqueuer,
-    ],
-    (contacts, channels, clock, events, listeners, { inbound }, enqueuer) =>
+    {
+      contacts: ContactStore,
+      channels: ChannelRegistry,
+      clock: MESSAGING_CLOCK,
+      events: EventEmitterPublisher,
+      listeners: InboundListeners,
+      settings: MESSAGING_SETTINGS,
+      enqueuer: Enqueuer,
+    },
+    ({ contacts, channels, clock, events, listeners, settings: { inbound }, enqueuer }) =>
       new InboundRecorder(contacts, channels, clock, events, listeners, inbound, (received) =>
         enqueuer.replyTo(received),
       ),
@@ -290,8 +304,13 @@ const PROVIDERS: Provider[] = [
     MessageHistory,
     MessageStatusHandlers,
     MessagingOperations,
+    DispatchParts,
     MessagingRuntime,
+    ServiceJobs,
+    StoreListeners,
+    Telemetry,
     MessagingService,
+    NumberLearner,
     PolicyService,
     ProvidedPorts,
     QueueMetrics,
@@ -333,13 +352,20 @@ export class MessagingModule extends ConfigurableModuleClass {}
 
 type Dependency = Token<unknown> | Abstract<unknown>;
 type Provided<D> = D extends Token<infer T> | Abstract<infer T> ? T : never;
+type Injected<I> = { readonly [Name in keyof I]: Provided<I[Name]> };
 
-function provide<const D extends Dependency, const I extends readonly Dependency[]>(
+/** @param inject the dependencies, by the names that the factory gets them under */
+function provide<const D extends Dependency, const I extends Readonly<Record<string, Dependency>>>(
   token: D,
   inject: I,
-  useFactory: (
-    ...dependencies: { -readonly [Place in keyof I]: Provided<I[Place]> }
-  ) => Provided<D> | Promise<Provided<D>>,
+  useFactory: (dependencies: Injected<I>) => Provided<D> | Promise<Provided<D>>,
 ): Provider {
-  return { provide: token, useFactory, inject: [...inject] };
+  const names = Object.keys(inject);
+  return {
+    provide: token,
+    // Nest injects them in the order of `inject`.
+    useFactory: (...injected: unknown[]) =>
+      useFactory(Object.fromEntries(names.map((name, n) => [name, injected[n]])) as Injected<I>),
+    inject: Object.values(inject),
+  };
 }

@@ -11,34 +11,23 @@ import {
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { CancellationQueue } from './cancellation-queue.js';
-import { VerificationService } from './channels/verification/verification.service.js';
-import { NotificationService } from './channels/notification/notification.service.js';
-import { VasService } from './channels/vas/vas.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
-import { Dispatcher } from './dispatch/dispatcher.js';
-import { HoldWatch } from './dispatch/hold-watch.js';
-import { PlaceKeeper } from './dispatch/place-keeper.js';
-import { ProviderWatch } from './dispatch/provider-breaker.js';
+import type { Dispatcher } from './dispatch/dispatcher.js';
 import {
   clockJob,
   erasureJob,
-  inboundJob,
   type MessagingJob,
   MessagingJobs,
-  notificationJobs,
-  openOrdersJob,
   purgeJob,
   templatesJob,
-  verificationJobs,
   wakeJob,
 } from './jobs/messaging.jobs.js';
-import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
-import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { MessagingConfigError } from './message/errors.js';
 import { SyncedTemplates } from './message/templates.js';
-import { type EventPublisher, TemplateListeners } from './ports/listeners.js';
-import { WorkQueues } from './work-queues.js';
+import { TemplateListeners } from './ports/listeners.js';
+import { DispatchParts, ServiceJobs } from './runtime-parts.js';
+import type { WorkQueues } from './work-queues.js';
 import { giveBackDataSource } from './store/data-source-use.js';
 import { MessageStore } from './store/message-store.js';
 import {
@@ -77,32 +66,21 @@ export class MessagingRuntime implements LifecycleHooks {
 
   constructor(
     @Inject(MessageStore) private readonly store: MessageStore,
-    @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
-    @Inject(WorkQueues) private readonly queues: WorkQueues,
-    @Inject(HoldWatch) private readonly holds: HoldWatch,
-    @Inject(ProviderWatch) private readonly providers: ProviderWatch,
-    @Inject(PlaceKeeper) private readonly places: PlaceKeeper,
+    @Inject(DispatchParts) private readonly dispatch: DispatchParts,
+    @Inject(ServiceJobs) private readonly services: ServiceJobs,
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
-    @Inject(DISPATCH_ENGINE) private readonly engine: DispatchEngine,
-    @Inject(VasService) private readonly vas: VasService,
-    @Inject(VerificationService) private readonly verification: VerificationService,
-    @Inject(NotificationService) private readonly notifications: NotificationService,
-    @Inject(EventEmitterPublisher) private readonly events: EventPublisher,
     @Inject(TemplateListeners) private readonly templateListeners: TemplateListeners,
     /** The app's registry if there is one, so that operators see all intervals in one place. */
     @Optional() @Inject(SchedulerRegistry) private readonly registry = new SchedulerRegistry(),
-  ) {
-    store.cancellations.providers = [...transports].flatMap(([name, transport]) => {
-      const { channels } = transport.capabilities;
-      return 'cancel' in transport ? [{ name, ...(channels && { channels }) }] : [];
-    });
-  }
+  ) {}
 
   async onModuleInit(): Promise<void> {
     if (this.settings.dispatch.enabled && this.store.cancellations.providers.length > 0)
-      this.queues.add(new CancellationQueue(this.store, this.transports, this.places));
+      this.dispatch.queues.add(
+        new CancellationQueue(this.store, this.transports, this.dispatch.places),
+      );
     await this.#eachTransport((transport) => transport.onModuleInit?.());
   }
 
@@ -117,45 +95,42 @@ export class MessagingRuntime implements LifecycleHooks {
       );
     }
     this.#logger.log(this.#summary());
-    const jobs = [...this.queues.jobs, ...this.#templateJobs()];
+    const jobs = [...this.dispatch.queues.jobs, ...this.#templateJobs()];
     if (this.settings.dispatch.enabled) {
       this.#stopWarning = warnWithoutShutdownHooks(this.#logger, this.settings.dispatch.lease);
       jobs.push(
         clockJob(store),
-        wakeJob(this.dispatcher, 'wake', async (horizon) => {
+        wakeJob(this.dispatch.dispatcher, 'wake', async (horizon) => {
           const due = await store.queues.due(horizon);
           const abandoned = await store.queues.abandoned();
           const own = abandoned.filter(
-            (lane) => !this.queues.owns(lane) && !this.places.owns(lane),
+            (lane) => !this.dispatch.queues.owns(lane) && !this.dispatch.places.owns(lane),
           );
           const found = [...due, ...own.map((lane) => ({ lane, dueIn: 0 }))];
-          return found.filter(({ lane }) => !this.holds.of(lane));
+          return found.filter(({ lane }) => !this.dispatch.holds.of(lane));
         }),
-        { name: 'holds', every: HOLDS_EVERY, run: () => this.holds.refresh() },
+        { name: 'holds', every: HOLDS_EVERY, run: () => this.dispatch.holds.refresh() },
         this.#placed({
           name: 'providers',
           every: HOLDS_EVERY,
-          run: () => this.providers.refresh(),
+          run: () => this.dispatch.providers.refresh(),
         }),
         this.#placed(reconcileJob(store, transports)),
-        ...(this.places.isNeeded
-          ? [{ name: 'places', every: PLACES_EVERY, run: () => this.#dispatch() }]
+        ...(this.dispatch.places.isNeeded
+          ? [{ name: 'places', every: PLACES_EVERY, run: () => this.#start() }]
           : []),
-        inboundJob(this.inbound, shortest(this.settings.store.retention)),
         erasureJob(store),
-        ...verificationJobs(this.verification),
-        ...notificationJobs(this.notifications),
-        openOrdersJob(() => this.vas.takeOpen(), this.events),
+        ...this.services.jobs,
         ...(store.purge.enabled ? [purgeJob(store)] : []),
       );
-      await this.holds.refresh();
-      await this.providers.refresh();
-      await this.#dispatch();
+      await this.dispatch.holds.refresh();
+      await this.dispatch.providers.refresh();
+      await this.#start();
     }
     // After a failure here, a process that dispatches notices the restore before it sends anything.
     else await store.holds.noticeRestore().catch(() => undefined);
     if (jobs.length === 0) return;
-    await this.queues.start();
+    await this.dispatch.queues.start();
     this.#jobs = new MessagingJobs(this.registry, jobs);
     await this.#jobs.start();
   }
@@ -171,8 +146,12 @@ export class MessagingRuntime implements LifecycleHooks {
     const { shutdownTimeout } = this.settings.dispatch;
     this.store.database.setShutdownDeadline(shutdownTimeout);
     const until = begun + shutdownTimeout + CLEANUP_TIMEOUT;
-    this.places.stop();
-    const parts = [this.dispatcher, this.queues, ...(this.#jobs ? [this.#jobs] : [])];
+    this.dispatch.places.stop();
+    const parts = [
+      this.dispatch.dispatcher,
+      this.dispatch.queues,
+      ...(this.#jobs ? [this.#jobs] : []),
+    ];
     await Promise.all(parts.map((part) => this.#stop(part, until)));
     if (this.#jobs)
       this.#logger.log(`Dispatch stopped in ${Math.round(performance.now() - begun)} ms`);
@@ -187,25 +166,27 @@ export class MessagingRuntime implements LifecycleHooks {
     try {
       await this.#eachTransport((transport) => transport.onApplicationShutdown?.(signal));
     } finally {
-      await this.places.giveUp();
-      await this.inbound.idle();
-      await this.notifications.idle();
+      await this.dispatch.places.giveUp();
+      await this.services.idle();
       giveBackDataSource(this.store.database.dataSource);
       await this.store.close();
     }
   }
 
   /** Takes lanes from the time when the process has its places at the providers that limit connections. */
-  async #dispatch(): Promise<void> {
-    await this.places.take();
-    if (this.#isDispatching || !this.places.isHeld) return;
+  async #start(): Promise<void> {
+    await this.dispatch.places.take();
+    if (this.#isDispatching || !this.dispatch.places.isLeased) return;
     this.#isDispatching = true;
-    await this.dispatcher.start();
+    await this.dispatch.dispatcher.start();
   }
 
   /** A job that uses the connections of providers; one that has them does it for those that wait. */
   #placed(job: MessagingJob): MessagingJob {
-    return { ...job, run: async (signal) => (this.places.isHeld ? job.run(signal) : undefined) };
+    return {
+      ...job,
+      run: async (signal) => (this.dispatch.places.isLeased ? job.run(signal) : undefined),
+    };
   }
 
   /** Every process that accepts messages checks their templates. @throws MessagingConfigError */
@@ -225,7 +206,8 @@ export class MessagingRuntime implements LifecycleHooks {
 
   /** Configuration that the process sends with. Addresses and credentials are not in it. */
   #summary(): string {
-    const { transports, store, settings, engine } = this;
+    const { transports, store, settings } = this;
+    const { engine } = this.dispatch;
     const providers = [...transports].map(([name, transport]) =>
       name === transport.name ? name : `${name} (${transport.name})`,
     );
@@ -252,9 +234,4 @@ export class MessagingRuntime implements LifecycleHooks {
       );
     clearTimeout(timer);
   }
-}
-
-/** Texts of inbound messages are kept as long as the content of messages. */
-function shortest({ content, messages }: MessagingSettings['store']['retention']) {
-  return content === undefined ? messages : Math.min(content, messages ?? Infinity);
 }

@@ -2,7 +2,9 @@ import { registryOf } from './channels/built-in-channels.js';
 import { VAS_ENTITIES, VAS_MIGRATIONS } from './channels/vas/schema.js';
 import { VERIFICATION_ENTITIES, VERIFICATION_MIGRATIONS } from './channels/verification/schema.js';
 import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/schema.js';
+import { BATCH_TEXT_ENTITIES, BATCH_TEXT_MIGRATIONS } from './store/schema/batch-text.js';
 import { shown } from './store/schema/columns.js';
+import { BATCH_COUNT_ENTITIES } from './store/schema/batch-count.js';
 import { CANCELLATION_ENTITIES, CANCELLATION_MIGRATIONS } from './store/schema/cancellation.js';
 import { STORE_MIGRATIONS } from './store/schema/store.migration.js';
 import { storeEntities } from './store/schema/tables.js';
@@ -25,7 +27,9 @@ const MESSAGE_STATUS = shown(
  */
 export const MESSAGING_ENTITIES = [
   ...storeEntities(MESSAGE_STATUS),
+  ...BATCH_TEXT_ENTITIES,
   ...CANCELLATION_ENTITIES,
+  ...BATCH_COUNT_ENTITIES,
   ...CONTACT_ENTITIES,
   ...VAS_ENTITIES,
   ...VERIFICATION_ENTITIES,
@@ -38,4 +42,5 @@ export const MESSAGING_MIGRATIONS = [
   ...CONTACT_MIGRATIONS,
   ...VAS_MIGRATIONS,
   ...VERIFICATION_MIGRATIONS,
+  ...BATCH_TEXT_MIGRATIONS,
 ];

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AnyChannelService, ChannelContext } from './channels/channel.service.js';
 import { PlaceKeeper } from './dispatch/place-keeper.js';
+import { ProviderStates } from './dispatch/provider-state.js';
 import type { LaneHealth } from './store/reads/lane-queues.js';
 import { MessageStore } from './store/message-store.js';
 import type { ProviderPause } from './store/verbs/provider-pauses.js';
@@ -9,6 +10,9 @@ import type { Channel, MessageClass } from './message/message.js';
 import type { ProviderHealth } from './message/views.js';
 import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-options.js';
+import { type Duration, milliseconds } from './ports/option-schema.js';
+import type { WriteHealth } from './store/database/write-watch.js';
+import type { PassedMessages } from './ports/metrics.js';
 import type { TraceContext } from './ports/tracing.js';
 import {
   DISPATCH_ENGINE,
@@ -26,6 +30,7 @@ export class MessagingService {
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(PlaceKeeper) private readonly places: PlaceKeeper,
+    @Inject(ProviderStates) private readonly states: ProviderStates,
   ) {}
 
   /**
@@ -40,7 +45,9 @@ export class MessagingService {
   /**
    * Runs `work` in a READ COMMITTED transaction of the app's data source; repeats it after a
    * deadlock. On SQLite it also serialises transactions: TypeORM shares one connection, and of two
-   * concurrent `dataSource.transaction()` calls the second joins the first.
+   * concurrent `dataSource.transaction()` calls the second joins the first. Meanwhile all other writes
+   * wait, and statements of other flows on the data source run within the transaction: they read what it
+   * has not committed yet. `work` waits for no network.
    * @example
    * await messaging.transaction(async (manager) => {
    *   await manager.save(order);
@@ -49,6 +56,22 @@ export class MessagingService {
    */
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.store.database.callerTransaction(work);
+  }
+
+  /** How long writes of this process wait, for their turn or for the database; it reads no database. */
+  writeHealth(): WriteHealth {
+    return this.store.database.writeHealth();
+  }
+
+  /**
+   * Whether a transaction of this process has run no statement for `after`, while the database answers
+   * another connection: what waits for it waits until the process restarts. It is false while the database
+   * is away, or locked by another process.
+   * @param after @default '60s'
+   * @throws MessagingConfigError where `after` is no duration
+   */
+  isStuck(after: Duration = '60s'): Promise<boolean> {
+    return this.store.database.isStuck(milliseconds('after', after));
   }
 
   /** Wait of the oldest due message of each class, in milliseconds; 0 where none is due. */
@@ -89,6 +112,16 @@ export class MessagingService {
     });
   }
 
+  /**
+   * Messages of this process, since its start, that left after later ones of their lane and provider, by
+   * the reason.
+   */
+  passedMessages(): PassedMessages[] {
+    return [...this.states].flatMap(([provider, { passes }]) =>
+      [...passes].map(([reason, messages]) => ({ provider, reason, messages })),
+    );
+  }
+
   /** The providers that accept nothing now, over all processes; one small read. */
   async pausedProviders(): Promise<
     Pick<ProviderHealth, 'name' | 'state' | 'pauseReason' | 'pauseDetail' | 'pausedUntil'>[]
@@ -105,7 +138,7 @@ export class MessagingService {
    * that limits them, as `smpp()` does by `maxBinds`.
    */
   get isWaitingForPlaces(): boolean {
-    return this.settings.dispatch.enabled && !this.places.isHeld;
+    return this.settings.dispatch.enabled && !this.places.isLeased;
   }
 
   /** Whether the engine's broker accepts wakes; messages leave without it, too. Never throws. */

@@ -49,6 +49,7 @@ describe('openTelemetryMetrics', () => {
         ages: new Map([['high', 1.5]]),
         lanes: [paused, { state: 'waiting', reason: '' }, paused],
         unmatched: new Map([['main', 3]]),
+        passed: [{ provider: 'main', reason: 'in_flight', messages: 4 }],
       };
     });
     const system = { 'messaging.system': 'dundun' };
@@ -62,9 +63,12 @@ describe('openTelemetryMetrics', () => {
     expect(await recorded.read('dundun.reports.unmatched')).toEqual([
       [{ ...system, 'dundun.transport': 'main' }, 3],
     ]);
-    expect(reads).toBe(3);
+    expect(await recorded.read('dundun.messages.passed')).toEqual([
+      [{ ...system, 'dundun.transport': 'main', 'dundun.pass.reason': 'in_flight' }, 4],
+    ]);
+    expect(reads).toBe(4);
     stop();
     await recorded.read('dundun.lanes');
-    expect(reads).toBe(3);
+    expect(reads).toBe(4);
   });
 });

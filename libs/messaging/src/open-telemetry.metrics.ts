@@ -34,6 +34,7 @@ class OpenTelemetryMetrics implements MessagingMetrics {
   readonly #sent: Counter;
   readonly #duration: Histogram;
   readonly #changes: Counter;
+  readonly #bounces: Counter;
   readonly #reportLag: Histogram;
 
   constructor(private readonly meter: Meter) {
@@ -53,6 +54,10 @@ class OpenTelemetryMetrics implements MessagingMetrics {
     this.#changes = meter.createCounter('dundun.status.changes', {
       description: 'Changes of the status of a message, by the new status.',
       unit: '{change}',
+    });
+    this.#bounces = meter.createCounter('dundun.bounces', {
+      description: 'Bounces by their category; `unread`: the report could not be read.',
+      unit: '{bounce}',
     });
     this.#reportLag = meter.createHistogram('dundun.report.lag', {
       description: 'Time from the report at the provider to its record.',
@@ -76,8 +81,14 @@ class OpenTelemetryMetrics implements MessagingMetrics {
     this.#duration.record(seconds, attributes);
   }
 
-  changed({ channel, previous, status, event, providerTime }: MessageStatusChanged): void {
+  changed(change: MessageStatusChanged): void {
+    const { channel, previous, status, event, providerTime, errorCode, details } = change;
     const attributes = { ...SYSTEM, 'messaging.destination.name': channel };
+    if (status === 'bounced' && event === undefined) {
+      const category =
+        errorCode === 'unread_bounce' ? 'unread' : (details?.['category'] ?? 'other');
+      this.#bounces.add(1, { ...attributes, 'dundun.bounce.category': category });
+    }
     if (event === undefined)
       this.#changes.add(1, { ...attributes, 'dundun.message.status': status });
     // The first change after `sending` is the answer to the request, and no provider reports a cancel.
@@ -98,13 +109,23 @@ class OpenTelemetryMetrics implements MessagingMetrics {
       description: 'Reports that name no message.',
       unit: '{report}',
     });
-    const gauges = [ages, lanes, unmatched];
+    const passed = this.meter.createObservableCounter('dundun.messages.passed', {
+      description: 'Messages that left after later ones of their lane and provider, by the reason.',
+      unit: '{message}',
+    });
+    const gauges = [ages, lanes, unmatched, passed];
     const collect = async (result: BatchObservableResult) => {
       const reading = await read();
       for (const [priority, age] of reading.ages)
         result.observe(ages, age, { ...SYSTEM, 'dundun.priority': priority });
       for (const [provider, count] of reading.unmatched)
         result.observe(unmatched, count, { ...SYSTEM, 'dundun.transport': provider });
+      for (const { provider, reason, messages } of reading.passed)
+        result.observe(passed, messages, {
+          ...SYSTEM,
+          'dundun.transport': provider,
+          'dundun.pass.reason': reason,
+        });
       for (const [lane, count] of counted(reading.lanes))
         result.observe(lanes, count, {
           ...SYSTEM,

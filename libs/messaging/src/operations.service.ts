@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { messageIdOf } from './message/ids.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
 import { checkTime, durationOf, given } from './channels/send.js';
 import { MessageHistory } from './history.service.js';
@@ -31,7 +32,6 @@ import { requestsInFlight } from './store/reads/in-flight.js';
 import { PRIORITY } from './store/rows/batch-state.js';
 import { checkLanes, OPERATOR_HOLD } from './store/rows/hold.js';
 import type { NewBatch } from './store/rows/new-batch.js';
-import { readContent } from './store/rows/stored-content.js';
 import type { MessagePosition } from './store/verbs/operator-changes.js';
 
 export interface OperationsFilter extends Omit<HistoryFilter, 'since' | 'until'> {
@@ -147,12 +147,12 @@ export class MessagingOperations {
     const { store, enqueuer } = this.context;
     return store.database.callerTransaction(async (manager) => {
       const tx = store.database.join(manager);
-      const held = await store.operators.lockForResend(tx, place);
+      const locked = await store.operators.lockForResend(tx, place);
       const first = await store.operators.repetitionOf(tx, place);
       if (first !== undefined) return { id: first, messageId: `${first}-0`, replayed: true };
-      this.#requireFailed(place, message, held?.status);
-      if (!held?.recipient) throw new ContentErasedError(idOf(place));
-      const batch = { ...message, id: this.context.clock.id(), recipients: [held.recipient] };
+      this.#requireFailed(place, message, locked?.status);
+      if (!locked?.recipient) throw new ContentErasedError(idOf(place));
+      const batch = { ...message, id: this.context.clock.id(), recipients: [locked.recipient] };
       const receipt = await enqueuer.repeat(batch, manager);
       await store.operators.link(tx, place, receipt.id, by ?? null);
       await also?.(manager);
@@ -312,7 +312,10 @@ export class MessagingOperations {
     const { status } = await store.reads.message(idOf(place), { tenant, channel });
     this.#requireFailed(place, batch, channels.rankOf(status));
     if (batch.content === null) throw new ContentErasedError(idOf(place));
-    const { content, labels, hasPersonal } = readContent(batch.content);
+    const read = await store.data.reader([{ batch: place.batchId, content: batch.content }]);
+    const stored = read(place.batchId, batch.content);
+    if (!stored) throw new ContentErasedError(idOf(place));
+    const { content, labels, hasPersonal } = stored;
     refuseUnrepeatable(channels.get(channel), content as SecretContent);
     const { batchId, position } = place;
     const [own] = hasPersonal ? await store.data.personal([{ batch: batchId, position }]) : [];
@@ -358,7 +361,7 @@ export class MessagingOperations {
 }
 
 function idOf({ batchId, position }: MessagePosition): string {
-  return `${batchId}-${position}`;
+  return messageIdOf(batchId, position);
 }
 
 function reportedOf(

@@ -1,38 +1,58 @@
 import { expect, it } from '@jest/globals';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
 
-it('the public types are these', () => {
-  const program = programOf([join(import.meta.dirname, 'index.ts')]);
-  const checker = program.getTypeChecker();
-  const module = checker.getSymbolAtLocation(
-    program.getSourceFile(program.getRootFileNames()[0]!)!,
-  )!;
-  const exported = checker
-    .getExportsOfModule(module)
-    .map((symbol): [string, string] => [symbol.name, declarationsOf(symbol, checker).join('\n')])
+/** By its name in the package, the source file of each entry. */
+const ENTRIES = entries();
+const program = programOf(Object.values(ENTRIES));
+const checker = program.getTypeChecker();
+
+it.each(Object.entries(ENTRIES))('the public types of %s are these', (_, path) => {
+  const exported = exportsOf(path)
+    .map((symbol): [string, string] => [symbol.name, declarationsOf(symbol).join('\n')])
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
   expect(exported.map(([name, text]) => `${name}\n  ${text}`).join('\n\n')).toMatchSnapshot();
+});
+
+it('the main entry has at most 200 names', () => {
+  expect(exportsOf(ENTRIES['.']!).length).toBeLessThanOrEqual(200);
+});
+
+// TypeScript writes such a type into the declarations of an app: its method may return what ours does.
+it.each(Object.entries(ENTRIES))(
+  'the types that functions and methods of %s return are exported there, by the main entry or by ports',
+  (_, path) => {
+    const own = exportsOf(path).map((symbol) => sourceOf(symbol));
+    const shared = [ENTRIES['.']!, ENTRIES['./ports']!].flatMap((entry) => exportsOf(entry));
+    const known = new Set([...own, ...shared.map((symbol) => sourceOf(symbol))]);
+    const returned = own.flatMap((symbol) => returnedBy(symbol));
+    expect(returned.filter((symbol) => !known.has(symbol)).map(({ name }) => name)).toEqual([]);
+  },
+);
+
+it('each public name is in one entry', () => {
+  const names = Object.values(ENTRIES).flatMap((path) => exportsOf(path).map(({ name }) => name));
+  expect(names.filter((name, n) => names.indexOf(name) !== n)).toEqual([]);
 });
 
 it('MessagingErrorCode has exactly the codes of the errors and policies in the sources', () => {
   const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).filter(
     (file) => /(?<!\.spec)\.ts$/.test(file),
   );
-  const program = programOf(files.map((file) => join(import.meta.dirname, file)));
-  const checker = program.getTypeChecker();
+  const sources = programOf(files.map((file) => join(import.meta.dirname, file)));
+  const types = sources.getTypeChecker();
   const used = new Set<string>();
   const wanted: string[] = [];
-  const add = (code: ts.Node) => wordsOf(checker.getTypeAtLocation(code), code, used);
+  const add = (code: ts.Node) => wordsOf(types.getTypeAtLocation(code), code, used);
   const visit = (node: ts.Node): void => {
     const made = codeOf(node);
     if (made) add(made);
     if (ts.isTypeAliasDeclaration(node) && node.name.text === 'MessagingErrorCode')
-      wanted.push(...wordsOf(checker.getTypeAtLocation(node.name), node, new Set()));
+      wanted.push(...wordsOf(types.getTypeAtLocation(node.name), node, new Set()));
     ts.forEachChild(node, visit);
   };
-  for (const file of program.getSourceFiles()) visit(file);
+  for (const file of sources.getSourceFiles()) visit(file);
   expect([...used].toSorted()).toEqual(wanted.toSorted());
 });
 
@@ -68,6 +88,25 @@ function wordsOf(type: ts.Type, place: ts.Node, words: Set<string>): Set<string>
   return words;
 }
 
+function entries(): Readonly<Record<string, string>> {
+  const packageFile = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8');
+  const { exports } = JSON.parse(packageFile) as { readonly exports: Record<string, unknown> };
+  const names = Object.keys(exports).filter((name) => /^\.(?:\/[\w-]+)?$/.test(name));
+  return Object.fromEntries(
+    names.map((name) => {
+      const [, path = 'index'] = name.split('/');
+      const places = [`${path}.ts`, `providers/${path}/index.ts`, `engines/${path}/index.ts`];
+      const files = places.map((place) => join(import.meta.dirname, place));
+      return [name, files.find((file) => existsSync(file)) ?? `no source of ${name}`];
+    }),
+  );
+}
+
+function exportsOf(path: string): ts.Symbol[] {
+  const module = checker.getSymbolAtLocation(program.getSourceFile(path)!);
+  return module ? checker.getExportsOfModule(module) : [];
+}
+
 /** Parses syntax only and follows relative imports, which takes a second; a full type check takes much longer. */
 function programOf(entries: readonly string[]): ts.Program {
   const options: ts.CompilerOptions = {
@@ -90,7 +129,7 @@ function programOf(entries: readonly string[]): ts.Program {
 }
 
 /** The declaration of an exported name and of the option tables that its type comes from. */
-function declarationsOf(symbol: ts.Symbol, checker: ts.TypeChecker): string[] {
+function declarationsOf(symbol: ts.Symbol): string[] {
   const found = new Set<ts.Declaration>(sourceOf(symbol)?.declarations);
   for (const declaration of found) if (isOptions(declaration)) addTables(declaration);
   return [...found].map((declaration) => printed(declaration));
@@ -101,12 +140,58 @@ function declarationsOf(symbol: ts.Symbol, checker: ts.TypeChecker): string[] {
         if (isTable(table)) found.add(table);
     ts.forEachChild(node, addTables);
   }
+}
 
-  /** The symbol behind an import. */
-  function sourceOf(named: ts.Symbol | undefined): ts.Symbol | undefined {
-    const isImport = named && named.flags & ts.SymbolFlags.Alias;
-    return isImport ? checker.getAliasedSymbol(named) : named;
-  }
+/** The symbol behind an import. */
+function sourceOf(named: ts.Symbol): ts.Symbol;
+function sourceOf(named: ts.Symbol | undefined): ts.Symbol | undefined;
+function sourceOf(named: ts.Symbol | undefined): ts.Symbol | undefined {
+  const isImport = named && named.flags & ts.SymbolFlags.Alias;
+  return isImport ? checker.getAliasedSymbol(named) : named;
+}
+
+/** The library's interfaces and classes in the written return types of a function, or of a class and its bases. */
+function returnedBy(symbol: ts.Symbol): ts.Symbol[] {
+  return (symbol.declarations ?? []).flatMap((declaration): ts.Symbol[] => {
+    if (ts.isFunctionDeclaration(declaration)) return namedIn(declaration.type);
+    if (!ts.isClassDeclaration(declaration)) return [];
+    const methods = declaration.members.filter(
+      (member) => ts.isMethodDeclaration(member) && isPublic(member),
+    );
+    const bases = declaration.heritageClauses?.flatMap(({ types }) => types) ?? [];
+    return [
+      ...methods.flatMap((method) => namedIn((method as ts.MethodDeclaration).type)),
+      ...bases.flatMap(({ expression }) => {
+        const base = sourceOf(checker.getSymbolAtLocation(expression));
+        return base ? returnedBy(base) : [];
+      }),
+    ];
+  });
+}
+
+function namedIn(type: ts.TypeNode | undefined): ts.Symbol[] {
+  const found: ts.Symbol[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isTypeReferenceNode(node)) {
+      const symbol = sourceOf(checker.getSymbolAtLocation(node.typeName));
+      if (symbol && symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))
+        found.push(symbol);
+    }
+    ts.forEachChild(node, visit);
+  };
+  if (type) visit(type);
+  return found;
+}
+
+function isPublic(node: ts.ClassElement): boolean {
+  const hidden = [ts.SyntaxKind.PrivateKeyword, ts.SyntaxKind.ProtectedKeyword];
+  const modifiers = ts.canHaveModifiers(node) ? (ts.getModifiers(node) ?? []) : [];
+  const isInternal = ts.getJSDocTags(node).some(({ tagName }) => tagName.text === 'internal');
+  return (
+    !isInternal &&
+    !ts.isPrivateIdentifier(node.name ?? node) &&
+    !modifiers.some(({ kind }) => hidden.includes(kind))
+  );
 }
 
 function isOptions(declaration: ts.Declaration): boolean {

@@ -41,6 +41,7 @@ export class QueueMetrics implements OnApplicationBootstrap, OnApplicationShutdo
     ]);
     return {
       unmatched,
+      passed: this.messaging.passedMessages(),
       ages: new Map(Object.entries(ages).map(([priority, age]) => [priority, age / 1_000])),
       lanes: lanes.map(({ hold, pauseReason, leased }) => {
         if (hold) return { state: 'held', reason: hold.reason };

@@ -4,6 +4,7 @@ export { doubledWait } from './message/doubled-wait.js';
 export type { LaneTask } from './dispatch/dispatcher.js';
 export type { LeasedLane } from './dispatch/leased-lane.js';
 export type { MessagingJob } from './jobs/messaging.jobs.js';
+export { partsOfQueueLane, queueLaneOf } from './message/ids.js';
 export type { LaneWaker } from './ports/dispatch-engine.js';
 export { retryAfterMilliseconds } from './providers/http-client/http-failures.js';
 export {

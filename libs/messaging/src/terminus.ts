@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { HoldsService } from './holds.service.js';
@@ -20,11 +21,24 @@ const PAUSE_REASONS: ReadonlySet<string> = new Set([
   'bind_refused',
 ]);
 
+/** Longest wait, in ms, of a check for the store's answer. */
+const READ_TIMEOUT = 2_000;
+
 export interface LanesCheckOptions {
   /**
    * A lane that has had due work for longer, without a pause, a hold or a process that works on it,
    * is stuck: the check is down. @default '5m'
    */
+  readonly stuckAfter?: Duration;
+}
+
+export interface WritesCheckOptions {
+  /** Wait of a write after which the check is down. @default '5s' */
+  readonly waitsAfter?: Duration;
+}
+
+export interface ProgressCheckOptions {
+  /** Time without a statement in a transaction after which the check is down. @default '60s' */
   readonly stuckAfter?: Duration;
 }
 
@@ -60,10 +74,7 @@ export class MessagingHealthIndicator {
     const limit = milliseconds('stuckAfter', stuckAfter);
     const session = this.indicators.check(key);
     const read = Promise.all([this.messaging.lanes(), this.holds.list()]);
-    const [lanes, holds] =
-      (await read.catch((error: unknown) => {
-        this.#logger.warn({ message: 'the lanes cannot be read', err: error });
-      })) ?? [];
+    const [lanes, holds] = (await this.#answerOf('lanes', read)) ?? [];
     if (!lanes || !holds) return session.down({ reason: 'store_unreadable' });
     const paused: Record<string, number> = {};
     const held: Record<string, number> = {};
@@ -100,9 +111,7 @@ export class MessagingHealthIndicator {
    */
   async providers<const Key extends string>(key: Key): Promise<HealthIndicatorResult<Key>> {
     const session = this.indicators.check(key);
-    const providers = await this.messaging.pausedProviders().catch((error: unknown) => {
-      this.#logger.warn({ message: 'the providers cannot be read', err: error });
-    });
+    const providers = await this.#answerOf('providers', this.messaging.pausedProviders());
     if (!providers) return session.down({ reason: 'store_unreadable' });
     const paused: Record<string, number> = {};
     for (const { pauseReason } of providers) {
@@ -114,12 +123,60 @@ export class MessagingHealthIndicator {
     return Object.keys(paused).length > 0 ? degraded(session, details) : session.up(details);
   }
 
+  /**
+   * For readiness. Down: a write has waited longer than `waitsAfter` for its turn or for the database. The
+   * reason is `locked` where another process holds the lock of an SQLite file, `transaction_open` where a
+   * transaction of this process holds the turn, else `no_answer`.
+   * @throws MessagingConfigError where `waitsAfter` is no duration
+   */
+  writes<const Key extends string>(
+    key: Key,
+    { waitsAfter = '5s' }: WritesCheckOptions = {},
+  ): HealthIndicatorResult<Key> {
+    const limit = milliseconds('waitsAfter', waitsAfter);
+    const session = this.indicators.check(key);
+    const { waiting, waitsFor } = this.messaging.writeHealth();
+    if (waitsFor === undefined || waiting <= limit) return session.up();
+    const reason = waitsFor === 'database' ? 'no_answer' : waitsFor;
+    return session.down({ reason, longest_wait_ms: Math.round(waiting) });
+  }
+
+  /**
+   * For liveness. Down: a transaction of this process has run no statement for `stuckAfter`, while the
+   * database answers another connection, so that only a restart helps. A database that is away, or locked by
+   * another process, never fails it.
+   * @throws MessagingConfigError where `stuckAfter` is no duration
+   */
+  async progress<const Key extends string>(
+    key: Key,
+    { stuckAfter = '60s' }: ProgressCheckOptions = {},
+  ): Promise<HealthIndicatorResult<Key>> {
+    const session = this.indicators.check(key);
+    const isStuck = await this.messaging.isStuck(stuckAfter);
+    return isStuck ? session.down({ reason: 'transaction_open' }) : session.up();
+  }
+
   /** Degraded: the engine's broker is unreachable, so that messages leave some seconds later. */
   async engine<const Key extends string>(key: Key): Promise<HealthIndicatorResult<Key>> {
     const session = this.indicators.check(key);
     const { state } = await this.messaging.engineHealth();
     // The engine logs the cause whenever it changes.
     return state === 'up' ? session.up() : degraded(session, { reason: 'broker_unavailable' });
+  }
+
+  /** `undefined`: the store failed, or has not answered in time. */
+  async #answerOf<T>(what: string, read: Promise<T>): Promise<T | undefined> {
+    const late = wait(READ_TIMEOUT, undefined, { ref: false }).then(() => {
+      throw new Error(`no answer within ${READ_TIMEOUT} ms`);
+    });
+    try {
+      return await Promise.race([read, late]);
+    } catch (error) {
+      this.#logger.warn({ message: `the ${what} cannot be read`, err: error });
+      return undefined;
+    } finally {
+      late.catch(() => undefined);
+    }
   }
 }
 

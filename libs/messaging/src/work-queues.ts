@@ -1,3 +1,4 @@
+import { partsOfQueueLane } from './message/ids.js';
 import { MessagingConfigError } from './message/errors.js';
 import { Dispatcher, type LaneTask } from './dispatch/dispatcher.js';
 import type { LeasedLane } from './dispatch/leased-lane.js';
@@ -36,7 +37,7 @@ export interface WorkQueue {
   readonly shutdownTimeout?: number;
   readonly jobs?: readonly MessagingJob[];
   /** Starts the work of one lane, under the lease just taken. */
-  open(leased: LeasedLane): LaneTask;
+  start(leased: LeasedLane): LaneTask;
   /** Lanes with work due within `horizon` milliseconds, with or without a holder. */
   due(horizon: number): Promise<readonly DueLane[]>;
 }
@@ -46,7 +47,7 @@ export interface WorkQueue {
  * adds them, regardless of its `dispatch` option: a lane's lease decides which process works on it.
  * @example
  * onModuleInit() {
- *   this.waker = this.queues.add({ name: 'export', open: (leased) => new ExportTask(leased), due: … });
+ *   this.waker = this.queues.add({ name: 'export', start: (leased) => new ExportTask(leased), due: … });
  * }
  */
 export class WorkQueues {
@@ -80,12 +81,12 @@ export class WorkQueues {
     const dispatcher = new Dispatcher(
       new DatabaseEngine(),
       { lanes, clock, leaseTime, shutdownTimeout },
-      () => (leased) => queue.open(leased),
+      () => (leased) => queue.start(leased),
     );
     const wake = wakeJob(dispatcher, `wake ${name}`, async (horizon) => {
       const due = await queue.due(horizon);
-      const held = await lanes.held(due.map(({ lane }) => lane));
-      return due.filter(({ lane }) => !held.has(lane));
+      const leased = await lanes.leased(due.map(({ lane }) => lane));
+      return due.filter(({ lane }) => !leased.has(lane));
     });
     this.#dispatchers.set(name, dispatcher);
     this.jobs.push(wake, ...(queue.jobs ?? []));
@@ -93,7 +94,7 @@ export class WorkQueues {
   }
 
   owns(lane: string): boolean {
-    return this.#dispatchers.has(lane.slice(0, lane.indexOf(':')));
+    return this.#dispatchers.has(partsOfQueueLane(lane).queue);
   }
 
   async start(): Promise<void> {

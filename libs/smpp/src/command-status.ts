@@ -1,4 +1,7 @@
-/** The values of `command_status` of SMPP 3.4 (section 5.1.3), by the names of the specification. */
+/**
+ * The values of `command_status` of SMPP 3.4 (section 5.1.3), by the names of the specification, and
+ * `ESME_RINVDCS` of SMPP 5.0: 3.4 has none for bytes that do not fit their `data_coding`.
+ */
 export const COMMAND_STATUS = {
   ESME_ROK: 0x00,
   ESME_RINVMSGLEN: 0x01,
@@ -48,6 +51,7 @@ export const COMMAND_STATUS = {
   ESME_RINVOPTPARAMVAL: 0xc4,
   ESME_RDELIVERYFAILURE: 0xfe,
   ESME_RUNKNOWNERR: 0xff,
+  ESME_RINVDCS: 0x104,
 } as const;
 
 export type CommandStatusName = keyof typeof COMMAND_STATUS;

@@ -36,6 +36,7 @@ it('the public names match the snapshot', () => {
       "encodeText",
       "encodeUcs2",
       "encodingOf",
+      "encodingOfBytes",
       "formatAbsoluteTime",
       "formatRelativeTime",
       "isGsm7",

@@ -28,6 +28,7 @@ export {
   writeReceipt,
 } from './receipt.js';
 export {
+  type Alphabets,
   DATA_CODING,
   decodeText,
   decodeUcs2,
@@ -38,6 +39,7 @@ export {
   encodeUcs2,
   type Encoding,
   encodingOf,
+  encodingOfBytes,
 } from './text/data-coding.js';
 export { decodeGsm7, encodeGsm7, isGsm7 } from './text/gsm7.js';
 export {

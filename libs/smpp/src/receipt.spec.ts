@@ -47,6 +47,26 @@ describe('delivery receipts', () => {
     ['a number as the state', 'id:7 stat:2', '7', 'delivered', undefined],
     ['an id that is a UUID', 'id:0b7e-11 stat:ENROUTE err:', '0b7e-11', 'enroute', undefined],
     ['an unknown word', 'id:7 stat:PENDING', '7', undefined, undefined],
+    ['NUL at its end', 'stat:DELIVRD id:ID1\0', 'ID1', 'delivered', undefined],
+    ['NUL after the id', 'id:ID1\0 stat:DELIVRD', 'ID1', 'delivered', undefined],
+    ['NUL after each field', 'id:ID1\0stat:UNDELIV\0err:012\0', 'ID1', 'undeliverable', '012'],
+    ['the text before the state', 'id:7 text:Hello stat:DELIVRD err:003', '7', 'delivered', '003'],
+    [
+      'a state in the message before its own',
+      'id:7 text:stat:REJECTD id:9 stat:DELIVRD err:000',
+      '7',
+      'delivered',
+      '000',
+    ],
+    [
+      'fields in the message behind the state',
+      'id:7 stat:UNDELIV text:err:9 stat:DELIVRD',
+      '7',
+      'undeliverable',
+      undefined,
+    ],
+    ['stat:FAILED', 'id:7 stat:FAILED err:001', '7', 'undeliverable', '001'],
+    ['stat:SKIPPED', 'id:7 stat:SKIPPED', '7', 'rejected', undefined],
     ['no field at all', 'Thank you', undefined, undefined, undefined],
   ])('a text with %s is read', (_what, text, messageId, state, error) => {
     expect(receipt(text)).toMatchObject({ messageId, state, error });
@@ -67,6 +87,24 @@ describe('delivery receipts', () => {
       networkError: { type: 3, code: 27 },
       userMessageReference: 9,
     });
+  });
+
+  it('an id in a TLV that is padded with NUL is read', () => {
+    const tlvs = { receiptedMessageId: 'ID1\0\0', messageState: 2 };
+    expect(receipt('', { tlvs })).toMatchObject({ messageId: 'ID1', state: 'delivered' });
+  });
+
+  it.each([
+    '2611240900',
+    '261124090000',
+    '202611240900',
+    '20261124090000',
+    '2026-11-24 09:00:00',
+    '26/11/24 09:00',
+  ])('the date %s is read', (date) => {
+    const text = `id:7 submit date:${date} done date:${date} stat:DELIVRD err:000 text:`;
+    const time = new Date('2026-11-24T08:00:00Z');
+    expect(receipt(text)).toMatchObject({ submitDate: time, doneDate: time, state: 'delivered' });
   });
 
   it('a receipt in message_payload or UCS-2 is read', () => {

@@ -31,6 +31,10 @@ const WORDS: readonly (readonly [string, MessageState])[] = [
   ['ACCEP', 'accepted'],
   ['UNKN', 'unknown'],
   ['REJ', 'rejected'],
+  // Not of SMPP 3.4.
+  ['FAIL', 'undeliverable'],
+  ['SKIP', 'rejected'],
+  ['SCHED', 'enroute'],
 ];
 
 /** The state of a `message_state`, if SMPP 3.4 has it. */
@@ -104,7 +108,7 @@ export function readReceipt(
   const fields = receiptFields(textOf(pdu));
   const word = fields.stat;
   return {
-    messageId: receiptedMessageId || fields.id,
+    messageId: receiptedMessageId?.split('\0', 1)[0] || fields.id,
     state: (messageState === undefined ? undefined : STATES.get(messageState)) ?? stateOfWord(word),
     rawState: word ?? messageState?.toString(),
     error: fields.err,
@@ -122,10 +126,14 @@ export function readReceipt(
   };
 }
 
-/** The letters, digits and colons that are read are the same in GSM 03.38 and Latin-1. */
+/**
+ * The letters, digits and colons that are read are the same in GSM 03.38 and Latin-1. SMSCs end the id
+ * or the whole text with NUL, as C does.
+ */
 function textOf(pdu: ReceiptPdu): string {
   const { bytes } = messageOf(pdu);
-  return pdu.dataCoding === DATA_CODING.ucs2 ? decodeUcs2(bytes) : bytes.toString('latin1');
+  const text = pdu.dataCoding === DATA_CODING.ucs2 ? decodeUcs2(bytes) : bytes.toString('latin1');
+  return text.replaceAll('\0', ' ');
 }
 
 type Field = 'id' | 'sub' | 'dlvrd' | 'submitdate' | 'donedate' | 'stat' | 'err' | 'text';
@@ -133,8 +141,9 @@ type Field = 'id' | 'sub' | 'dlvrd' | 'submitdate' | 'donedate' | 'stat' | 'err'
 const KEY = /(?<![a-z0-9])(id|sub|dlvrd|submit[ _]?date|done[ _]?date|stat|err|text)[ ]?:/gi;
 
 /**
- * The fields of the text. The words after `text:` are the message's own, so fields in them count only where
- * neither `id` nor `stat` came before.
+ * The fields of the text, each where it comes first. The words after `text:` are the message's own: after
+ * `stat:` no field counts there. Where `stat:` comes behind the text, a field counts where it comes
+ * last, behind the message's words.
  */
 function receiptFields(text: string): Partial<Record<Field, string>> {
   const fields: Partial<Record<Field, string>> = {};
@@ -143,11 +152,12 @@ function receiptFields(text: string): Partial<Record<Field, string>> {
     from: index,
     value: index + length,
   }));
-  const ownText = keys.findIndex(
-    ({ key }, at) =>
-      key === 'text' && keys.slice(0, at).some((each) => each.key === 'id' || each.key === 'stat'),
-  );
-  const counted = ownText < 0 ? keys : keys.slice(0, ownText + 1);
+  const ownText = keys.findIndex(({ key }) => key === 'text');
+  const before = ownText < 0 ? keys : keys.slice(0, ownText + 1);
+  const isLast = ownText < 0 || before.some(({ key }) => key === 'stat');
+  const behind = isLast ? [] : keys.slice(ownText + 1);
+  const last = new Map(behind.map((each) => [each.key, each]));
+  const counted = [...before, ...behind.filter((each) => last.get(each.key) === each)];
   for (const [index, { key, value }] of counted.entries()) {
     const end = counted[index + 1]?.from ?? text.length;
     const found = text.slice(value, end).trim();

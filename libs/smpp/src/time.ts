@@ -67,30 +67,22 @@ export function parseSmppTime(text: string, now = new Date()): Date | undefined 
     );
   }
   if (quarters > 48) return undefined;
-  const wall = utc(2000 + year, month, day, hour, minute, second);
+  const wall = utc({ year: 2000 + year, month, day, hour, minute, second });
   const offset = quarters * QUARTER_HOUR * (match[9] === '+' ? 1 : -1);
   return wall === undefined ? undefined : new Date(wall + tenth * 100 - offset);
 }
 
 /**
- * A date of a delivery receipt, `YYMMDDhhmm` or with seconds, in the SMSC's time zone; `undefined` for
- * another text.
+ * A date of a delivery receipt, `YYMMDDhhmm`, with seconds or with four digits of the year, in the
+ * SMSC's time zone; `undefined` for another text. Twelve digits have two of the year where that is a date.
  * @param timeZone of the SMSC, an IANA name @default 'UTC'
  * @throws RangeError for an unknown time zone
  * @example
  * parseReceiptDate('2611240900', 'Africa/Lagos'); // 2026-11-24T08:00:00.000Z
  */
 export function parseReceiptDate(text: string, timeZone = 'UTC'): Date | undefined {
-  const match = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?$/.exec(text);
-  if (!match) return undefined;
-  const [year, month, day, hour, minute] = match.slice(1, 6).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const wall = utc(2000 + year, month, day, hour, minute, Number(match[6] ?? 0));
+  const digits = text.replaceAll(/(?<=\d)[-/:T ](?=\d)/g, '');
+  const wall = wallOf(digits) ?? (digits.startsWith('20') ? wallOf(digits.slice(2)) : undefined);
   if (wall === undefined) return undefined;
   if (timeZone === 'UTC') return new Date(wall);
   // The offset at the time itself; the second look matters within hours of a change of clocks.
@@ -98,15 +90,28 @@ export function parseReceiptDate(text: string, timeZone = 'UTC'): Date | undefin
   return new Date(wall - offsetOf(timeZone, near));
 }
 
+/** The time of `YYMMDDhhmm` or `YYMMDDhhmmss` as if in UTC. */
+function wallOf(digits: string): number | undefined {
+  const match = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?$/.exec(digits);
+  if (!match) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1)
+    .map((part) => Number(part ?? 0));
+  return utc({ year: 2000 + year, month, day, hour, minute, second });
+}
+
+interface WallTime {
+  readonly year: number;
+  /** From 1. */
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
 /** `undefined` for a date that the calendar does not have. */
-function utc(
-  year: number,
-  month: number,
-  day: number,
-  hour: number,
-  minute: number,
-  second: number,
-): number | undefined {
+function utc({ year, month, day, hour, minute, second }: WallTime): number | undefined {
   const time = Date.UTC(year, month - 1, day, hour, minute, second);
   const date = new Date(time);
   const isReal =

@@ -65,22 +65,29 @@ export interface NewDomain {
   readonly name: string;
 }
 
-// Email → Suppressions (read: all roles; change: sender)
-
 /**
- * `GET api/suppressions?email=&reveal=true` answers `Listed<Suppression>`, `reveal` (admin) is
- * audited; `POST api/suppressions` (204) with
- * {@link NewSuppression}; `POST api/suppressions/lift` (204) with {@link LiftSuppression}.
+ * An address that gets nothing of a channel. `?reveal=true` (admin) of a list is audited; an address
+ * is masked, unless revealed or named by the query (read: all roles; change: sender).
  */
-export interface Suppression {
-  /** Masked, unless revealed or named by `?email=`. */
-  readonly email: string;
-  /** `hard_bounce`, `complaint`, `unsubscribe` (only the person takes it back) or `manual`. */
+export interface BlockedAddress {
+  /**
+   * Such as `hard_bounce`, `complaint`, `unsubscribe` (only the person takes it back), `manual` or
+   * `do_not_call`.
+   */
   readonly reason: string;
   /** `null`: every category. */
   readonly category: string | null;
   readonly messageId: string | null;
   readonly createdAt: string;
+}
+
+/**
+ * Email → Suppressions: `GET api/suppressions?email=&reveal=true` answers `Listed<Suppression>`;
+ * `POST api/suppressions` (204) with {@link NewSuppression}; `POST api/suppressions/lift` (204) with
+ * {@link LiftSuppression}.
+ */
+export interface Suppression extends BlockedAddress {
+  readonly email: string;
 }
 
 export interface NewSuppression {
@@ -91,4 +98,17 @@ export interface NewSuppression {
 
 export interface LiftSuppression {
   readonly email: string;
+}
+
+/**
+ * Senders → Do not call: `GET api/do-not-call?phone=&reveal=true` answers `Listed<DoNotCall>`;
+ * `POST api/do-not-call` and `POST api/do-not-call/remove` (204) with {@link NumberToCall}.
+ */
+export interface DoNotCall extends BlockedAddress {
+  readonly phone: string;
+}
+
+export interface NumberToCall {
+  /** Digits with country code. */
+  readonly phone: string;
 }

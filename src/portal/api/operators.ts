@@ -33,7 +33,7 @@ export interface Carriers {
 }
 
 export interface Carrier {
-  /** As in `CARRIER`, `EMAIL_CARRIER` or `VOICE_CARRIER`. */
+  /** As in `CARRIERS_FILE`, or as `CARRIER` and the variables beside it choose it. */
   readonly name: string;
   readonly channels: readonly string[];
   /** Such as `400/s`; `null`: no limit over all accounts. */

@@ -4,12 +4,29 @@ export type SenderState = 'approved' | 'pending';
 
 /** `GET api/senders`: all of the account. */
 export interface Senders {
-  /** Those that an admin adds: sender IDs of SMS, caller ids of voice. */
+  /** Those that an admin adds. */
   readonly data: readonly Sender[];
+  /** What senders of each channel are. */
+  readonly kinds: readonly SenderKind[];
   /** Senders that a message may have, by channel; channels without a list are left out. */
   readonly ofChannels: Readonly<Record<string, readonly string[]>>;
   /** `operator`: a new one is `pending` until an operator approves it. */
   readonly approval: 'auto' | 'operator';
+}
+
+/** Words for the senders of a channel. */
+export interface SenderKind {
+  readonly channel: string;
+  /** Such as `sender ID`. */
+  readonly one: string;
+  readonly many: string;
+  /** The form of one. */
+  readonly hint: string;
+  /** Where there is none. */
+  readonly empty: string;
+  readonly icon: 'at' | 'call';
+  /** An admin asks for them; else an operator adds them. */
+  readonly isAskedFor: boolean;
 }
 
 /** `DELETE api/senders/:channel/:sender` 204. */
@@ -30,6 +47,8 @@ export interface SenderRequest {
   readonly accountId: string;
   readonly accountName: string;
   readonly channel: string;
+  /** What the sender is, such as `sender ID`. */
+  readonly as: string;
   readonly sender: string;
 }
 
@@ -38,24 +57,6 @@ export interface SenderDecision {
   readonly accountId: string;
   readonly channel: string;
   readonly sender: string;
-}
-
-// Do not call (read: all roles; change: sender)
-
-/** `GET api/do-not-call?phone=&reveal=true` answers `Listed<DoNotCall>`; `reveal` (admin) is audited. */
-export interface DoNotCall {
-  /** Masked, unless revealed or named by `?phone=`. */
-  readonly phone: string;
-  /** `marketing`; `null`: every category. */
-  readonly category: string | null;
-  readonly reason: string;
-  readonly createdAt: string;
-}
-
-/** `POST api/do-not-call` and `POST api/do-not-call/remove`: 204. */
-export interface NumberToCall {
-  /** Digits with country code. */
-  readonly phone: string;
 }
 
 // Groups (read: all roles; change: sender)

@@ -1,3 +1,5 @@
+import type { CurlForm } from '../../http/curl-form.js';
+
 // Session
 
 /** Roles of a member of an account; each has the rights of the next. */
@@ -35,12 +37,70 @@ export interface Session {
   readonly environment: 'development' | 'test' | 'production';
   /** Whether the carrier is the simulator: the page Phone is there. */
   readonly simulator: boolean;
+  /** Requests of the published interface by channel; none while signed out. */
+  readonly curls: Readonly<Record<string, CurlForm>>;
+  /**
+   * `code`: the password is right, and the request lacks the code of the second factor; `second
+   * factor`: the person must set one up before the pages of the account open.
+   */
+  readonly missing: 'code' | 'second factor' | null;
 }
 
 /** `POST api/session`. `DELETE api/session` signs out (204). */
 export interface SignIn {
   readonly email: string;
   readonly password: string;
+  /** Of the authenticator app, or a recovery code. */
+  readonly secondFactor?: string;
+}
+
+/** `GET api/session/all` answers `Listed<OwnSession>`; `DELETE api/session/all/:id` ends one (204). */
+export interface OwnSession {
+  readonly id: string;
+  readonly createdAt: string;
+  /** Exact to a minute. */
+  readonly lastUsedAt: string;
+  /** `null`: it started before the portal kept these. */
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  /** Whether this request belongs to it. */
+  readonly isCurrent: boolean;
+}
+
+// Second factor
+
+/** `GET api/second-factor`. */
+export interface SecondFactorState {
+  /** Time of its first code; `null`: it is off. */
+  readonly since: string | null;
+  /** Those that are not used yet. */
+  readonly recoveryCodes: number;
+}
+
+/** `POST api/second-factor` prepares one; `POST api/second-factor/confirm` switches it on. */
+export interface CurrentPassword {
+  readonly current: string;
+}
+
+/** Shown this once. */
+export interface NewSecondFactor {
+  /** Key in base32, to type into an app. */
+  readonly secret: string;
+  /** `otpauth://totp/…` */
+  readonly uri: string;
+  /** The same as a picture: black squares as an SVG path in a box of `size` units. */
+  readonly qr: { readonly size: number; readonly path: string };
+}
+
+/** `POST api/second-factor/confirm`, `…/recovery-codes` (replaces them) and `…/remove` (204). */
+export interface SecondFactorCode {
+  /** Of the authenticator app; for `…/recovery-codes` and `…/remove` also a recovery code. */
+  readonly code: string;
+}
+
+/** Shown this once; each works once. */
+export interface RecoveryCodes {
+  readonly codes: readonly string[];
 }
 
 /** `POST api/session/account`. */

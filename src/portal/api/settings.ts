@@ -6,6 +6,13 @@ import type { Role } from './session.js';
 export interface Security {
   /** `null`: none is valid. */
   readonly token: TokenInfo | null;
+  /** Whether every member needs a second factor. */
+  readonly requiresSecondFactor: boolean;
+}
+
+/** `PATCH api/security` answers {@link Security}. */
+export interface SecurityChange {
+  readonly requiresSecondFactor: boolean;
 }
 
 export interface TokenInfo {
@@ -123,6 +130,7 @@ export interface Member {
   readonly role: Role;
   readonly joinedAt: string;
   readonly lastSignInAt: string | null;
+  readonly hasSecondFactor: boolean;
   /** Whether this is the signed-in user, who cannot change or remove itself. */
   readonly isSelf: boolean;
 }

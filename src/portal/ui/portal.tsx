@@ -14,6 +14,7 @@ import {
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { AccountRow, Listed, Session } from '../portal-api.js';
+import { AddSecondFactor } from './pages/second-factor.js';
 import { portalProduct } from './product.js';
 import { SessionData, useSession } from './session-data.js';
 import { SetUpPage } from './set-up-page.js';
@@ -50,6 +51,24 @@ export function Portal(): JSX.Element {
     );
   }
   if (!session.user) return <SignInPage done={take} />;
+  if (session.missing === 'second factor') {
+    return (
+      <Alone title="Set up a second factor">
+        <p class="muted">
+          {session.account?.name ?? 'This gateway'} asks for a code beside your password.
+        </p>
+        <AddSecondFactor
+          done={() => {
+            take({ ...session, missing: null });
+            void reload();
+          }}
+        />
+        <SessionData.Provider value={{ session, take }}>
+          <SignOut named />
+        </SessionData.Provider>
+      </Alone>
+    );
+  }
   return (
     <SessionData.Provider value={{ session, take }}>
       <SignedIn />

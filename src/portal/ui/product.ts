@@ -10,7 +10,7 @@ import {
   type Product,
 } from '@dundun/dashboard/ui';
 import type { Senders, Session } from '../portal-api.js';
-import { curlOf } from './curl.js';
+import { curlWith } from './curl.js';
 import { AccountsPage } from './pages/accounts-page.js';
 import { CarriersPage } from './pages/carriers-page.js';
 import { EmailPage } from './pages/email-page.js';
@@ -111,7 +111,7 @@ export function portalProduct(session: Session): Product {
   const operation = session.user?.isOperator ? [accounts, lanes, carriers] : [];
   return {
     pages: session.account ? [...ofAccount, ...operation] : [...operation, settings],
-    curl: curlOf,
+    curl: curlWith(session.curls),
     templates: 'api/templates?limit=100',
     senders: async (channel) => {
       const { ofChannels } = await call<Senders>('GET', 'api/senders');

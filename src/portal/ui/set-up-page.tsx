@@ -11,9 +11,9 @@ import {
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Session, SetupInfo } from '../portal-api.js';
+import type { Session, SetUp, SetupInfo } from '../portal-api.js';
 import { NewPasswordField } from './pages/new-password-field.js';
-import { Alone } from './sign-in-page.js';
+import { Alone, CodePage, textOf } from './sign-in-page.js';
 
 const TITLES: Readonly<Record<SetupInfo['kind'], string>> = {
   first: 'Set up Dundun',
@@ -43,16 +43,29 @@ export function SetUpPage({ done }: { done: (session: Session) => void }): JSX.E
     window.history.replaceState(null, '', window.location.pathname);
     if (code) void run();
   }, [code]);
-  const setUp = useAction(async (form: FormData) => {
-    const session = await call<Session>('POST', 'api/setup', {
-      code,
-      email: form.get('email'),
-      password: form.get('password'),
-    });
+  const [given, setGiven] = useState<SetUp>();
+  const send = async (body: SetUp): Promise<void> => {
+    const session = await call<Session>('POST', 'api/setup', body);
+    if (session.missing === 'code') {
+      setGiven(body);
+      return;
+    }
     done(session);
     navigate('overview', 'replace');
     toast('You are signed in');
-  });
+  };
+  const setUp = useAction((form: FormData) =>
+    send({ code, email: textOf(form, 'email'), password: textOf(form, 'password') }),
+  );
+
+  if (given) {
+    return (
+      <CodePage
+        send={(secondFactor) => send({ ...given, secondFactor })}
+        back={() => setGiven(undefined)}
+      />
+    );
+  }
 
   if (!code || check.error) {
     return (

@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
+  failover,
   http,
   MessagingModule,
   SmsService,
@@ -11,7 +12,7 @@ import {
 import { chances } from './chance.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { block, Points, tell } from './points.js';
-import type { AppCommand, AppSettings, Send } from './protocol.js';
+import { type AppCommand, type AppSettings, moment, type Send } from './protocol.js';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as AppSettings;
 Math.random = chances(settings.seed);
@@ -22,6 +23,11 @@ const engine =
         connection: settings.redis,
       });
 
+function providerAt(baseUrl: string) {
+  const keys = !settings.honoursKeys && { idempotencyWindow: 0 };
+  return http({ baseUrl, apiToken: 'tok_chaos', ...keys });
+}
+
 @Module({
   imports: [
     TypeOrmModule.forRoot({ ...dataSourceOptions(settings.database), retryAttempts: 0 }),
@@ -29,11 +35,12 @@ const engine =
       dispatch: { ...settings.options, ...(engine && { engine }) },
       callbackPath: false,
       ...(settings.redials && { reports: { pollAfter: '1s' } }),
-      transport: http({
-        baseUrl: settings.upstream,
-        apiToken: 'tok_chaos',
-        ...(!settings.honoursKeys && { idempotencyWindow: 0 }),
-      }),
+      ...(settings.next === undefined
+        ? { transport: providerAt(settings.upstream) }
+        : {
+            providers: { first: providerAt(settings.upstream), next: providerAt(settings.next) },
+            routes: [{ use: failover('first', 'next') }],
+          }),
     }),
   ],
   providers: [Points],
@@ -62,11 +69,13 @@ function accept(
 
 /** One after the other, as they come. */
 async function send(sends: readonly Send[]): Promise<void> {
-  for (const { key, tenant, to } of sends)
+  for (const { key, tenant, to } of sends) {
+    tell({ event: 'calling', key, at: moment() });
     await accept(to, `Chaos ${key}`, { tenant, idempotencyKey: key }).then(
-      ({ id }) => tell({ event: 'accepted', key, id }),
+      ({ id }) => tell({ event: 'accepted', key, id, at: moment() }),
       (error: unknown) => tell({ event: 'refused', key, error: String(error) }),
     );
+  }
 }
 
 process.on('message', (message: AppCommand) => {

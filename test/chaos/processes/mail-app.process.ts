@@ -8,7 +8,7 @@ import { chances } from './chance.js';
 import { dataSourceOptions } from './data-source-options.js';
 import type { MailAppSettings } from './mail-protocol.js';
 import { Points, tell } from './points.js';
-import type { AppCommand, Send } from './protocol.js';
+import { type AppCommand, moment, type Send } from './protocol.js';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as MailAppSettings;
 Math.random = chances(settings.seed);
@@ -42,8 +42,9 @@ async function send({ key, tenant, to }: Send): Promise<void> {
     subject: 'Order {{n}}',
     html: '<p>Your order {{n}} is on its way.</p>',
   };
+  tell({ event: 'calling', key, at: moment() });
   await email.send(message, { tenant, idempotencyKey: key }).then(
-    ({ id }) => tell({ event: 'accepted', key, id }),
+    ({ id }) => tell({ event: 'accepted', key, id, at: moment() }),
     (error: unknown) => tell({ event: 'refused', key, error: String(error) }),
   );
 }

@@ -3,16 +3,12 @@ import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef, NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { appendFileSync } from 'node:fs';
-import {
-  MessagingModule,
-  type MessageTransport,
-  NotificationService,
-  PermanentFailure,
-} from '../../../libs/messaging/src/index.js';
+import { MessagingModule, NotificationService } from '../../../libs/messaging/src/index.js';
+import { type MessageTransport, PermanentFailure } from '../../../libs/messaging/src/ports.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { around, Points, tell } from './points.js';
-import type { AppCommand, NotificationAppSettings, Send } from './protocol.js';
+import { type AppCommand, moment, type NotificationAppSettings, type Send } from './protocol.js';
 
 const { database, book } = JSON.parse(process.argv[2] ?? '{}') as NotificationAppSettings;
 
@@ -38,7 +34,17 @@ const provider: MessageTransport = {
     })),
 };
 
-/** Points around the transaction that begins the next steps. */
+type Batch = { readonly id: string };
+
+function calling(batches: readonly Batch[]): void {
+  for (const { id } of batches) tell({ event: 'calling', key: id, at: moment() });
+}
+
+function accepted(batches: readonly Batch[]): void {
+  for (const { id } of batches) tell({ event: 'accepted', key: id, id, at: moment() });
+}
+
+/** Tells when the batches of steps were stored, and has points around the transaction of the next steps. */
 @Injectable()
 class StepPoints implements OnModuleInit {
   constructor(
@@ -48,8 +54,18 @@ class StepPoints implements OnModuleInit {
 
   onModuleInit(): void {
     const { newBatches, batches } = this.modules.get(MessageStore, { strict: false });
+    const first = newBatches.storeWith.bind(newBatches);
+    const storeFirst = async (...args: Parameters<typeof first>) => {
+      calling(args[0]);
+      await first(...args);
+      accepted(args[0]);
+    };
+    Object.defineProperty(newBatches, 'storeWith', { value: storeFirst });
+    let begun: readonly Batch[] = [];
     const within = newBatches.enqueueAllWithin.bind(newBatches);
     const store = (...args: Parameters<typeof within>) => {
+      begun = args[1];
+      calling(begun);
       if (args[1].length > 0) this.points.pass('before-step');
       return within(...args).then(() => {
         if (args[1].length > 0) this.points.pass('inside-step');
@@ -57,7 +73,11 @@ class StepPoints implements OnModuleInit {
     };
     Object.defineProperty(newBatches, 'enqueueAllWithin', { value: store });
     const publish = batches.publish.bind(batches);
-    const published = async (...args: Parameters<typeof publish>) => publish(...args);
+    const published = async (...args: Parameters<typeof publish>) => {
+      accepted(begun);
+      begun = [];
+      return publish(...args);
+    };
     around(
       batches,
       'publish',

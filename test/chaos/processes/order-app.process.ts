@@ -5,7 +5,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { http, MessagingModule, VasService } from '../../../libs/messaging/src/index.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { Points, tell } from './points.js';
-import type { AppCommand, OrderAppSettings, Send } from './protocol.js';
+import { type AppCommand, moment, type OrderAppSettings, type Send } from './protocol.js';
 
 const { database, operator } = JSON.parse(process.argv[2] ?? '{}') as OrderAppSettings;
 
@@ -32,10 +32,11 @@ await vas.allow({ currency: 'NGN', daily: '1000000', perNumber: '1000000' });
 
 async function order({ key, to }: Send): Promise<void> {
   const [number = ''] = to;
+  tell({ event: 'calling', key, at: moment() });
   await vas.order({ to: number, product: 'airtime', amount: '100', clientReference: key }).then(
     ({ id }) => {
       points.pass('after-accept');
-      tell({ event: 'accepted', key, id });
+      tell({ event: 'accepted', key, id, at: moment() });
     },
     (error: unknown) => tell({ event: 'refused', key, error: String(error) }),
   );

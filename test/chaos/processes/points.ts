@@ -7,7 +7,21 @@ import {
   type MessageTransport,
   type Submission,
 } from '../../../libs/messaging/src/ports/message-transport.js';
-import { type AppEvent, type Arming, BLOCKED, type Point } from './protocol.js';
+import {
+  DeferredFailure,
+  PausedFailure,
+  PermanentFailure,
+  RetryableFailure,
+  SubmitFailure,
+} from '../../../libs/messaging/src/message/errors.js';
+import {
+  type Answer,
+  type AppEvent,
+  type Arming,
+  BLOCKED,
+  moment,
+  type Point,
+} from './protocol.js';
 
 /**
  * The named points of a message's journey, put around the library's own objects before its dispatch
@@ -38,10 +52,9 @@ export class Points implements OnModuleInit {
     const { newBatches, intents, outcomes, reports } = this.modules.get(MessageStore, {
       strict: false,
     });
-    const [transport] = this.modules
-      .get<ReadonlyMap<string, MessageTransport>>(MESSAGE_TRANSPORTS, { strict: false })
-      .values() as Iterable<MessageTransport>;
-    if (!transport) throw new Error('No transport');
+    const transports = this.modules.get<ReadonlyMap<string, MessageTransport>>(MESSAGE_TRANSPORTS, {
+      strict: false,
+    });
     around(newBatches, 'enqueue', newBatches.enqueue.bind(newBatches), undefined, () =>
       this.#pass('after-accept'),
     );
@@ -56,8 +69,12 @@ export class Points implements OnModuleInit {
       },
       () => this.#pass('after-intent'),
     );
-    const submit = transport.submit.bind(transport);
-    around(transport, 'submit', submit, started, () => this.#pass('response-read'));
+    for (const transport of transports.values()) {
+      const submit = transport.submit.bind(transport);
+      const told: typeof submit = (submission, signal, written) =>
+        answered(submission, submit(submission, signal, written));
+      around(transport, 'submit', told, started, () => this.#pass('response-read'));
+    }
     around(
       outcomes,
       'record',
@@ -97,9 +114,30 @@ function isFirst(claim: string): boolean {
   }
 }
 
+/** Tells what the request has led to before the library learns it. */
+async function answered<T>({ id }: Submission, answer: Promise<T>): Promise<T> {
+  const say = (of: Answer) => tell({ event: 'answered', key: id, answer: of, at: moment() });
+  try {
+    const accepted = await answer;
+    say('final');
+    return accepted;
+  } catch (error) {
+    say(answerOf(error));
+    throw error;
+  }
+}
+
+function answerOf(error: unknown): Answer {
+  if (!(error instanceof SubmitFailure)) return 'uncertain';
+  if (error.code === 'throttled') return 'throttled';
+  if (error instanceof DeferredFailure) return 'deferred';
+  if (error instanceof PermanentFailure) return 'final';
+  if (error instanceof PausedFailure) return 'refused';
+  return error instanceof RetryableFailure ? 'refused' : 'uncertain';
+}
+
 function started({ id, recipients }: Submission): void {
-  const at = Number(process.hrtime.bigint()) / 1e6;
-  tell({ event: 'starting', key: id, messages: recipients.length, at });
+  tell({ event: 'starting', key: id, messages: recipients.length, at: moment() });
 }
 
 /** No timer, no socket and no promise gets its turn meanwhile. */

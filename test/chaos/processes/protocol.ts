@@ -22,6 +22,8 @@ export interface Faults {
   readonly hold: boolean;
   /** How often the line of each number is busy before it is answered; polls tell. */
   readonly busy: number;
+  /** Share of the requests, 0 to 1, that are refused with 429; every second refusal asks for a second. */
+  readonly throttled: number;
 }
 
 /** `refusing`: it listens no more; `hanging`: it answers nothing, and takes nothing in. */
@@ -67,6 +69,8 @@ export interface AppSettings {
   /** `sqlite:PATH`, `postgres://…` or `mysql://…`. */
   readonly database: string;
   readonly upstream: string;
+  /** A second upstream, which gets what the first refuses. */
+  readonly next?: string;
   readonly honoursKeys: boolean;
   /** @default 'sms' */
   readonly channel?: 'sms' | 'voice';
@@ -113,7 +117,15 @@ export type AppCommand =
 
 export type AppEvent =
   | { readonly event: 'ready' }
-  | { readonly event: 'accepted'; readonly key: string; readonly id: string }
+  /** A send is about to begin, perhaps not for the first time; `at` is the machine's monotonic clock in milliseconds. */
+  | { readonly event: 'calling'; readonly key: string; readonly at: number }
+  /** The send has resolved; `at` as above. */
+  | {
+      readonly event: 'accepted';
+      readonly key: string;
+      readonly id: string;
+      readonly at?: number;
+    }
   | { readonly event: 'refused'; readonly key: string; readonly error: string }
   /** The event loop stood still, and goes on. */
   | { readonly event: 'blocked' }
@@ -123,4 +135,19 @@ export type AppEvent =
       readonly key: string;
       readonly messages: number;
       readonly at: number;
+    }
+  /** A request has ended; `at` as above. */
+  | {
+      readonly event: 'answered';
+      readonly key: string;
+      readonly answer: Answer;
+      readonly at: number;
     };
+
+/** `throttled` and `refused`: not taken now; `final`: accepted, or refused for good. */
+export type Answer = 'final' | 'throttled' | 'refused' | 'deferred' | 'uncertain';
+
+/** Milliseconds of the machine's monotonic clock, the same in every process of it. */
+export function moment(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

@@ -23,7 +23,15 @@ const byKey = new Map<string, BookEntry>();
 const refused = new Set<string>();
 const tries = new Map<string, number>();
 let wrongAnswersGiven = 0;
-let faults: Faults = { honoursKeys: true, latency: 3, hold: false, wrong: 0, busy: 0 };
+let throttles = 0;
+let faults: Faults = {
+  honoursKeys: true,
+  latency: 3,
+  hold: false,
+  wrong: 0,
+  busy: 0,
+  throttled: 0,
+};
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -41,7 +49,7 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
   if (pathname === '/ng/v1/sendsms' || isCall) return take(request, body, response);
   if (pathname === '/book') return reply(response, 200, book);
   if (pathname === '/refused')
-    return reply(response, 200, { keys: [...refused], wrong: wrongAnswersGiven });
+    return reply(response, 200, { keys: [...refused], wrong: wrongAnswersGiven, throttles });
   if (pathname === '/faults') {
     faults = { ...faults, ...(JSON.parse(body) as Partial<Faults>) };
     return reply(response, 200, faults);
@@ -66,6 +74,11 @@ function tellCall(request: IncomingMessage, response: ServerResponse): void {
 
 function take(request: IncomingMessage, body: string, response: ServerResponse): void {
   const key = String(request.headers['idempotency-key']);
+  if (isThrottled(body)) {
+    const headers = ++throttles % 2 === 0 ? { 'retry-after': '1' } : {};
+    const tooMany = bodyOf({ status: 429, form: 'own', after: false });
+    return void response.writeHead(429, headers).end(tooMany);
+  }
   const known = faults.honoursKeys ? byKey.get(key) : undefined;
   const wrong = wrongAnswerTo(body);
   // A service that honours keys does not refuse a request that it has accepted.
@@ -107,6 +120,13 @@ function wrongAnswerTo(body: string): WrongAnswer | undefined {
   if (chance() >= faults.wrong) return undefined;
   const all = wrongAnswers(faults.honoursKeys);
   return all[Math.floor(chance() * all.length)];
+}
+
+function isThrottled(body: string): boolean {
+  if (faults.throttled === 0) return false;
+  const count = (tries.get(body) ?? 0) + 1;
+  tries.set(body, count);
+  return chances(seedOf(seed, `throttled ${body} ${count}`))() < faults.throttled;
 }
 
 function giveWrong(wrong: WrongAnswer, response: ServerResponse): void {

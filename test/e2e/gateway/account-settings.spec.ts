@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  ContactsService,
-  type InboundMessage,
-  SmsService,
-  WhatsAppService,
-} from '@dundun/messaging';
+import { ContactsService, SmsService, WhatsAppService } from '@dundun/messaging';
+import type { InboundMessage } from '@dundun/messaging/ports';
 import { AccountSettings } from '../../../src/accounts/account-settings.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
+import { AccountSenders } from '../../../src/senders/account-senders.js';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { eventually } from '../../support/eventually.js';
 import { commandLine } from './command-line.js';
@@ -71,7 +67,9 @@ describe('settings of an account, changed beside a running gateway', () => {
   it('the consent words of an account opt out and in, and its replies answer them', async () => {
     const words = (...args: string[]) => dundun('account', 'words', ...args);
     const { app } = gateway.running;
-    const number = String(await app.get(WhatsAppNumbers, { strict: false }).of(account.accountId));
+    const number = String(
+      await app.get(AccountSenders, { strict: false }).firstOf(account.accountId, 'whatsapp'),
+    );
     const contacts = app.get(ContactsService, { strict: false });
     const from = '2348012345601';
     const messageOf = (text: string): InboundMessage => {

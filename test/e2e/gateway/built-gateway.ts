@@ -54,6 +54,21 @@ export class Processes {
     return RunningGateway.started(child, this.#end(child));
   }
 
+  /**
+   * A gateway that loads `module` first and has an IPC channel.
+   * @param meet called with its process before that runs
+   */
+  async gatewayWith(
+    module: string,
+    settings: Record<string, string>,
+    meet: (child: ChildProcess) => void,
+  ): Promise<RunningGateway> {
+    const args = ['--import', pathToFileURL(module).href, MAIN];
+    const child = await this.#spawn(args, { PORT: '0', ...settings }, ['ipc']);
+    meet(child);
+    return RunningGateway.started(child, this.#end(child));
+  }
+
   /** A gateway that also reports its memory and its turns. */
   async probedGateway(settings: Record<string, string> = {}): Promise<ProbedGateway> {
     const args = ['--expose-gc', '--import', pathToFileURL(PROBE).href, MAIN];
@@ -86,6 +101,11 @@ export class Processes {
   /** Starts a gateway that is expected to end by itself. */
   async failingGateway(settings: Record<string, string>): Promise<Ended> {
     return this.#end(await this.#spawn([MAIN], { PORT: '0', ...settings }));
+  }
+
+  /** Kills the process that was started first. */
+  killFirst(): void {
+    for (const child of [...this.#running].slice(0, 1)) child.kill('SIGKILL');
   }
 
   async destroy(): Promise<void> {

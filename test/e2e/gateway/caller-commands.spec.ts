@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { Audit } from '../../../src/portal/audit.js';
 import { eventually } from '../../support/eventually.js';
 import { commandLine } from './command-line.js';
 import { TestGateway } from './test-gateway.js';
@@ -17,10 +18,13 @@ describe('dundun caller and dundun do-not-call', () => {
   });
   afterAll(() => gateway.destroy());
 
-  const dundun = async (...args: string[]): Promise<Record<string, unknown>> => {
+  const dundun = (...args: string[]) => dundunOf(['--account', account.accountId], ...args);
+  const dundunOf = async (
+    of: readonly string[],
+    ...args: string[]
+  ): Promise<Record<string, unknown>> => {
     const settings = { NODE_ENV: 'test', DATABASE_URL: gateway.databaseUrl };
-    const of = ['--account', account.accountId, '--json'];
-    const ended = await commandLine([...args, ...of], settings, tmpdir());
+    const ended = await commandLine([...args, ...of, '--json'], settings, tmpdir());
     return JSON.parse(ended.code === 0 ? ended.stdout : ended.stderr) as Record<string, unknown>;
   };
   const call = async (fields: object = {}) => {
@@ -70,5 +74,22 @@ describe('dundun caller and dundun do-not-call', () => {
       status: 'removed',
     });
     await eventually(async () => expect(await marketing()).toEqual([200, undefined]));
+  });
+
+  it('both lists refuse an account that does not exist, and the audit log has their changes', async () => {
+    const nowhere = ['--account', 'acc_nowhere'];
+    for (const one of [
+      ['suppression', 'add', '--email', 'ada@example.com'],
+      ['do-not-call', 'add', '--phone', '2348012340098'],
+    ]) {
+      expect(await dundun(...one)).not.toHaveProperty('error');
+      expect(await dundunOf(nowhere, ...one)).toMatchObject({ error: { code: 'not_found' } });
+    }
+    const audit = gateway.running.app.get(Audit, { strict: false });
+    const { data } = await audit.list(account.accountId, { limit: 2 });
+    expect(data).toMatchObject([
+      { action: 'do_not_call.added', target: '•••••••••••98' },
+      { action: 'suppression.added', target: 'a•••@example.com' },
+    ]);
   });
 });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { createPublicKey } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { SigningKeys } from '../../../src/email/signing-keys.js';
-import { SenderDomains } from '../../../src/email/sender-domains.js';
-import { EmailDomain, EmailDomainKey } from '../../../src/email/domains.tables.js';
+import { SigningKeys } from '../../../src/channels/email/domains/domain-keys.js';
+import { SenderDomains } from '../../../src/channels/email/domains/sender-domains.js';
+import { EmailDomain, EmailDomainKey } from '../../../src/channels/email/domains/domains.tables.js';
 import { DnsServer } from '../../support/dns-server.js';
 import { eventually } from '../../support/eventually.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
@@ -70,8 +70,8 @@ describe('the domains of an account', () => {
   ): Promise<Answered> =>
     gateway.call(method, PATH + path, { token: as.apiKey, ...(body && { body }) });
   const hook = (account: CreatedAccount) =>
-    gateway.call('POST', '/ng/v1/webhooks', {
-      token: account.apiToken,
+    gateway.call('POST', '/email/ng/v1/webhooks', {
+      token: account.apiKey,
       body: { url: customer.url },
     });
   const domainIn = ({ body }: Answered) => body as unknown as DomainAnswer;

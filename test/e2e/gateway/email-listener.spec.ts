@@ -149,6 +149,88 @@ describeOneDatabase('bounces, complaints and inbound mail at the gateway', (db) 
     await eventually(async () => expect(typesOf(id)).toEqual(types));
   });
 
+  it.each([
+    ['listed', 'smtp; 550 5.7.1 IP address blacklisted', '5.1.1', []],
+    [
+      'busy',
+      'smtp; 550 5.2.1 The user is receiving mail at a rate that prevents more',
+      '5.2.1',
+      [],
+    ],
+    ['missing', 'smtp; 550 User not found', '5.0.0', ['hard_bounce']],
+    ['closed', 'smtp; 550 5.2.1 The account is disabled', '5.2.1', ['hard_bounce']],
+    ['unknown', 'X-Postfix; Host or domain name not found', '5.4.4', ['hard_bounce']],
+    [
+      'denied',
+      'smtp; 550 5.4.1 Recipient address rejected: Access denied',
+      '5.4.1',
+      ['hard_bounce'],
+    ],
+  ] as const)('a bounce of %s@ (%s) suppresses by its cause', async (name, said, code, reasons) => {
+    const to = `${name}@example.org`;
+    const { id, from } = await sent(to);
+    // A server on the way wrote the address in another form.
+    const report = statusNotification('failed', `${name}@internal.example`, said, code);
+    expect(await deliver(from, report)).toMatch(/^250/);
+    expect(await statusOf(id)).toBe('bounced');
+    expect(await reasonsOf(to)).toEqual(reasons);
+  });
+
+  it('a mail that says nothing to a return address is a bounce that is listed and counted', async () => {
+    const to = 'silent@example.org';
+    const { id, from } = await sent(to);
+    expect(await deliver(from, 'Subject: Hm\r\n\r\nHm\r\n')).toMatch(/^250/);
+    const { body } = await ask('GET', `/messages?status=bounced&to=${encodeURIComponent(to)}`);
+    expect(body['data']).toMatchObject([{ message_id: `${id}-0`, error_code: 'unread_bounce' }]);
+    expect(await reasonsOf(to)).toEqual([]);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(metrics).toContain('dundun_bounces_total{channel="email",category="unread"} 1');
+  });
+
+  it('an out-of-office reply and a reply of a person to a return address change nothing', async () => {
+    const { id, from } = await sent('away@example.org');
+    const away = 'From: away@example.org\r\nSubject: Out of Office: Undelivered\r\n\r\nAway\r\n';
+    const reply = 'From: away@example.org\r\nSubject: Re: Mail delivery failed\r\n\r\nThanks\r\n';
+    expect(await deliver(from, away)).toMatch(/^250/);
+    expect(await deliver(from, reply, 'away@example.org')).toMatch(/^250/);
+    expect(await statusOf(id)).toBe('sent');
+  });
+
+  it('a complaint in the form of Outlook suppresses the address', async () => {
+    const to = 'angry@example.org';
+    const { id, from } = await sent(to);
+    const returned = `X-HmXmrOriginalRecipient: ${to}\r\nReturn-Path: <${from}>\r\n\r\nHello`;
+    const raw = [
+      'From: staff@hotmail.example',
+      'Subject: complaint about message from 192.0.2.222',
+      'Content-Type: multipart/mixed; boundary="b"',
+      '',
+      '--b',
+      'Content-Type: message/rfc822',
+      '',
+      returned,
+      '--b--',
+      '',
+    ].join('\r\n');
+    expect(await deliver('fbl@demo.test', raw, 'staff@hotmail.example')).toMatch(/^250/);
+    expect(await statusOf(id)).toBe('complained');
+    expect(await reasonsOf(to)).toEqual(['complaint']);
+  });
+
+  it('a calendar invitation is sent with its method, and read back', async () => {
+    const to = 'guest@example.org';
+    const content_type = 'text/calendar; charset=utf-8; method=REQUEST';
+    const content = Buffer.from('BEGIN:VCALENDAR\r\n').toString('base64');
+    const attachments = [{ filename: 'invite.ics', content_type, content }];
+    const { status, body } = await ask('POST', '/messages', { ...TEXT, to: [to], attachments });
+    expect(status).toBe(200);
+    const received = () => relay.accepted.find((one) => one.to[0] === to)?.message.toString();
+    await eventually(async () => expect(received()).toBeDefined());
+    expect(received()).toContain(`Content-Type: ${content_type}\r\n`);
+    const read = await ask('GET', `/messages/${String(body['reference_id'])}`);
+    expect(read.body).toMatchObject({ content: { attachments: [{ content_type }] } });
+  });
+
   it('forged reports change no message, and mail to other addresses is refused', async () => {
     const to = 'safe@example.org';
     const { id, from } = await sent(to);

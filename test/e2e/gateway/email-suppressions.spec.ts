@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactsService, EmailService } from '@dundun/messaging';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { SigningKeys } from '../../../src/email/signing-keys.js';
-import { UnsubscribeLinks } from '../../../src/email/unsubscribe-links.js';
+import { SigningKeys } from '../../../src/channels/email/domains/domain-keys.js';
+import { UnsubscribeLinks } from '../../../src/channels/email/unsubscribe/unsubscribe-links.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { eventually } from '../../support/eventually.js';
 import { commandLine } from './command-line.js';
@@ -27,8 +27,8 @@ describe('the suppressed addresses of an account', () => {
     customer = await Receiver.start();
     await gateway.start();
     acme = await gateway.account();
-    const { apiToken: token } = acme;
-    await gateway.call('POST', '/ng/v1/webhooks', { token, body: { url: customer.url } });
+    const { apiKey: token } = acme;
+    await gateway.call('POST', '/email/ng/v1/webhooks', { token, body: { url: customer.url } });
   });
   afterAll(async () => {
     await gateway.destroy();

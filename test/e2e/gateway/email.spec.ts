@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import type { Scope } from '../../../src/accounts/accounts.tables.js';
+import type { Scope } from '../../../src/channel.js';
 import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { MailServer } from '../../support/mail-server.js';

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ContactsService, type InboundMessage } from '@dundun/messaging';
+import { ContactsService } from '@dundun/messaging';
+import type { InboundMessage } from '@dundun/messaging/ports';
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
-import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
+import { AccountSenders } from '../../../src/senders/account-senders.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { answer, Receiver } from '../../integration/webhooks/receiver.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -82,7 +83,9 @@ describeEachDatabase('erasure through the gateway', (db) => {
 
   async function wrote(from: string, text: string): Promise<void> {
     const { app } = gateway.running;
-    const to = String(await app.get(WhatsAppNumbers, { strict: false }).of(account.accountId));
+    const to = String(
+      await app.get(AccountSenders, { strict: false }).firstOf(account.accountId, 'whatsapp'),
+    );
     const of = { channel: 'whatsapp', bsuid: BSUID, sentAt: new Date(), messageId: randomUUID() };
     const message: InboundMessage = { ...of, from, to, text };
     await app.get(InboundRecorder, { strict: false }).record([message], { transport: 'simulator' });

@@ -258,6 +258,33 @@ describe('an error of the gateway', () => {
     });
   });
 
+  it.each([
+    SEND,
+    '/ng/v1/voice/calls',
+    '/ng/v1/vas/orders',
+    '/ng/v1/vas/verifications',
+    '/whatsapp/ng/v1/sendwhatsapp',
+  ])('%s refuses a number with a trunk zero and names the right one', async (path) => {
+    const several = path === SEND || path === '/ng/v1/voice/calls';
+    const number = '4402079460958';
+    const to = several ? ['390612345678', '2250712345678', '24106031234', number] : number;
+    const token = path.startsWith('/whatsapp') ? account.apiKey : account.apiToken;
+    const request = path.endsWith('verifications') ? { to, channel: 'sms' } : { ...GOOD, to };
+    const { status, body } = await gateway.call('POST', path, { token, body: request });
+    expect(status).toBe(422);
+    expect(body).toMatchObject({
+      error: {
+        code: 'invalid_field',
+        details: expect.arrayContaining([
+          {
+            path: several ? 'to[3]' : 'to',
+            message: expect.stringContaining('must be 442079460958:'),
+          },
+        ]),
+      },
+    });
+  });
+
   it('an error names the text field by the name in the request', async () => {
     const long = 'x'.repeat(153 * 10 + 1);
     const { body } = await send({ from: 'ACME', to: ['2348012345678'], content: long });
@@ -279,7 +306,11 @@ describe('an error of the gateway', () => {
     const { body: page } = await gateway.call('GET', `${path}/recipients?limit=2`, {
       token: account.apiToken,
     });
-    expect(page['data']).toEqual([{ to: to[1] }, { to: to[2] }]);
+    const waiting = { status: 'queued', error_code: null };
+    expect(page['data']).toEqual([
+      { to: to[1], ...waiting },
+      { to: to[2], ...waiting },
+    ]);
     const next = await gateway.call(
       'GET',
       `${path}/recipients?cursor=${String(page['next_cursor'])}`,
@@ -287,7 +318,7 @@ describe('an error of the gateway', () => {
         token: account.apiToken,
       },
     );
-    expect((next.body['data'] as unknown[]).slice(0, 1)).toEqual([{ to: to[3] }]);
+    expect((next.body['data'] as unknown[]).slice(0, 1)).toEqual([{ to: to[3], ...waiting }]);
   });
 
   it('a 405 lists the allowed methods in Allow', async () => {

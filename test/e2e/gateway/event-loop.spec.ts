@@ -278,6 +278,36 @@ describeEachDatabase(
       }
     });
 
+    it('the longest texts and attachments of an email leave other requests their turns', async () => {
+      const common = { from: 'a@shop.example', subject: 'Hello', send_at: LATER };
+      const to = ['a@example.com'];
+      const html = '<p class="x">Hello "you"</p>\n';
+      const bytes = randomBytes(24 * 1_048_576).toString('base64');
+      const attachment = { filename: 'a.pdf', content_type: 'application/pdf', content: bytes };
+      const lines = '"\n'.repeat(2_400_000);
+      const bodies: Readonly<Record<string, object>> = {
+        quotes: { ...common, to, text: lines, html: lines },
+        html: { ...common, to, text: html.repeat(180_000), html: html.repeat(180_000) },
+        letters: { ...common, to, text: 'é年'.repeat(1_000_000), html: 'é年'.repeat(1_000_000) },
+        variables: {
+          ...common,
+          recipients: [{ email: 'a@example.com', variables: { n: '' } }],
+          text: '{{n}}'.repeat(1_000_000),
+        },
+        attachment: { ...common, to, text: 'Hello', attachments: [attachment] },
+      };
+      const turns: Record<string, number> = {};
+      for (const [name, body] of Object.entries(bodies)) {
+        const json = JSON.stringify(body);
+        turns[name] = await longestTurnOf(async () => {
+          const { status, body: answer } = await ask('POST', '/email/ng/v1/messages', json);
+          expect([name, status, answer['error']]).toEqual([name, 200, undefined]);
+        });
+      }
+      const long = Object.entries(turns).filter(([, turn]) => turn > MOST);
+      expect(long).toEqual([]);
+    });
+
     it('large emails that are refused leave other requests their turns', async () => {
       const common = { from: 'a@shop.example', subject: 'Hello', text: 'Hello' };
       const addresses = Array.from({ length: 1_000_000 }, (_, n) => `u${n}@example.com`);

@@ -2,7 +2,6 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { HoldWatch } from '../../../libs/messaging/src/dispatch/hold-watch.js';
-import { CallersService } from '../../../src/voice/callers.service.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { eventually } from '../../support/eventually.js';
 import { commandLine } from './command-line.js';
@@ -18,7 +17,7 @@ describe('dundun messages and lanes', () => {
   beforeAll(async () => {
     await gateway.start();
     account = await gateway.account();
-    await gateway.running.app.get(CallersService, { strict: false }).add(account.accountId, CALLER);
+    await gateway.senders.add({ accountId: account.accountId, channel: 'voice', sender: CALLER });
     receiver = await Receiver.start();
     const body = { url: receiver.url };
     await gateway.call('POST', '/ng/v1/webhooks', { token: account.apiToken, body });

@@ -24,7 +24,8 @@ describe('behind Prism’s validating proxy', () => {
     account = await gateway.account();
     strict = await Prism.before(gateway.url, { errors: true });
     telling = await Prism.before(gateway.url, { errors: false });
-  });
+    // Each proxy compiles the whole document before it listens.
+  }, 120_000);
   afterAll(async () => {
     await strict?.stop();
     await telling?.stop();

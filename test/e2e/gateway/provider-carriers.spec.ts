@@ -36,7 +36,7 @@ describe('a gateway whose carriers are providers over HTTP', () => {
     gateway = new TestGateway({ CARRIERS_FILE: file, WEBHOOK_ALLOW_PRIVATE: 'true' });
     await gateway.start();
     account = await gateway.account();
-    await gateway.accounts.addNumber(account.accountId, OURS);
+    await gateway.senders.addNumber(account.accountId, OURS);
     const webhooks = gateway.running.app.get(WebhookEndpointsService, { strict: false });
     await webhooks.set(account.accountId, receiver.url);
   });
@@ -99,6 +99,36 @@ describe('a gateway whose carriers are providers over HTTP', () => {
       expect(await post(changed)).toBe(401);
     },
   );
+
+  it.each(providers)(
+    'a check of the address by $name, an empty GET or POST, is answered 200',
+    async ({ name, written }) => {
+      const bare = `${gateway.url}/callbacks/${name}`;
+      const whole = gateway.url + written(WRITER, 'x').path;
+      for (const address of [bare, whole.split('?')[0] ?? ''])
+        for (const init of [
+          {},
+          { method: 'POST' },
+          { method: 'POST', headers: { 'content-type': 'application/json' } },
+          { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+        ])
+          expect((await fetch(address, init)).status).toBe(200);
+      expect((await fetch(`${bare}x`)).status).toBe(404);
+    },
+  );
+
+  it('a form in ISO-8859-1 is read in its character set', async () => {
+    const talking = providers.find(({ name }) => name === 'africas-talking');
+    const { path } = talking?.written(WRITER, 'x') ?? { path: '' };
+    const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=iso-8859-1' };
+    const body = `text=Arr%EAt&to=${OURS}&id=e1&from=%2B${WRITER}`;
+    expect(await post({ path, body, headers })).toBe(204);
+    await eventually(async () =>
+      expect(told('sms.message_received')).toContainEqual(
+        expect.objectContaining({ from: WRITER, text: 'Arrêt' }),
+      ),
+    );
+  });
 
   it('no line of the log has a secret of a carrier', () => {
     const log = gateway.log.join('');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { DataSource } from 'typeorm';
 import { ContactsService } from '@dundun/messaging';
-import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
+import { AccountSenders } from '../../../src/senders/account-senders.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
@@ -42,12 +42,14 @@ describeOneDatabase('inbound messages through a gateway’s carrier', (database)
     await gateway.start();
     await upstream.set(ours.accountId, gateway.url + HOOK);
     number = String(
-      await carrier.running.app.get(WhatsAppNumbers, { strict: false }).of(ours.accountId),
+      await carrier.running.app
+        .get(AccountSenders, { strict: false })
+        .firstOf(ours.accountId, 'whatsapp'),
     );
     account = await gateway.account();
     receiver = await Receiver.start();
     const its = gateway.running.app;
-    await gateway.accounts.addNumber(account.accountId, number);
+    await gateway.senders.addNumber(account.accountId, number);
     await gateway.accounts.putTemplate(account.accountId, {
       name: 'order_update',
       language: 'en',
@@ -190,7 +192,7 @@ describeOneDatabase('inbound messages through a gateway’s carrier', (database)
     expect(await write(theirs, 'wamid.late')).toBe(204);
     expect([await isKnown(account), await isKnown(late)]).toEqual([false, false]);
     expect(gateway.log.join('')).toContain('1 inbound messages were left out');
-    await gateway.accounts.addNumber(late.accountId, theirs);
+    await gateway.senders.addNumber(late.accountId, theirs);
     expect(await write(theirs, 'wamid.late')).toBe(204);
     expect([await isKnown(account), await isKnown(late)]).toEqual([false, true]);
     expect(told().filter(({ to }) => to === theirs)).toEqual([]);
@@ -198,13 +200,9 @@ describeOneDatabase('inbound messages through a gateway’s carrier', (database)
 
   it('the callback is answered 503 when the account of the number cannot be looked up', async () => {
     const database = gateway.running.app.get(DataSource, { strict: false });
-    await database.query(
-      'ALTER TABLE gateway_whatsapp_number RENAME TO gateway_whatsapp_elsewhere',
-    );
+    await database.query('ALTER TABLE gateway_account_sender RENAME TO gateway_sender_elsewhere');
     expect(await write('2348000000078')).toBe(503);
-    await database.query(
-      'ALTER TABLE gateway_whatsapp_elsewhere RENAME TO gateway_whatsapp_number',
-    );
+    await database.query('ALTER TABLE gateway_sender_elsewhere RENAME TO gateway_account_sender');
     await eventually(async () => expect(await write('2348000000078')).toBe(204));
   });
 });

@@ -7,7 +7,7 @@ import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js
 import { inboundJob, purgeJob } from '../../../libs/messaging/src/jobs/messaging.jobs.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
+import { AccountSenders } from '../../../src/senders/account-senders.js';
 import { WebhookSender } from '../../../src/webhooks/webhook-sender.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -83,7 +83,7 @@ describeEachDatabase('retention of a gateway', (db) => {
     await contacts.groups.add(group.id, [phone], { tenant });
     await contacts.optIn(phone, { tenant, channel: 'sms', source: 'web form' });
     await contacts.suppress('2348039990000', { tenant, reason: 'complaint' });
-    const to = String(await get(WhatsAppNumbers).of(tenant));
+    const to = String(await get(AccountSenders).firstOf(tenant, 'whatsapp'));
     const inbound = { channel: 'whatsapp', from: phone, bsuid: null, to, text: 'Hello' };
     await get(InboundRecorder).record([{ ...inbound, messageId: randomUUID(), sentAt: null }], {
       transport: 'simulator',

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AccountsService, CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { newSecret } from '../../../src/accounts/credentials.js';
-import { SCOPES } from '../../../src/accounts/accounts.tables.js';
+import { GatewayChannels } from '../../../src/channel.js';
+import { CHANNELS } from '../../../src/channels/index.js';
 import { type DeclaredRoute, declaredRoutes } from './declared-routes.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
@@ -24,6 +25,8 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /ng/v1/vas/verifications/:verificationId/check': { code: '123456' },
   'PATCH /email/ng/v1/messages/:emailId': { send_at: '2150-01-01T00:00:00Z' },
 };
+
+const { scopes: SCOPES } = new GatewayChannels(CHANNELS);
 
 describe('every route of the gateway', () => {
   const gateway = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true', AUTH_FAILURE_LIMIT: 'off' });

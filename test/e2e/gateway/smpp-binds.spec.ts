@@ -45,6 +45,28 @@ describe('binds to SMPP_LISTEN', () => {
   const reasonOf = async ({ session }: SmppClient): Promise<unknown> =>
     session.isClosed ? 'closed before' : ((await once(session, 'close'))[0] as object);
 
+  it('`dundun smpp add` and `change` set the alphabets of a pair, and a change ends its binds', async () => {
+    const { system_id: systemId, password } = await smpp('add', '--data-coding-1', 'gsm7');
+    const pair = { systemId: String(systemId), password: String(password) };
+    const alphabetsOf = async () => {
+      const { system_ids: listed } = await smpp('list');
+      const found = (listed as Record<string, unknown>[]).find(
+        (one) => one['system_id'] === systemId,
+      );
+      return [found?.['data_coding0'], found?.['data_coding1']];
+    };
+    expect(await alphabetsOf()).toEqual(['gsm7', 'gsm7']);
+    const bound = await SmppClient.bind(port, pair);
+    const ended = reasonOf(bound);
+    await smpp('change', '--system-id', pair.systemId, '--data-coding-0', 'latin1');
+    expect(await ended).toMatchObject({ reason: 'peer_unbound' });
+    expect(await alphabetsOf()).toEqual(['latin1', 'gsm7']);
+    expect(await smpp('change', '--system-id', pair.systemId)).toMatchObject({
+      error: { code: 'invalid_field' },
+    });
+    await smpp('remove', '--system-id', pair.systemId);
+  });
+
   it('a pair of `dundun smpp add` binds in each mode, is listed with its last bind and is stored hashed', async () => {
     const pair = await added();
     expect(pair.systemId).toMatch(/^[0-9A-Za-z]{1,15}$/);
@@ -63,6 +85,8 @@ describe('binds to SMPP_LISTEN', () => {
           system_id: pair.systemId,
           created_at: expect.any(String),
           last_bound_at: expect.any(String),
+          data_coding0: 'gsm7',
+          data_coding1: 'auto',
         },
       ]);
     });

@@ -30,7 +30,7 @@ describeOneDatabase('inbound SMS over SMPP', (database) => {
       CARRIER_CALLBACK_SECRET: SECRET,
     }).start();
     const { accountId } = await gateway.account();
-    await gateway.accounts.addNumber(accountId, NUMBER);
+    await gateway.senders.addNumber(accountId, NUMBER);
     const credentials = gateway.running.app.get(SmppCredentials, { strict: false });
     const pairs = [await credentials.add(accountId), await credentials.add(accountId)];
     [client, later] = (await Promise.all(

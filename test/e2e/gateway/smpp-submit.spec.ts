@@ -155,6 +155,19 @@ describeOneDatabase('submit_sm', (database) => {
       { shortMessage: Buffer.alloc(0), tlvs: { messagePayload: Buffer.alloc(2_000, 'a') } },
     ],
     ['ESME_RSUBMITFAIL', 'bytes', { dataCoding: 4 }],
+    ['ESME_RINVDCS', 'a tab', { dataCoding: 8, shortMessage: encodeUcs2('a\tb') }],
+    ['ESME_RINVDCS', 'a NUL', { dataCoding: 3, shortMessage: Buffer.from('a\0b') }],
+    [
+      'ESME_RINVDCS',
+      'Windows-1252 as Latin-1',
+      { dataCoding: 3, shortMessage: Buffer.from([0x35, 0x20, 0x80]) },
+    ],
+    ['ESME_RINVDCS', 'a page break', { dataCoding: 0, shortMessage: Buffer.from([0x1b, 0x0a]) }],
+    [
+      'ESME_RINVDCS',
+      'UTF-8 as GSM 03.38',
+      { dataCoding: 0, shortMessage: Buffer.from('Grüße', 'utf8') },
+    ],
     ['ESME_RINVESMCLASS', 'a receipt', { esmClass: 0x04 }],
     ['ESME_RINVSCHED', 'a wrong time', { scheduleDeliveryTime: '991399000000000+' }],
     ['ESME_RINVEXPIRY', 'a validity that is over', { validityPeriod: '200101000000000+' }],
@@ -202,6 +215,40 @@ describeOneDatabase('submit_sm', (database) => {
       'ESME_RMSGQFUL',
     ]);
     await bind.session.unbind();
+  });
+
+  it.each([
+    [undefined, 1, '£ $ @ é €, 50 % [auto]'],
+    [undefined, 1, '@'],
+    [{ dataCoding1: 'gsm7' }, 1, 'Köln [gsm7]'],
+    [{ dataCoding0: 'latin1' }, 0, 'Grüße {latin1}\r\n'],
+    [{ dataCoding1: 'ascii' }, 1, 'K|ln ~ `'],
+  ] as const)(
+    'a pair with %j reads data_coding %i as its client writes %j',
+    async (alphabets, dataCoding, text) => {
+      const { accountId } = account;
+      const credentials = gateway.running.app.get(SmppCredentials, { strict: false });
+      const bind = await SmppClient.bind(
+        port,
+        await credentials.add(accountId, undefined, alphabets),
+      );
+      const isGsm7 = alphabets === undefined || Object.values(alphabets).includes('gsm7');
+      const shortMessage = isGsm7 ? encodeGsm7(text) : encodeLatin1(text);
+      const fields = { source, destination, dataCoding, shortMessage };
+      const answer = await bind.session.request('submit_sm', fields);
+      expect(commandStatusName(answer.status)).toBe('ESME_ROK');
+      expect((await batch('messageId' in answer ? answer.messageId : ''))['body']).toBe(text);
+      await bind.session.unbind();
+    },
+  );
+
+  it('a long text in GSM 03.38 with data_coding 1 is read as a whole', async () => {
+    const text = `${'Ö'.repeat(200)}@`;
+    const parts = splitMessage(encodeText(text), { reference: 61 });
+    const answers: [string, string][] = [];
+    for (const part of parts) answers.push(await submitted({ ...part, dataCoding: 1 }));
+    expect(answers.map(([status]) => status)).toEqual(['ESME_ROK', 'ESME_ROK']);
+    expect((await batch(answers[1]?.[1]))['body']).toBe(text);
   });
 
   it('a schedule is kept, and a leading plus is no part of the number', async () => {

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { AccountsService, type CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { carriersOf, type GatewayChannel } from '../../../src/channel.js';
+import { CHANNELS } from '../../../src/channels/index.js';
 import { readEnvironment } from '../../../src/config/environment.js';
 import { type Gateway, startGateway } from '../../../src/gateway.js';
 import { PinoLogger } from '../../../src/http/pino.logger.js';
+import { SendersService } from '../../../src/senders/senders.service.js';
 import { type Answered, type Call, ContractClient } from './contract-client.js';
 import { Prism } from './prism.js';
 import type { ResponseContract } from './response-contract.js';
@@ -21,22 +24,29 @@ export class TestGateway {
   #prism: Prism | undefined;
   databaseUrl = '';
 
-  constructor(private readonly settings: Readonly<Record<string, string>> = {}) {}
+  constructor(
+    private readonly settings: Readonly<Record<string, string>> = {},
+    private readonly channels: readonly GatewayChannel[] = CHANNELS,
+  ) {}
 
   async start(): Promise<this> {
     if (this.databaseUrl === '')
       this.databaseUrl = this.settings['DATABASE_URL'] ?? (await this.#file());
-    const environment = readEnvironment({
-      NODE_ENV: 'test',
-      PORT: '0',
-      LOG_LEVEL: 'debug',
-      RATE_LIMIT: '1000/s',
-      WHATSAPP_WAIT: '60s',
-      ...this.settings,
-      DATABASE_URL: this.databaseUrl,
-    });
+    const { channels } = this;
+    const environment = readEnvironment(
+      {
+        NODE_ENV: 'test',
+        PORT: '0',
+        LOG_LEVEL: 'debug',
+        RATE_LIMIT: '1000/s',
+        WHATSAPP_WAIT: '60s',
+        ...this.settings,
+        DATABASE_URL: this.databaseUrl,
+      },
+      carriersOf(channels),
+    );
     const logger = new PinoLogger(environment.LOG_LEVEL, this.#sink());
-    this.#gateway = await startGateway(environment, logger);
+    this.#gateway = await startGateway(environment, logger, { channels });
     return this;
   }
 
@@ -53,10 +63,15 @@ export class TestGateway {
     return this.running.app.get(AccountsService, { strict: false });
   }
 
+  get senders(): SendersService {
+    return this.running.app.get(SendersService, { strict: false });
+  }
+
   /** An account with the sender ACME. */
   async account(name = 'acme'): Promise<CreatedAccount> {
     const created = await this.accounts.create(name);
-    await this.accounts.addSender(created.accountId, 'ACME');
+    const { accountId } = created;
+    await this.senders.add({ accountId, channel: 'sms', sender: 'ACME' });
     return created;
   }
 

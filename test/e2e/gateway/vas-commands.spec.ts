@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { HoldsService } from '@dundun/messaging';
+import { HoldsService } from '@dundun/messaging/operations';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { eventually } from '../../support/eventually.js';

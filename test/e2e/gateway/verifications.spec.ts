@@ -22,7 +22,7 @@ describeOneDatabase('one-time codes through the gateway', (db) => {
       VOICE_CARRIER: 'http',
     }).start();
     account = gateway.running.demo as CreatedAccount;
-    await gateway.accounts.addNumber(account.accountId, '2348000000001');
+    await gateway.senders.addNumber(account.accountId, '2348000000001');
     await gateway.accounts.putTemplate(account.accountId, {
       name: 'login_code',
       language: 'en',

@@ -2,7 +2,7 @@ import { ContactsService } from '@dundun/messaging';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { CallersService } from '../../../src/voice/callers.service.js';
+import { AccountSenders } from '../../../src/senders/account-senders.js';
 import { eventually } from '../../support/eventually.js';
 import { RecordingServer } from '../../support/recording-server.js';
 import { type Answered, TestGateway } from './test-gateway.js';
@@ -254,18 +254,20 @@ describe('voice on the gateway', () => {
 
   it('caller ids belong to their account', async () => {
     const other = await gateway.account('other');
-    const callers = gateway.running.app.get(CallersService, { strict: false });
+    const { accountId } = other;
+    const caller = { accountId, channel: 'voice', sender: CALLER } as const;
     const call = { token: other.apiToken, body: { from: CALLER, to: [TO], text: 'Hello' } };
     expect(codeOf(await gateway.call('POST', CALLS, call))).toEqual([422, 'caller_not_registered']);
-    await callers.add(other.accountId, CALLER);
-    await callers.add(other.accountId, CALLER);
-    expect(await callers.list(other.accountId)).toMatchObject([{ caller: CALLER }]);
+    await gateway.senders.add(caller);
+    await gateway.senders.add(caller);
+    const reader = gateway.running.app.get(AccountSenders, { strict: false });
+    expect(await reader.list(accountId, 'voice')).toMatchObject([{ sender: CALLER }]);
     const sent = await gateway.call('POST', CALLS, call);
     expect(sent.status).toBe(200);
     expect((await ask('GET', `${CALLS}/${idOf(sent)}`)).status).toBe(404);
-    await callers.remove(other.accountId, CALLER);
+    await gateway.senders.remove(caller);
     expect(codeOf(await gateway.call('POST', CALLS, call))).toEqual([422, 'caller_not_registered']);
-    await expect(callers.add(other.accountId, 'ACME')).rejects.toThrow('caller');
+    await expect(gateway.senders.add({ ...caller, sender: 'ACME' })).rejects.toThrow('caller');
   });
 
   it('no log has digits, texts, codes or numbers', async () => {

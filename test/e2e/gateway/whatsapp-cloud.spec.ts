@@ -154,6 +154,13 @@ describeOneDatabase('a gateway whose WhatsApp messages go through Meta', (databa
     expect(cloud.taken.at(-1)).toMatchObject({ template: { components: [{ parameters: names }] } });
   });
 
+  it('params that make the body of a listed template too long are refused', async () => {
+    const long = await send('receipt', ['Ada', 'x'.repeat(1_020)]);
+    const code = 'template_params_mismatch';
+    expect(long).toMatchObject({ status: 422, body: { error: { code } } });
+    expect(JSON.stringify(long.body)).toMatch(/makes the body 10\d\d characters long/);
+  });
+
   it('a text from a customer opens the window and calls the webhook of the account', async () => {
     const text = () =>
       ask('POST', '/sendwhatsapp', { to: PERSON, message_type: 'text', text: 'Hi' });
@@ -165,10 +172,18 @@ describeOneDatabase('a gateway whose WhatsApp messages go through Meta', (databa
       text: { body: 'Where?' },
     };
     const metadata = { display_phone_number: `+${OURS}`, phone_number_id: cloud.phoneNumberId };
+    const inGroup = { ...message, from: PERSON, id: 'wamid.group', group_id: 'G1' };
+    expect(await webhook({ metadata, messages: [inGroup] })).toBe(204);
+    await eventually(async () =>
+      expect(told('message_received')).toEqual([
+        expect.objectContaining({ message_id: 'wamid.group', opens_window: false }),
+      ]),
+    );
+    expect(await text()).toMatchObject({ status: 422, body: { error: { code: 'window_closed' } } });
     const messages = [{ from: PERSON, from_user_id: 'NG.1', ...message }];
     expect(await webhook({ metadata, messages })).toBe(204);
     await eventually(async () =>
-      expect(told('message_received')).toEqual([
+      expect(told('message_received').slice(1)).toEqual([
         expect.objectContaining({ from: PERSON, bsuid: 'NG.1', to: OURS, text: 'Where?' }),
       ]),
     );

@@ -178,6 +178,18 @@ describeOneDatabase('WhatsApp through the gateway', (db) => {
       );
   });
 
+  it('params that WhatsApp refuses are refused by name, and nothing is stored', async () => {
+    const to = await optedIn();
+    for (const value of ['line\nbreak', 'a\ttab', 'five     spaces', '', ' '])
+      expect(await send(template(to, { params: ['Ada', value] }))).toMatchObject(
+        refused('invalid_field', 'params[1]'),
+      );
+    expect(await send(template(to, { params: ['Ada', 'x'.repeat(1_022)] }))).toMatchObject(
+      refused('template_params_mismatch', 'params'),
+    );
+    expect((await send(template(to, { params: ['Ada', 'four    spaces'] }))).status).toBe(200);
+  });
+
   it('every wrong field of a WhatsApp send is named', async () => {
     const details = async (body: object): Promise<unknown[]> => {
       const { status, body: answer } = await send(body);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { WhatsAppService } from '@dundun/messaging';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { mkdir } from 'node:fs/promises';
@@ -8,43 +8,24 @@ import type { DataSource } from 'typeorm';
 import { TemplateEntity } from '../../../src/accounts/accounts.tables.js';
 import { Browser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
-import { describeWithServer } from '../../support/servers.js';
-import { buildPages } from '../../support/builds.js';
-import { TestGateway } from '../gateway/test-gateway.js';
-import { type FilledAccount, fillAccount } from './filled-account.js';
+import { describeFilledPortal, type FilledAccount } from './filled-account.js';
 import { PASSWORD } from './portal-client.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 /** The documentation's pictures are written anew only on demand: a run changes no tracked file. */
 const IMAGES = join(ROOT, process.env['DOCS_IMAGES'] ? 'docs/images' : 'dist/screenshots');
 
-describeWithServer('chromium', 'a person at the portal', () => {
-  const gateway = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+describeFilledPortal('a person at the portal', (portal) => {
+  const { gateway } = portal;
   let filled: FilledAccount;
   let browser: Browser;
   let page: Page;
-
   beforeAll(async () => {
-    await buildPages('src/portal/ui');
-    await gateway.start();
-    filled = await fillAccount(gateway);
+    ({ filled, browser, page } = portal);
     await mkdir(IMAGES, { recursive: true });
-    browser = await Browser.open(gateway.url, filled.operator.cookie);
-    page = await browser.page();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await filled?.receiver.close();
-    await gateway.destroy();
   });
 
-  const open = async (address: string): Promise<void> => {
-    // A test that failed may have left another page in front, which takes the keys.
-    await page.bringToFront();
-    await page.goto(`${gateway.url}/portal/${address}`);
-    await page.locator('main h1').first().waitFor();
-    await page.locator('body:not(:has(.skeleton))').waitFor();
-  };
+  const open = (address: string): Promise<void> => portal.open(address);
   /** Presses Tab until the control with this name has the focus. */
   const tabTo = async (name: string): Promise<void> => {
     for (let presses = 0; presses < 80; presses++) {

@@ -1,8 +1,14 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import type { Page } from 'playwright-core';
+import { Browser } from '../../support/browser.js';
+import { buildPages } from '../../support/builds.js';
 import { eventually } from '../../support/eventually.js';
-import type { TestGateway } from '../gateway/test-gateway.js';
+import { shown } from '../../support/page-check.js';
+import { describeWithServer } from '../../support/servers.js';
+import { TestGateway } from '../gateway/test-gateway.js';
 import { type PortalClient, signedIn } from './portal-client.js';
 
 /** An account with something on each page, its operator, and the receiver of its callbacks. */
@@ -22,6 +28,63 @@ export interface FilledAccount {
   readonly codeId: string;
   /** Status of the receiver's answers. */
   readonly receiver: { status: number; close(): Promise<void> };
+}
+
+/** The portal of a filled account, in a browser that its operator is signed in to. */
+export class FilledPortal {
+  readonly gateway = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+  #filled: FilledAccount | undefined;
+  #browser: Browser | undefined;
+  #page: Page | undefined;
+
+  async start(): Promise<void> {
+    await buildPages('src/portal/ui');
+    await this.gateway.start();
+    this.#filled = await fillAccount(this.gateway);
+    this.#browser = await Browser.open(this.gateway.url, this.#filled.operator.cookie);
+    this.#page = await this.#browser.page();
+  }
+
+  async close(): Promise<void> {
+    await this.#browser?.close();
+    await this.#filled?.receiver.close();
+    await this.gateway.destroy();
+  }
+
+  get filled(): FilledAccount {
+    return started(this.#filled);
+  }
+
+  get browser(): Browser {
+    return started(this.#browser);
+  }
+
+  get page(): Page {
+    return started(this.#page);
+  }
+
+  /** Goes to an address below the portal, and waits for its data. */
+  async open(address: string): Promise<void> {
+    // A test that failed may have left another page in front, which takes the keys.
+    await this.page.bringToFront();
+    await this.page.goto(`${this.gateway.url}/portal/${address}`);
+    await shown(this.page);
+  }
+}
+
+function started<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('the portal is there in hooks and tests');
+  return part;
+}
+
+/** Describes what people see in the portal of an account with something on each page. */
+export function describeFilledPortal(title: string, body: (portal: FilledPortal) => void): void {
+  describeWithServer('chromium', title, () => {
+    const portal = new FilledPortal();
+    beforeAll(() => portal.start());
+    afterAll(() => portal.close());
+    body(portal);
+  });
 }
 
 async function startReceiver() {

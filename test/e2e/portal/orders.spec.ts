@@ -1,4 +1,5 @@
-import { HoldsService, VasService } from '@dundun/messaging';
+import { VasService } from '@dundun/messaging';
+import { HoldsService } from '@dundun/messaging/operations';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import type {

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from '@jest/globals';
 import { Browser } from '../../support/browser.js';
-import { SCHEMES, shown, WIDTHS, wrongWith } from '../../support/page-check.js';
-import { describeWithServer } from '../../support/servers.js';
-import { buildPages } from '../../support/builds.js';
-import { TestGateway } from '../gateway/test-gateway.js';
-import { type FilledAccount, fillAccount } from './filled-account.js';
+import { wrongInAll } from '../../support/page-check.js';
+import { describeFilledPortal, type FilledAccount } from './filled-account.js';
+import { PASSWORD, signedIn } from './portal-client.js';
 
+/** Address of each page. */
 const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   overview: () => 'overview',
   messages: () => 'messages',
@@ -45,36 +43,176 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   unknown: () => 'nowhere',
 };
 
-describeWithServer('chromium', 'the pages of the portal', () => {
-  const gateway = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
-  let filled: FilledAccount;
-  let browser: Browser;
-  let page: Page;
+/** Fields that the person fills for a send over each channel, by label. */
+const SENDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  sms: { To: '2348012345677', Text: 'It’s "quoted"' },
+  whatsapp: { To: '2348012349910', Text: 'Thank you' },
+  email: {
+    From: 'hello@demo.test',
+    To: 'ada@example.com',
+    Subject: 'Hello',
+    Text: "It's here",
+  },
+  voice: { To: '2348012345677', 'Text to speak': 'Hello' },
+};
 
-  beforeAll(async () => {
-    await buildPages('src/portal/ui');
-    await gateway.start();
-    filled = await fillAccount(gateway);
-    browser = await Browser.open(gateway.url, filled.operator.cookie);
-    page = await browser.page();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await filled?.receiver.close();
-    await gateway.destroy();
+type Step = string | RegExp | { readonly label: string; readonly value: string };
+
+/** Address of each dialog, and the buttons and fields that lead to it. */
+const DIALOGS: Readonly<
+  Record<string, readonly [address: (filled: FilledAccount) => string, ...steps: Step[]]>
+> = {
+  send: [() => 'messages', 'Send a message'],
+  curl: [() => 'messages', 'curl'],
+  keys: [() => 'overview', 'Keyboard shortcuts'],
+  reschedule: [({ scheduledId }) => `batches/${scheduledId}`, 'Reschedule'],
+  cancel: [({ scheduledId }) => `batches/${scheduledId}`, 'Cancel batch'],
+  import: [() => 'contacts', 'Import CSV'],
+  'group-new': [() => 'groups', 'New group'],
+  'group-members': [({ groupId }) => `groups/${groupId}`, 'Add members'],
+  'group-member-remove': [({ groupId }) => `groups/${groupId}`, /^Remove •/],
+  'group-delete': [({ groupId }) => `groups/${groupId}`, 'Delete'],
+  template: [() => 'templates', 'Add a template'],
+  'sender-add': [() => 'senders', 'Add a sender ID'],
+  'caller-add': [() => 'senders', 'Add a caller id'],
+  'do-not-call-add': [() => 'senders/do-not-call', 'Add a number'],
+  'sender-remove': [() => 'senders', 'Remove ACMENEWS'],
+  endpoint: [() => 'settings/webhook', 'Add an endpoint'],
+  'endpoint-edit': [({ webhookId }) => `settings/webhook/${webhookId}`, 'Edit'],
+  'endpoint-delete': [({ webhookId }) => `settings/webhook/${webhookId}`, 'Delete'],
+  'secret-rotate': [({ webhookId }) => `settings/webhook/${webhookId}`, 'Rotate secret'],
+  'secret-shown': [({ webhookId }) => `settings/webhook/${webhookId}`, 'Rotate secret', 'Rotate'],
+  'redeliver-since': [({ webhookId }) => `settings/webhook/${webhookId}`, 'Redeliver since…'],
+  attempt: [({ webhookId }) => `settings/webhook/${webhookId}`, /^Show /],
+  invite: [() => 'settings/members', 'Invite'],
+  'invite-link': [() => 'settings/members', 'Invite', 'Make the link'],
+  'invite-withdraw': [() => 'settings/members', /^Withdraw/],
+  'member-remove': [() => 'settings/members', /^Remove viewer/],
+  domain: [() => 'email/domains', 'Add a domain'],
+  suppression: [() => 'email/suppressions', 'Add an address'],
+  key: [() => 'email/keys', /^New /],
+  'key-revoke': [() => 'email/keys', /^Revoke/],
+  account: [() => 'accounts', 'New account'],
+  'account-made': [() => 'accounts', 'New account', { label: 'Name', value: 'Globex' }, 'Create'],
+  'account-suspend': [() => 'accounts', 'Suspend Globex'],
+  'account-resume': [() => 'accounts', 'Suspend Globex', 'Suspend', 'Resume Globex'],
+  settle: [() => 'orders', 'Settle shop-2'],
+  'token-rotate': [() => 'settings/security', 'Rotate token'],
+  'token-shown': [() => 'settings/security', 'Rotate token', 'Rotate'],
+};
+
+describeFilledPortal('the portal in a browser', (portal) => {
+  const { gateway } = portal;
+  beforeAll(() => signedIn(gateway, 'viewer', portal.filled.account.accountId));
+
+  it.each(Object.entries(PAGES))(
+    'the page %s passes axe, fits the screen, and logs no error',
+    async (name, address) => {
+      const { browser, page, filled } = portal;
+      browser.complaints.length = 0;
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await portal.open(address(filled));
+      expect(await wrongInAll(page, name)).toEqual([]);
+      expect(browser.complaints).toEqual([]);
+    },
+  );
+
+  /** Runs the shown command, with the account's secrets in place of the variables. */
+  const run = async (command: string): Promise<number> => {
+    const [, method = '', url = ''] = /^curl -X (\w+) '([^']+)'/.exec(command) ?? [];
+    const { apiKey, apiToken } = portal.filled.account;
+    const secret = command.includes('$API_KEY') ? apiKey : apiToken;
+    const body = / -d '(.*)'$/.exec(command)?.[1]?.replaceAll("'\\''", "'");
+    const answer = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body }),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+
+  it('the command of each list, message and batch is answered 200', async () => {
+    const { data } = await portal.filled.operator.ok<{
+      data: { id: string; batchId: string; channel: string }[];
+    }>('GET', 'messages?limit=100');
+    const ofChannel = new Map(data.map((message) => [message.channel, message]));
+    expect([...ofChannel.keys()].toSorted()).toEqual(['email', 'sms', 'vas', 'voice', 'whatsapp']);
+    const pages = [...ofChannel.values()].flatMap(({ id, batchId, channel }) => [
+      `messages/${id}`,
+      `batches/${batchId}`,
+      // WhatsApp has no list in the interface.
+      ...(channel === 'whatsapp' ? [] : [`messages?channel=${channel}`]),
+    ]);
+    const { page } = portal;
+    for (const address of pages) {
+      await portal.open(address);
+      await page.getByRole('button', { name: 'curl', exact: true }).click();
+      const command = await page.getByRole('dialog').locator('pre').innerText();
+      expect([address, await run(command)]).toEqual([address, 200]);
+    }
   });
 
-  for (const width of WIDTHS)
-    for (const scheme of SCHEMES)
-      it.each(Object.entries(PAGES))(
-        `%s at ${width} pixels in ${scheme} colours passes axe, fits the screen, and logs no error`,
-        async (name, address) => {
-          browser.complaints.length = 0;
-          await page.setViewportSize({ width, height: 860 });
-          await page.goto(`${gateway.url}/portal/${address(filled)}`);
-          await shown(page);
-          expect(await wrongWith(page, name, width, scheme)).toEqual([]);
-          expect(browser.complaints).toEqual([]);
-        },
-      );
+  it.each(Object.entries(SENDS))(
+    'the command of a send over %s is accepted',
+    async (channel, fields) => {
+      const { page } = portal;
+      await portal.open('messages');
+      await page.getByRole('button', { name: 'Send a message' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Channel').selectOption(channel);
+      for (const [label, value] of Object.entries(fields))
+        await dialog.getByLabel(label, { exact: true }).fill(value);
+      await dialog.getByLabel('Estimate').getByText('Recipients', { exact: true }).waitFor();
+      await dialog.getByText('Show the curl').click();
+      expect(await run(await dialog.locator('pre').innerText())).toBe(200);
+    },
+  );
+
+  const press = (name: string | RegExp): Promise<void> =>
+    portal.page.getByRole('button', { name, exact: true }).first().click();
+
+  it.each(Object.entries(DIALOGS))(
+    'the dialog %s passes axe, and Escape closes it',
+    async (name, [address, ...steps]) => {
+      const { browser, page, filled } = portal;
+      browser.complaints.length = 0;
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await portal.open(address(filled));
+      for (const step of steps)
+        if (typeof step === 'string' || step instanceof RegExp) await press(step);
+        else await page.getByLabel(step.label, { exact: true }).fill(step.value);
+      await page.getByRole('dialog').waitFor();
+      expect(await wrongInAll(page, `dialog-${name}`)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(browser.complaints).toEqual([]);
+    },
+  );
+
+  it('set-up, a wrong link, sign-in and a wrong password pass axe', async () => {
+    const other = await Browser.open(gateway.url);
+    try {
+      const visitor = await other.page();
+      const wrong: string[] = [];
+      await visitor.goto(`${gateway.url}/portal/setup`);
+      await visitor.getByRole('heading', { name: 'This link does not work' }).waitFor();
+      wrong.push(...(await wrongInAll(visitor, 'setup-wrong')));
+      await visitor.goto(portal.filled.account.setup);
+      await visitor.getByRole('button').last().waitFor();
+      wrong.push(...(await wrongInAll(visitor, 'setup')));
+      await visitor.goto(`${gateway.url}/portal/messages`);
+      await visitor.getByRole('heading', { name: 'Sign in' }).waitFor();
+      wrong.push(...(await wrongInAll(visitor, 'sign-in')));
+      expect(other.complaints).toEqual([]);
+      await visitor.getByLabel('E-mail').fill('nobody@example.com');
+      await visitor.getByLabel('Password').fill(PASSWORD);
+      await visitor.getByRole('button', { name: 'Sign in' }).click();
+      await visitor.getByText('The e-mail address or the password is wrong').waitFor();
+      wrong.push(...(await wrongInAll(visitor, 'sign-in-wrong')));
+      expect(wrong).toEqual([]);
+    } finally {
+      await other.close();
+    }
+  });
 });

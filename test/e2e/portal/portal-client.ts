@@ -24,6 +24,8 @@ export const PASSWORD = 'a long and quiet river';
 /** A browser of one person: keeps the cookie, and sends the headers of a page of the portal. */
 export class PortalClient {
   cookie: string | undefined;
+  /** Cookie by which a later sign-in knows the browser again. */
+  browser: string | undefined;
 
   constructor(private readonly gateway: TestGateway) {}
 
@@ -32,15 +34,18 @@ export class PortalClient {
     const response = await fetch(`${this.gateway.url}/portal/api/${path}`, {
       method,
       headers: {
-        ...(this.cookie !== undefined && { cookie: this.cookie }),
+        cookie: [this.cookie, this.browser].filter(Boolean).join('; '),
         ...(isChange && { 'sec-fetch-site': 'same-origin' }),
         ...(isChange && { 'content-type': 'application/json' }),
         ...headers,
       },
       ...(isChange && method !== 'DELETE' && { body: JSON.stringify(body ?? {}) }),
     });
-    for (const line of response.headers.getSetCookie())
-      this.cookie = line.includes('Max-Age=0') ? undefined : line.split(';')[0];
+    for (const line of response.headers.getSetCookie()) {
+      const [pair] = line.split(';');
+      if (line.startsWith('dundun-browser=')) this.browser = pair;
+      else this.cookie = line.includes('Max-Age=0') ? undefined : pair;
+    }
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') ?? false;
     const answer: PortalAnswer = {
@@ -93,7 +98,7 @@ export async function signedIn(
   });
   const sessions = app.get(SessionsService, { strict: false });
   const client = new PortalClient(gateway);
-  client.cookie = `dundun=${await sessions.start(id, '127.0.0.1', { accountId })}`;
+  client.cookie = `dundun=${await sessions.start(id, { ip: '127.0.0.1', accountId })}`;
   return Object.assign(client, { email });
 }
 

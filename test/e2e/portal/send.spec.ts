@@ -26,8 +26,8 @@ describe('a send from the portal', () => {
     const stranger = await signedIn(gateway, 'viewer', other);
     numbers = (await sender.ok<Senders>('GET', 'senders')).ofChannels['whatsapp']!;
     theirs = (await stranger.ok<Senders>('GET', 'senders')).ofChannels['whatsapp']!;
-    await gateway.accounts.addSender(other, 'THEIRS');
-    await gateway.accounts.requestSender(demo, 'WAITING');
+    await gateway.senders.add({ accountId: other, channel: 'sms', sender: 'THEIRS' });
+    await gateway.senders.request({ accountId: demo, channel: 'sms', sender: 'WAITING' });
   });
   afterAll(() => gateway.destroy());
 

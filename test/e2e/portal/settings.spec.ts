@@ -166,7 +166,7 @@ describeOneDatabase('the settings of an account', (database) => {
     });
     const asked = { accountId: account.accountId, ...shop };
     expect(await operator.ok<Listed<SenderRequest>>('GET', 'sender-requests')).toEqual({
-      data: [{ ...asked, accountName: 'settings' }],
+      data: [{ ...asked, accountName: 'settings', as: 'sender ID' }],
       nextCursor: null,
     });
     await operator.ok('POST', 'sender-requests/approve', asked);
@@ -212,7 +212,7 @@ describeOneDatabase('the settings of an account', (database) => {
     });
     const asked = { accountId: account.accountId, ...caller };
     expect(await operator.ok<Listed<SenderRequest>>('GET', 'sender-requests')).toEqual({
-      data: [{ ...asked, accountName: 'settings' }],
+      data: [{ ...asked, accountName: 'settings', as: 'caller id' }],
       nextCursor: null,
     });
     await operator.ok('POST', 'sender-requests/approve', asked);

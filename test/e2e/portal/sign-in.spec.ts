@@ -179,7 +179,8 @@ describe('signing in', () => {
       expect(answers[10]).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
       expect(Number(answers[10]?.headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    // The right password is refused too, until the quarter of an hour is over.
+    // The right password is refused too, until the quarter of an hour is over, except from a browser
+    // that has signed in to the name before.
     const body = { email: member.email, password: PASSWORD };
     expect((await new PortalClient(gateway).call('POST', 'session', { body })).status).toBe(429);
     expect((await member.call('GET', 'webhooks')).status).toBe(200);
@@ -193,6 +194,10 @@ describe('signing in', () => {
     const { headers } = await member.call('POST', 'session', { body });
     expect(headers.getSetCookie()).toEqual([
       expect.stringMatching(/^dundun=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
+      // Outlives the session: a later sign-in knows the browser by it.
+      expect.stringMatching(
+        /^dundun-browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+$/,
+      ),
     ]);
     expect(member.cookie).not.toBe(before);
     const former = new PortalClient(gateway);

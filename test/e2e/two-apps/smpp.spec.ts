@@ -59,7 +59,8 @@ describeOneDatabase('a gateway that sends over SMPP through another one', (datab
   });
 
   it('a sender that the other gateway does not know is rejected', async () => {
-    await gateway.accounts.addSender(account.accountId, 'OTHER');
+    const { accountId } = account;
+    await gateway.senders.add({ accountId, channel: 'sms', sender: 'OTHER' });
     const id = await send('2348012345678', { from: 'OTHER' });
     await eventually(async () => {
       const { apiToken: token } = account;

@@ -16,7 +16,7 @@ import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
+import { AccountSenders } from '../../../src/senders/account-senders.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -52,7 +52,9 @@ describeOneDatabase('a customer app and the gateway, on WhatsApp', (database) =>
     await gateway.start();
     account = await gateway.account();
     const its = gateway.running.app;
-    number = String(await its.get(WhatsAppNumbers, { strict: false }).of(account.accountId));
+    number = String(
+      await its.get(AccountSenders, { strict: false }).firstOf(account.accountId, 'whatsapp'),
+    );
     const port = await freePort();
     const { secret } = await its
       .get(WebhookEndpointsService, { strict: false })

@@ -49,24 +49,39 @@ export const allowedImports: Record<string, string> = {
     import { module } from '@dundun/messaging';
     import type { Answer } from './api.js';
     export const dashboard: Answer & { all: unknown[] } = { title: '', all: [Controller, module] };`,
+  'src/settings/parsers.ts': `import { module } from '@dundun/messaging';
+    export const parse = module;`,
+  'src/carriers/acme.ts': `import { module } from '@dundun/messaging';
+    import { parse } from '../settings/parsers.js';
+    export const acme = [module, parse];`,
   'src/config/config.ts': `import { module } from '@dundun/messaging';
     import { join } from 'node:path';
-    export const config = [module, join];`,
+    import { parse } from '../settings/parsers.js';
+    import { acme } from '../carriers/acme.js';
+    export const config = [module, join, parse, acme];`,
   'src/http/errors.filter.ts': `import { Catch } from '@nestjs/common';
     export const filter = Catch;`,
+  'src/channel.ts': `import { config } from './config/config.js';
+    export const channel = config;`,
   'src/accounts/accounts.service.ts': `import { config } from '../config/config.js';
-    export const accounts = [config];`,
-  'src/carriers/acme.ts': `import { config } from '../config/config.js';
-    export const acme = [config];`,
+    import { channel } from '../channel.js';
+    export const accounts = [config, channel];`,
   'src/secrets/secrets.ts': `import { config } from '../config/config.js';
     export const secrets = [config];`,
+  'src/blocked/blocked.service.ts': `import { module } from '@dundun/messaging';
+    import { accounts } from '../accounts/accounts.service.js';
+    export const blocked = [module, accounts];`,
   'src/webhooks/webhooks.service.ts': `import { accounts } from '../accounts/accounts.service.js';
     import { secrets } from '../secrets/secrets.js';
     export const webhooks = [accounts, secrets];`,
-  'src/sms/sms.controller.ts': `import { module } from '@dundun/messaging';
-    import { accounts } from '../accounts/accounts.service.js';
-    import { filter } from '../http/errors.filter.js';
-    export const controller = [module, accounts, filter];`,
+  'src/channels/sms/sms.controller.ts': `import { module } from '@dundun/messaging';
+    import { accounts } from '../../accounts/accounts.service.js';
+    import { blocked } from '../../blocked/blocked.service.js';
+    import { filter } from '../../http/errors.filter.js';
+    export const controller = [module, accounts, blocked, filter];`,
+  'src/channels/index.ts': `import { channel } from '../channel.js';
+    import { controller } from './sms/sms.controller.js';
+    export const channels = [channel, controller];`,
   'src/groups/groups.controller.ts': `import { accounts } from '../accounts/accounts.service.js';
     export const groups = [accounts];`,
   'src/smpp/smpp-listener.ts': `import { pdu } from '@dundun/smpp';
@@ -81,7 +96,7 @@ export const allowedImports: Record<string, string> = {
     import { app } from '../app.module.js';
     export const account = [accounts, app];`,
   'src/app.module.ts': `import { module } from '@dundun/messaging';
-    import { controller } from './sms/sms.controller.js';
+    import { controller } from './channels/sms/sms.controller.js';
     import { webhooks } from './webhooks/webhooks.service.js';
     import { groups } from './groups/groups.controller.js';
     import { members } from './portal/members.controller.js';

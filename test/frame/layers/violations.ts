@@ -108,20 +108,50 @@ export const violations: [string, string, string, string][] = [
   ],
   [
     'a surface imports another surface',
-    'src/sms/n.ts',
-    `export { webhooks } from '../webhooks/webhooks.service.js';`,
+    'src/channels/sms/n.ts',
+    `export { webhooks } from '../../webhooks/webhooks.service.js';`,
+    dependencies,
+  ],
+  [
+    'accounts import the list of channels',
+    'src/accounts/n.ts',
+    `export { channels } from '../channels/index.js';`,
     dependencies,
   ],
   [
     'groups import sms',
     'src/groups/n.ts',
-    `export { controller } from '../sms/sms.controller.js';`,
+    `export { controller } from '../channels/sms/sms.controller.js';`,
     dependencies,
   ],
   [
     'accounts import a surface',
     'src/accounts/o.ts',
-    `export { controller } from '../sms/sms.controller.js';`,
+    `export { controller } from '../channels/sms/sms.controller.js';`,
+    dependencies,
+  ],
+  [
+    'accounts import a registry',
+    'src/accounts/q.ts',
+    `export { blocked } from '../blocked/blocked.service.js';`,
+    dependencies,
+  ],
+  [
+    'a registry imports a surface',
+    'src/blocked/n.ts',
+    `export { controller } from '../channels/sms/sms.controller.js';`,
+    dependencies,
+  ],
+  [
+    'carriers import config',
+    'src/carriers/p.ts',
+    `export { config } from '../config/config.js';`,
+    dependencies,
+  ],
+  [
+    'settings import carriers',
+    'src/settings/p.ts',
+    `export { acme } from '../carriers/acme.js';`,
     dependencies,
   ],
   [
@@ -162,8 +192,8 @@ export const violations: [string, string, string, string][] = [
   ],
   [
     'the gateway imports an internal file of the library',
-    'src/sms/r.ts',
-    `export { drain } from '../../libs/messaging/src/dispatch/drain.js';`,
+    'src/channels/sms/r.ts',
+    `export { drain } from '../../../libs/messaging/src/dispatch/drain.js';`,
     dependencies,
   ],
   [
@@ -174,14 +204,14 @@ export const violations: [string, string, string, string][] = [
   ],
   [
     'a gateway spec imports an internal file of the library',
-    'src/sms/s.spec.ts',
-    `export { drain } from '../../libs/messaging/src/dispatch/drain.js';`,
+    'src/channels/sms/s.spec.ts',
+    `export { drain } from '../../../libs/messaging/src/dispatch/drain.js';`,
     'eslint(no-restricted-imports)',
   ],
   [
     'an import of a missing file',
-    'src/sms/t.ts',
-    `export { gone } from '../accounts/gone.js';`,
+    'src/channels/sms/t.ts',
+    `export { gone } from '../../accounts/gone.js';`,
     'boundaries(no-unknown-dependencies)',
   ],
   [

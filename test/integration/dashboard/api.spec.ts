@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { AuditEntry, DashboardAccess } from '@dundun/dashboard';
 import {
   ContactsService,
-  MessageHistory,
   SmsService,
   VasService,
   VerificationService,
   VoiceService,
 } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { builtPages, DashboardApp, PLATFORMS, type Platform } from './dashboard-app.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { UncertainFailure } from '@dundun/messaging';
+import { UncertainFailure } from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, textOf } from './dispatch-fixture.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
-import { BouncedFailure, DeferredFailure } from '@dundun/messaging';
+import { BouncedFailure, DeferredFailure } from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';

@@ -5,17 +5,19 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import {
   type Clock,
-  DISPATCH_ENGINE,
-  type DispatchEngine,
   MESSAGING_CLOCK,
   MessagingModule,
   MessagingService,
-  type MessageTransport,
   SmsService,
+} from '@dundun/messaging';
+import {
+  DISPATCH_ENGINE,
+  type DispatchEngine,
+  type MessageTransport,
   type Submission,
   type SubmissionAccepted,
   type TransportCapabilities,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { TestDatabase } from '../../support/databases.js';

@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { simulator } from '@dundun/messaging';
 import {
   type DeliveryReport,
-  simulator,
   type SentSubmission,
   type Submission,
   UncertainFailure,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport, textOf } from './dispatch-fixture.js';

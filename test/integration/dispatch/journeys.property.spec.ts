@@ -5,7 +5,7 @@ import {
   RetryableFailure,
   type Submission,
   UncertainFailure,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import fc from 'fast-check';
 import { Intents } from '../../../libs/messaging/src/store/verbs/intents.js';
 import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';

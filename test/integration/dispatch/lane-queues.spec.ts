@@ -3,6 +3,7 @@ import { describeOneDatabase } from '../../support/databases.js';
 import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
 
 const HOUR = 3_600_000;
+const PAUSE = { provider: 'main', reason: 'unauthorized: x' };
 
 describeOneDatabase('lanes with work', (database) => {
   let fixture: DispatchFixture;
@@ -35,7 +36,7 @@ describeOneDatabase('lanes with work', (database) => {
     for (const tenant of ['held', 'paused', 'free']) await app.send('x', { tenant });
     await app.store.lanes.acquire('held:sms');
     const paused = await app.store.lanes.acquire('paused:sms');
-    await app.store.lanes.pause('paused:sms', paused!.fence, HOUR, 'main unauthorized: x');
+    await app.store.lanes.pause(paused!, HOUR, PAUSE);
     await app.store.lanes.release('paused:sms', paused!.fence, null, false);
     expect(await due(app)).toEqual(['free:sms']);
     expect(await app.messaging.lanes()).toMatchObject([
@@ -49,7 +50,7 @@ describeOneDatabase('lanes with work', (database) => {
     const app = await fixture.boot({ dispatch: false });
     for (const lane of ['idle:sms', 'waiting:sms']) {
       const lease = await app.store.lanes.acquire(lane);
-      await app.store.lanes.pause(lane, lease!.fence, 0, 'main unauthorized: x');
+      await app.store.lanes.pause(lease!, 0, PAUSE);
       await app.store.lanes.release(lane, lease!.fence, null, false);
     }
     await app.send('x', { tenant: 'waiting' });

@@ -4,7 +4,7 @@ import {
   RetryableFailure,
   type Submission,
   UncertainFailure,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { DataSource } from 'typeorm';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,4 +1,4 @@
-import type { DispatchEngine } from '@dundun/messaging';
+import type { DispatchEngine } from '@dundun/messaging/ports';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
 import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';

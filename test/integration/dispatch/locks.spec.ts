@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { IdempotencyKeyInUseError, MESSAGING_MIGRATIONS } from '@dundun/messaging';
-import { DataSource } from 'typeorm';
+import { IdempotencyKeyInUseError } from '@dundun/messaging';
+import { MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { migrate } from '../../../libs/messaging/src/store/schema/migrator.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -80,8 +81,10 @@ describeEachDatabase(
 
     it('a start waits for a held migration lock, and then names it in its error', async () => {
       await fixture.boot({ dispatch: false });
-      const other = await database.open();
-      const source = await database.open();
+      const url = await database.another();
+      const options = { ...database.options(), url } as DataSourceOptions;
+      const other = await new DataSource(options).initialize();
+      const source = await new DataSource(options).initialize();
       const migrations = { wanted: MESSAGING_MIGRATIONS, known: MESSAGING_MIGRATIONS };
       const runner = other.createQueryRunner();
       const { take, give } = {
@@ -95,14 +98,15 @@ describeEachDatabase(
         },
       }[database.kind as 'postgres' | 'mariadb'];
       await runner.query(take);
-      await expect(migrate(source, migrations, true, 1_000)).rejects.toMatchObject({
+      await expect(migrate(source, migrations, true, { timeout: 1_000 })).rejects.toMatchObject({
         name: 'MigrationLockedError',
         code: 'migration_locked',
       });
-      const waiting = migrate(source, migrations, true, 20_000);
+      const waiting = migrate(source, migrations, true);
       await runner.query(give);
       await waiting;
       await runner.release();
+      for (const one of [other, source]) await one.destroy();
     });
   },
   ['postgres', 'mariadb'],

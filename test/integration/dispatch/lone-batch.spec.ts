@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
-import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
+import { RetryableFailure, UncertainFailure } from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, textOf } from './dispatch-fixture.js';

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { PausedFailure, type SmsService, WhatsAppService } from '@dundun/messaging';
+import { type SmsService, WhatsAppService } from '@dundun/messaging';
+import { PausedFailure } from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import type { FlatOptions } from '../../support/flat-options.js';

@@ -7,7 +7,7 @@ import {
   type Submission,
   type SubmissionAccepted,
   type TransportCapabilities,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
-import { PausedFailure, type RateLimit, RetryableFailure } from '@dundun/messaging';
+import type { RateLimit } from '@dundun/messaging';
+import { PausedFailure, RetryableFailure } from '@dundun/messaging/ports';
 import { DataSource } from 'typeorm';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { describeOneDatabase } from '../../support/databases.js';

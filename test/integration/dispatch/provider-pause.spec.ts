@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { failover, PausedFailure } from '@dundun/messaging';
+import { failover } from '@dundun/messaging';
+import { PausedFailure } from '@dundun/messaging/ports';
 import type { Start } from '../../chaos/cluster.js';
 import { fullestWindow } from '../../chaos/fullest-window.js';
 import { describeOneDatabase } from '../../support/databases.js';

@@ -1,11 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import {
-  NoRouteError,
-  PausedFailure,
-  type Submission,
-  UncertainFailure,
-  WhatsAppService,
-} from '@dundun/messaging';
+import { NoRouteError, WhatsAppService } from '@dundun/messaging';
+import { PausedFailure, type Submission, UncertainFailure } from '@dundun/messaging/ports';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -101,7 +96,7 @@ describeOneDatabase('several providers', (database) => {
     expect(main.started[0]?.id).toBe(again?.id);
   });
 
-  it('open submissions of a provider that is no longer configured become unknown', async () => {
+  it('unanswered submissions of a provider that is no longer configured become unknown', async () => {
     const { main, backup, providers } = two();
     const first = await boot({ providers, routes: [{ use: 'main' }] });
     main.script = () => {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { http, kannel, UncertainFailure, WhatsAppService } from '@dundun/messaging';
+import { http, WhatsAppService } from '@dundun/messaging';
+import { UncertainFailure } from '@dundun/messaging/ports';
+import { kannel } from '@dundun/messaging/kannel';
 import type { ServerResponse } from 'node:http';
 import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,16 +1,13 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { cheapest, failover, NoRouteError, weighted } from '@dundun/messaging';
 import {
-  cheapest,
-  failover,
-  NoRouteError,
   PausedFailure,
   PermanentFailure,
   RetryableFailure,
   type Submission,
   UncertainFailure,
   UnroutableFailure,
-  weighted,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture, Gate, ScriptedTransport } from './dispatch-fixture.js';

@@ -4,7 +4,7 @@ import {
   RetryableFailure,
   type SubmissionAccepted,
   UncertainFailure,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ScriptedTransport, textOf } from './dispatch-fixture.js';

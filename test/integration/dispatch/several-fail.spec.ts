@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
-import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
+import { RetryableFailure, UncertainFailure } from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, Gate, textOf } from './dispatch-fixture.js';
@@ -20,7 +20,7 @@ describeOneDatabase('several batches of a lane that always fail', (database) => 
     ['refused', new RetryableFailure('http_503', 'x'), 'failed'],
     ['uncertain', new UncertainFailure('http_500', 'x'), 'unknown'],
   ])(
-    'batches that always fail are parked (%s) until the following ones were tried',
+    'batches that always fail back off (%s) until the following ones were tried',
     async (_, failure, end) => {
       const { send, sms, transport } = await fixture.boot({
         concurrency: 1,
@@ -47,7 +47,7 @@ describeOneDatabase('several batches of a lane that always fail', (database) => 
     },
   );
 
-  it('parked batches are retried even when the database is slow to answer that no other is left', async () => {
+  it('batches that back off are retried even when the database is slow to answer that no other is left', async () => {
     const { store, send, sms, transport } = await fixture.boot({ backoff: 1 });
     const { work } = store;
     const probe = work.probe.bind(work);

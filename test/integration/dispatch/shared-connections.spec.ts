@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { MESSAGING_POLICY, type MessagingPolicy, RetryableFailure } from '@dundun/messaging';
+import { MESSAGING_POLICY, type MessagingPolicy } from '@dundun/messaging';
+import { RetryableFailure } from '@dundun/messaging/ports';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import type { FlatOptions } from '../../support/flat-options.js';

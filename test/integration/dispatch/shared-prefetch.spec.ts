@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { RetryableFailure } from '@dundun/messaging';
+import { RetryableFailure } from '@dundun/messaging/ports';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { messageLanes } from '../../../libs/messaging/src/dispatch/message-lane.js';
 import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-size.js';
@@ -63,7 +63,7 @@ describeOneDatabase('the prefetch of all lanes', (database) => {
         ],
       ]),
       policy: app.get(PolicyPipeline, { strict: false }),
-      places: { isHeld: true },
+      places: { isLeased: true },
       clock: systemClock,
       rateLimit: undefined,
       lane: undefined,
@@ -104,13 +104,13 @@ describeOneDatabase('the prefetch of all lanes', (database) => {
     expect(Number(written) - transport.started.length).toBeLessThanOrEqual(MOST + LEAST * LANES);
     let most = 0;
     transport.script = () => {
-      most = Math.max(most, budget.held);
+      most = Math.max(most, budget.reserved);
     };
     answers.open();
     await eventually(async () => expect(transport.accepted).toHaveLength(LANES * EACH));
     expect(most).toBeLessThanOrEqual(MOST + LEAST * LANES);
     for (const tenant of TENANTS) expect(textsOf(tenant, transport.texts)).toEqual(inOrder(tenant));
-    await eventually(async () => expect(budget.held).toBe(0));
+    await eventually(async () => expect(budget.reserved).toBe(0));
   });
 
   it('lanes that fail, pause or stop release their share of the prefetch budget', async () => {
@@ -124,6 +124,6 @@ describeOneDatabase('the prefetch of all lanes', (database) => {
     const budget = await dispatch(app, transport);
     await eventually(async () => expect(transport.accepted.length).toBeGreaterThan(LANES));
     await open[0]!.stop();
-    expect(budget.held).toBe(0);
+    expect(budget.reserved).toBe(0);
   });
 });

@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { MessageHistory } from '@dundun/messaging/operations';
 import {
-  MessageHistory,
   PermanentFailure,
   RetryableFailure,
   type Submission,
   UncertainFailure,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import {

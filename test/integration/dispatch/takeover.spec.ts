@@ -7,6 +7,17 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from './dispatch-fixture.js';
 import { everythingTo, intend, LANE, TRANSPORT } from './intend.js';
 
+const WITHDRAWN = { result: 'withdrawn', attempts: 0, deferBatchFor: 0 } as const;
+
+const REFUSED = {
+  result: 'refused',
+  errorCode: 'busy',
+  countedFailures: 0,
+  exhausted: false,
+  deferFor: 0,
+  deferred: false,
+} as const;
+
 describeEachDatabase('a submission during the takeover of its lane', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
@@ -20,8 +31,8 @@ describeEachDatabase('a submission during the takeover of its lane', (database) 
     const { lease, heads } = await intend(store);
     await store.lanes.release(LANE, lease.fence, null, true);
     const next = (await store.lanes.acquire(LANE)) as Lease;
-    expect(await store.work.open(LANE)).toHaveLength(1);
-    await Promise.all(heads.map((head) => store.outcomes.record({ ...head, result: 'withdrawn' })));
+    expect(await store.work.unanswered(LANE)).toHaveLength(1);
+    await Promise.all(heads.map((head) => store.outcomes.record({ ...head, ...WITHDRAWN })));
     expect(await store.intents.resume(LANE, next.fence, heads)).toEqual(new Set());
     expect(await store.work.plan(LANE, 10)).toMatchObject([{ id: batch }]);
   });
@@ -35,7 +46,7 @@ describeEachDatabase('a submission during the takeover of its lane', (database) 
     expect(await store.intents.resume(LANE, next.fence, heads)).toEqual(
       new Set([`${batch}-s${heads[0]?.n}`]),
     );
-    await Promise.all(heads.map((head) => store.outcomes.record({ ...head, result: 'withdrawn' })));
+    await Promise.all(heads.map((head) => store.outcomes.record({ ...head, ...WITHDRAWN })));
     expect((await sms.batch(batch)).counts).toEqual({ sending: 1 });
     expect(await store.work.plan(LANE, 10)).toEqual([]);
   });
@@ -142,7 +153,7 @@ describeEachDatabase('a submission during the takeover of its lane', (database) 
       ],
       { provider: TRANSPORT },
     );
-    await Promise.all(heads.map((head) => store.outcomes.record({ ...head, result: 'refused' })));
+    await Promise.all(heads.map((head) => store.outcomes.record({ ...head, ...REFUSED })));
     expect((await store.work.plan(LANE, 10)).map(({ id }) => id)).toEqual([refused]);
     expect(await sms.batch(delivered)).toMatchObject({
       status: 'completed',

@@ -2,10 +2,10 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import {
   ContactsService,
-  type DispatchEngine,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
 } from '@dundun/messaging';
+import type { DispatchEngine } from '@dundun/messaging/ports';
 import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -188,10 +188,10 @@ describeEachDatabase(
         await manager.query('PRAGMA max_page_count = 1');
         const full = manager.query('INSERT INTO filled (value) VALUES (zeroblob(1000000))');
         await expect(full).rejects.toThrow('full');
-        await manager.query('PRAGMA max_page_count = 1000000');
         ids.push(await send('after', { manager }));
       });
       await expect(undone).rejects.toThrow('undone');
+      await source.query('PRAGMA max_page_count = 1000000');
       const later = await send('later');
       await eventually(async () => expect((await sms.batch(later)).counts).toEqual({ sent: 1 }));
       expect(ids).toHaveLength(1);

@@ -10,18 +10,20 @@ import {
   type MessageStatusChanged,
   MessagingModule,
   MessagingService,
-  type MessageTransport,
-  personalised,
   type Page,
   PolicyError,
-  BouncedFailure,
-  DeferredFailure,
   simulator,
   type StatsOptions,
   type StatusListener,
+} from '@dundun/messaging';
+import {
+  type MessageTransport,
+  personalised,
+  BouncedFailure,
+  DeferredFailure,
   type Submission,
   type SubmissionAccepted,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
@@ -200,7 +202,7 @@ describeOneDatabase('email', (database) => {
     expect(await rowsOf('batch_personal', id)).toBe(2);
   });
 
-  it('an open submission of a process that died is sent again with its variables', async () => {
+  it('an unanswered submission of a process that died is sent again with its variables', async () => {
     const { id } = await email.send({
       from: FROM,
       recipients: [{ email: 'crash@example.com', variables: { x: '1' } }],
@@ -212,8 +214,8 @@ describeOneDatabase('email', (database) => {
       `SELECT lane FROM messaging_batch WHERE id = '${id}'`,
     );
     await query(`UPDATE messaging_submission SET outcome = NULL WHERE batch = '${id}'`);
-    const [open] = await app.get(MessageStore).work.open(lane?.lane ?? '');
-    expect(open?.recipients).toEqual([
+    const [unanswered] = await app.get(MessageStore).work.unanswered(lane?.lane ?? '');
+    expect(unanswered?.recipients).toEqual([
       { position: 0, recipient: 'crash@example.com', personal: { variables: { x: '1' } } },
     ]);
     await query(`UPDATE messaging_submission SET outcome = 1 WHERE batch = '${id}'`);
@@ -480,13 +482,16 @@ describeOneDatabase('email', (database) => {
       return `${id}-0`;
     };
     const hard = { status: 'bounced', errorCode: '5.1.1' };
-    const by = { status: 'bounced', details: { enhanced_code: '5.2.1' } };
+    const by = { status: 'bounced', errorCode: '5.2.1', details: { category: 'recipient' } };
     const messages = [
       await report('hard@example.com', hard),
       await report('disabled@example.com', by),
       await report('complains@example.com', { status: 'complained' }),
     ];
     await report('blocked@example.com', { status: 'bounced', errorCode: '5.7.1' });
+    const listed = { enhanced_code: '5.7.1', category: 'block' };
+    await report('listed@example.com', { status: 'bounced', errorCode: '5.1.1', details: listed });
+    await report('rate@example.com', { status: 'bounced', details: { enhanced_code: '5.2.1' } });
     await report('late@example.org', { status: 'delivered' });
     transport.fail = () => {
       throw new BouncedFailure('5.1.1', 'No such user', {});
@@ -513,7 +518,7 @@ describeOneDatabase('email', (database) => {
     );
     for (const to of ['hard@example.com', 'complains@example.com', 'unknown@example.com'])
       await expect(send(to)).rejects.toMatchObject({ code: 'suppressed' });
-    await send('blocked@example.com');
+    for (const name of ['blocked', 'listed', 'rate']) await send(`${name}@example.com`);
     const some = await email.send({ ...TEXT, to: ['hard@example.com', 'fine@example.com'] });
     await completed(some.id);
     expect((await email.batch(some.id)).counts).toEqual({ sent: 1, rejected: 1 });

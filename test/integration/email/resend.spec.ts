@@ -1,15 +1,12 @@
 import { expect, it } from '@jest/globals';
+import { EmailService, MessagingModule, VerificationService } from '@dundun/messaging';
+import { MessageHistory, MessagingOperations } from '@dundun/messaging/operations';
 import {
   BouncedFailure,
-  EmailService,
-  MessageHistory,
-  MessagingModule,
-  MessagingOperations,
   type MessageTransport,
   type Submission,
   type SubmissionAccepted,
-  VerificationService,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { describeOneDatabase, type TestDatabase } from '../../support/databases.js';

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { EmailService, MessagingModule } from '@dundun/messaging';
 import {
-  EmailService,
-  MessagingModule,
   type MessageTransport,
   RetryableFailure,
   type Submission,
   type SubmissionAccepted,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { describeOneDatabase } from '../../support/databases.js';

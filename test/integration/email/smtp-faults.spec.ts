@@ -79,7 +79,7 @@ describeEachDatabase(
       // More refusals than a message has tries that count.
       await eventually(async () => {
         expect(refusals).toBeGreaterThan(4);
-        expect(await pauseReason()).toMatch(new RegExp(`^mail ${reason}: `));
+        expect(await pauseReason()).toMatch(new RegExp(`^${reason}: `));
       });
       expect(server.accepted).toEqual([]);
       server.fault = () => undefined;

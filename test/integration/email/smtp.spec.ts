@@ -3,9 +3,9 @@ import {
   EmailService,
   INBOUND_RECEIVED,
   type InboundReceived,
-  MESSAGE_TRANSPORTS,
   MessagingModule,
 } from '@dundun/messaging';
+import { MESSAGE_TRANSPORTS } from '@dundun/messaging/ports';
 import { smtp } from '@dundun/messaging/smtp';
 import type { SmtpTransport } from '../../../libs/messaging/src/providers/smtp/smtp.transport.js';
 import { Injectable, Module } from '@nestjs/common';
@@ -47,7 +47,7 @@ describeOneDatabase('email through an SMTP relay', (database) => {
         port: 0,
         host: '127.0.0.1',
         inboundDomains: ['in.example.com'],
-        authenticate: ({ raw }) => raw.includes('X-Proof: yes'),
+        authenticate: ({ head }) => head.includes('X-Proof: yes'),
       },
     });
     app = await Test.createTestingModule({

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { randomBytes } from 'node:crypto';
-import { UncertainFailure } from '@dundun/messaging';
+import { UncertainFailure } from '@dundun/messaging/ports';
 import { bullMq } from '@dundun/messaging/bullmq';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import type { FlatOptions } from '../../support/flat-options.js';

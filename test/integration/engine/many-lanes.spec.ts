@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import type { DispatchEngine } from '@dundun/messaging';
+import type { DispatchEngine } from '@dundun/messaging/ports';
 import { bullMq } from '@dundun/messaging/bullmq';
 import { PrivateRedis } from '../../chaos/private-redis.js';
 import { eventually } from '../../support/eventually.js';

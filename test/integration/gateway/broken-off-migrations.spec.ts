@@ -1,11 +1,8 @@
 import { expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import {
-  pendingMigrations,
-  runMigrations,
-  SilentTypeOrmLogger,
-} from '../../../src/config/database.js';
+import { migrateDatabase, pendingMigrations } from '@dundun/messaging/migrations';
+import { SilentTypeOrmLogger } from '../../../src/config/database.js';
 import { parseDatabaseUrl } from '../../../src/config/database-url.js';
 import { dataSourceOptions } from '../../../src/gateway-database.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -48,7 +45,7 @@ describeEachDatabase(
         });
       };
       try {
-        await runMigrations(source);
+        await migrateDatabase(source);
         return false;
       } catch (error) {
         if (error instanceof BrokenOff) return true;
@@ -63,7 +60,7 @@ describeEachDatabase(
       while (await isBrokenOff(await open(database.url), made));
       expect(made.size).toBeGreaterThan(20);
       const whole = await open(await database.another());
-      await runMigrations(whole);
+      await migrateDatabase(whole);
       const completed = await open(database.url);
       expect(await pendingMigrations(completed)).toEqual([]);
       expect(await tablesOf(completed)).toEqual(await tablesOf(whole));

@@ -5,8 +5,11 @@ import {
   type MigrationInterface,
   type QueryRunner,
 } from 'typeorm';
-import { withMigrationLock } from '@dundun/messaging';
-import { pendingMigrations, runMigrations } from '../../../src/config/database.js';
+import {
+  migrateDatabase,
+  pendingMigrations,
+  withMigrationLock,
+} from '@dundun/messaging/migrations';
 import { describeEachDatabase } from '../../support/databases.js';
 
 class First1700000000000 implements MigrationInterface {
@@ -34,14 +37,14 @@ describeEachDatabase(
       const holder = other.createQueryRunner();
       await holder.query(take);
       const own = await database.open({ migrations: [First1700000000000] });
-      await expect(runMigrations(own, 1_000)).rejects.toThrow(/migration lock/);
+      await expect(migrateDatabase(own, { timeout: 1_000 })).rejects.toThrow(/migration lock/);
       expect(await pendingMigrations(own)).toEqual(['First1700000000000']);
-      const waiting = runMigrations(own);
+      const waiting = migrateDatabase(own);
       await holder.query(give);
       await waiting;
       expect(await pendingMigrations(own)).toEqual([]);
       // It is given back: the next one need not wait.
-      await runMigrations(other, 1_000);
+      await withMigrationLock(other, async () => undefined, { timeout: 1_000 });
       await holder.release();
     });
 
@@ -49,7 +52,9 @@ describeEachDatabase(
       const url = await database.another();
       const options = { ...database.options({ migrations: [First1700000000000] }), url };
       const elsewhere = await new DataSource(options as DataSourceOptions).initialize();
-      await withMigrationLock(await database.open(), () => runMigrations(elsewhere, 1_000));
+      await withMigrationLock(await database.open(), () =>
+        migrateDatabase(elsewhere, { timeout: 1_000 }),
+      );
       expect(await pendingMigrations(elsewhere)).toEqual([]);
       await elsewhere.destroy();
     });

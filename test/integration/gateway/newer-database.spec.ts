@@ -7,10 +7,14 @@ import { openGatewayDatabase } from '../../../src/gateway-database.js';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 
 const LATER = 'Later1990000000000';
+/** Its timestamp is before the newest of this version. */
+const EARLY = 'Ledger1700000004000';
 
-async function addLater(database: TestDatabase, table: string): Promise<void> {
+async function add(database: TestDatabase, table: string, name: string): Promise<void> {
   const source = await database.open();
-  await source.query(`INSERT INTO ${table} (timestamp, name) VALUES (1990000000000, '${LATER}')`);
+  await source.query(
+    `INSERT INTO ${table} (timestamp, name) VALUES (${name.slice(-13)}, '${name}')`,
+  );
 }
 
 describeEachDatabase('a gateway database that a newer version has migrated', (database) => {
@@ -23,7 +27,7 @@ describeEachDatabase('a gateway database that a newer version has migrated', (da
     await open({ FREQUENCY_CAP: 'marketing=2/24h' });
     // A migration of this version that these settings do not need.
     await open();
-    await addLater(database, 'migrations');
+    await add(database, 'migrations', LATER);
     const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
     for (const NODE_ENV of ['development', 'production']) {
       const failure = await open({ NODE_ENV, SECRETS_KEY }).catch((error: unknown) => error);
@@ -33,6 +37,28 @@ describeEachDatabase('a gateway database that a newer version has migrated', (da
         cause: { code: 'newer_database', migrations: [LATER] },
       });
     }
+  });
+});
+
+describeEachDatabase('a gateway database with the layout of an early version', (database) => {
+  it('the gateway refuses the database as an early one, with the remedy', async () => {
+    const environment = readEnvironment({ DATABASE_URL: database.url });
+    await (await openGatewayDatabase(environment, 'never')).destroy();
+    await add(database, 'migrations', EARLY);
+    const failure = await openGatewayDatabase(environment, 'never').catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({
+      name: 'EnvironmentError',
+      message: expect.stringMatching(
+        `DATABASE_URL: .* a migration of an early layout \\(${EARLY}\\).*; give this version an empty database`,
+      ),
+      cause: { code: 'early_database', migrations: [EARLY] },
+    });
+    await add(database, 'migrations', LATER);
+    await expect(openGatewayDatabase(environment, 'never')).rejects.toMatchObject({
+      cause: { code: 'newer_database', migrations: [LATER] },
+    });
   });
 });
 
@@ -51,7 +77,7 @@ describeEachDatabase('an app database that a newer version has migrated', (datab
   it('the library refuses an app database of a newer version, also where the app migrates it by itself', async () => {
     await boot({ policy: { frequencyCap: { marketing: { max: 2, per: '24h' } } } });
     await boot();
-    await addLater(database, 'messaging_migrations');
+    await add(database, 'messaging_migrations', LATER);
     for (const migrate of [true, false])
       await expect(boot({ store: { migrate } })).rejects.toMatchObject({
         name: 'NewerDatabaseError',

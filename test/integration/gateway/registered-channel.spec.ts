@@ -1,5 +1,4 @@
 import {
-  type ChannelDefinition,
   MESSAGING_POLICY,
   MessagingModule,
   type MessagingPolicy,
@@ -8,14 +7,17 @@ import {
   simulator,
   VerificationService,
 } from '@dundun/messaging';
+import type { ChannelDefinition, Simulation } from '@dundun/messaging/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type INestApplicationContext, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { Webhook } from 'standardwebhooks';
 import { AccountsModule } from '../../../src/accounts/accounts.module.js';
 import { AccountsService } from '../../../src/accounts/accounts.service.js';
+import { ChannelsModule, type GatewayChannel } from '../../../src/channel.js';
 import { databaseModule } from '../../../src/config/database.js';
 import { EnvironmentModule, readEnvironment } from '../../../src/config/environment.js';
+import { StatusEvent } from '../../../src/http/callback.dto.js';
 import { MetricsModule } from '../../../src/metrics/metrics.js';
 import { openGatewayDatabase } from '../../../src/gateway-database.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
@@ -55,7 +57,35 @@ const parcel: ChannelDefinition = {
     receivedEvent: 'parcel.reply',
     identifiedBy: 'message',
   },
-  simulate: {
+};
+
+@Module({})
+class ParcelModule {}
+
+const parcelInGateway: GatewayChannel = {
+  name: 'parcel',
+  definition: parcel,
+  module: ParcelModule,
+  tag: 'Parcels',
+  scopes: [],
+  options: () => ({}),
+  prices: () => undefined,
+  callback: {
+    statusEvent: 'parcel.tracking',
+    receivedEvent: 'parcel.reply',
+    identifiedBy: 'message',
+    event: StatusEvent,
+  },
+  senders: null,
+  codes: null,
+  curl: null,
+  carriers: {},
+  demo: null,
+  seed: null,
+};
+
+const outcomes = {
+  parcel: {
     outcomeOf: ({ value }) =>
       value.startsWith('lost')
         ? { course: 'reported', status: 'lost', rawStatus: 'LOST', errorCode: 'van_stolen' }
@@ -63,7 +93,7 @@ const parcel: ChannelDefinition = {
     underway: { status: 'in_transit', rawStatus: 'TRANSIT' },
     idPrefix: 'pcl-',
     reply: 'Thank you',
-  },
+  } satisfies Simulation,
 };
 
 /** Denies one recipient by the address and the content of the registered channel. */
@@ -101,11 +131,12 @@ describeEachDatabase(
       const module = await Test.createTestingModule({
         imports: [
           EnvironmentModule.for(environment),
+          ChannelsModule.for([parcelInGateway]),
           databaseModule(source),
           MessagingModule.forRoot({
             isGlobal: true,
             channels: [parcel],
-            transport: simulator({ reportDelay: 20, replyDelay: 20 }),
+            transport: simulator({ outcomes, reportDelay: 20, replyDelay: 20 }),
             inbound: { tenant: () => account },
             erasure: { keys: [Buffer.alloc(32, 1).toString('base64')] },
             callbackPath: false,

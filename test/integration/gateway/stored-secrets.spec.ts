@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import { EnvironmentError } from '../../../src/config/environment.js';
 import { commandLine } from '../../e2e/gateway/command-line.js';
 import { TestGateway } from '../../e2e/gateway/test-gateway.js';
 import { describeEachDatabase } from '../../support/databases.js';
+import { filesWith } from '../../support/stored-text.js';
 import { Receiver } from '../webhooks/receiver.js';
 
 const OLD = Buffer.alloc(32, 1).toString('base64');
@@ -59,18 +59,7 @@ describeEachDatabase('the stored secrets of a gateway', (db) => {
     return [row?.secret ?? '', row?.previous ?? ''];
   }
 
-  /** The names of the SQLite files that hold one of the texts. */
-  async function filesWith(texts: readonly string[]): Promise<string[]> {
-    if (db.kind !== 'sqlite') return [];
-    const path = db.url.slice('sqlite:'.length);
-    const names = (await readdir(dirname(path))).filter((name) => name.startsWith(basename(path)));
-    const files = await Promise.all(
-      names.map(async (name) => ({ name, bytes: await readFile(join(dirname(path), name)) })),
-    );
-    return files
-      .filter(({ bytes }) => texts.some((text) => bytes.includes(text)))
-      .map(({ name }) => name);
-  }
+  const filesHaving = (texts: readonly string[]) => filesWith(db, texts);
 
   /** The callback of one message verifies with both secrets. */
   async function expectSigned(): Promise<void> {
@@ -92,16 +81,16 @@ describeEachDatabase('the stored secrets of a gateway', (db) => {
 
   it('the first start with SECRETS_KEY encrypts what was stored in clear and purges it', async () => {
     const clear = [webhook.first, webhook.second].map((secret) => secret.slice('whsec_'.length));
-    expect((await filesWith(clear)).length > 0).toBe(db.kind === 'sqlite');
+    expect((await filesHaving(clear)).length > 0).toBe(db.kind === 'sqlite');
     await start({ SECRETS_KEY: OLD });
-    expect(await filesWith(clear)).toEqual([]);
+    expect(await filesHaving(clear)).toEqual([]);
     for (const text of await stored()) expect(text).toMatch(/^enc1\.[0-9a-f]{8}\.[\w-]{50,}$/);
     expect(await source.query('SELECT purge_due FROM gateway_secrets_key')).toEqual([
       { purge_due: 0 },
     ]);
     await expectSigned();
     await gateway.stop();
-    expect(await filesWith(clear)).toEqual([]);
+    expect(await filesHaving(clear)).toEqual([]);
   });
 
   it('a purge that a crash has cut off is made by the next start', async () => {
@@ -112,7 +101,7 @@ describeEachDatabase('the stored secrets of a gateway', (db) => {
     await source.query(`UPDATE gateway_webhook_endpoint SET secret = '${sealed}'`);
     await source.query('UPDATE gateway_secrets_key SET purge_due = 1');
     await start({ SECRETS_KEY: OLD });
-    expect(await filesWith([webhook.second])).toEqual([]);
+    expect(await filesHaving([webhook.second])).toEqual([]);
     expect(await source.query('SELECT purge_due FROM gateway_secrets_key')).toEqual([
       { purge_due: 0 },
     ]);
@@ -152,7 +141,7 @@ describeEachDatabase('the stored secrets of a gateway', (db) => {
     expect(rotated).toMatchObject({ rewritten: 3, purged: true });
     const rewritten = await stored();
     for (const text of rewritten) expect(text).toMatch(`enc1.${rotated.key_id}.`);
-    expect(await filesWith(old)).toEqual([]);
+    expect(await filesHaving(old)).toEqual([]);
     expect(JSON.parse((await rotate()).stdout)).toEqual({ ...rotated, rewritten: 0 });
     expect(await stored()).toEqual(rewritten);
     await expectSigned();

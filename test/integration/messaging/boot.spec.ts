@@ -4,12 +4,12 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   http,
-  MESSAGE_TRANSPORTS,
   MessagingModule,
   type MessagingOptions,
   simulator,
   SmsService,
 } from '@dundun/messaging';
+import { MESSAGE_TRANSPORTS } from '@dundun/messaging/ports';
 import { describeEachDatabase } from '../../support/databases.js';
 
 const simulated: MessagingOptions = { transport: simulator() };
@@ -160,6 +160,21 @@ describeEachDatabase(
       ['a string for a flag', { dispatch: { enabled: 'false' } }, /^dispatch\.enabled: /],
       ['a string for a group', { dispatch: 'false' }, /^dispatch: /],
       ['thirty milliseconds of retention', { store: { retention: { content: 30 } } }, /'30d'/],
+      [
+        'batches that are deleted before their last report',
+        { store: { retention: { messages: '71h' } } },
+        /^store\.retention\.messages: .*reports\.giveUpAfter.*'259200000ms'/,
+      ],
+      [
+        'batches that are deleted before their key',
+        { store: { idempotencyWindow: '100h', retention: { messages: '99h' } } },
+        /^store\.retention\.messages: .*store\.idempotencyWindow.*'360000000ms'/,
+      ],
+      [
+        'a content that is kept longer than its batch',
+        { store: { retention: { content: '90d', messages: '30d' } } },
+        /^store\.retention\.content: /,
+      ],
       ['an option of the transport', { baseUrl: 'http://127.0.0.1:9' }, /^baseUrl: /],
       [
         'a transport without connections',

@@ -34,7 +34,7 @@ describeEachDatabase(
       await fixture.clear();
     });
 
-    it('a stop ends and the next start resends the open submissions under their keys', async () => {
+    it('a stop ends and the next start resends the unanswered submissions under their keys', async () => {
       const first = await hung.boot({ shutdownTimeout: 50, lease: '1s' });
       const accepted = new Gate();
       first.transport.script = () => {

@@ -96,7 +96,7 @@ describeOneDatabase('the events of a cancel', (database) => {
           previous: 'queued',
           status: 'cancelled',
           sequence: 1,
-          deliveryReport: 'yes',
+          deliveryReport: true,
           errorCode: null,
           providerId: null,
         });

@@ -1,11 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import {
-  HoldsService,
-  MessagingConfigError,
-  MessagingOperations,
-  MessagingService,
-  PausedFailure,
-} from '@dundun/messaging';
+import { MessagingConfigError, MessagingService } from '@dundun/messaging';
+import { HoldsService, MessagingOperations } from '@dundun/messaging/operations';
+import { PausedFailure } from '@dundun/messaging/ports';
 import { MessagingHealthIndicator } from '@dundun/messaging/terminus';
 import { HealthIndicatorService } from '@nestjs/terminus';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';

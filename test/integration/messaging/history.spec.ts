@@ -4,12 +4,12 @@ import {
   BatchNotFoundError,
   ContactsService,
   type ListedMessage,
-  MessageHistory,
   MessageNotFoundError,
   type Page,
   SmsService,
   WhatsAppService,
 } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';

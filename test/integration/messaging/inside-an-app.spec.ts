@@ -167,7 +167,7 @@ describeOneDatabase('the module inside an app', (database) => {
     const rows = (table: string, where: object) =>
       running.get(DataSource).getRepository(`messaging_${table}`).findBy(where);
     const { id } = await sms.send({ ...TEXT, sendAt: new Date(Date.now() + 3_600_000) });
-    const open = { state: 'accepted', priority: 'normal', deliveryReport: 'yes', labelled: false };
+    const open = { state: 'accepted', priority: 'normal', deliveryReport: true, labelled: false };
     expect(await rows('batch', { id, ...open })).toMatchObject([open]);
     expect(await rows('batch', { id: batch })).toMatchObject([
       { state: 'completed', priority: 'high' },

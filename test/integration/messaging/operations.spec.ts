@@ -1,18 +1,19 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import {
   ContactsService,
+  MessageNotFoundError,
+  MessageValidationError,
+  PolicyError,
+} from '@dundun/messaging';
+import {
   ContentErasedError,
   DrainTimeoutError,
   HoldsService,
-  LostAnswerFailure,
   MessageHistory,
-  MessageNotFoundError,
   MessageStatusError,
-  MessageValidationError,
   MessagingOperations,
-  PermanentFailure,
-  PolicyError,
-} from '@dundun/messaging';
+} from '@dundun/messaging/operations';
+import { LostAnswerFailure, PermanentFailure } from '@dundun/messaging/ports';
 import { HoldWatch } from '../../../libs/messaging/src/dispatch/hold-watch.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';

@@ -2,16 +2,13 @@ import { afterEach, expect, it } from '@jest/globals';
 import { Injectable, type Provider } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { MESSAGING_CLOCK, MessagingModule, simulator, SmsService } from '@dundun/messaging';
 import {
   DISPATCH_ENGINE,
   MESSAGE_TRANSPORTS,
-  MESSAGING_CLOCK,
   MESSAGING_RATE_CARD,
   MESSAGING_TRACING,
-  MessagingModule,
-  simulator,
-  SmsService,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeOneDatabase } from '../../support/databases.js';

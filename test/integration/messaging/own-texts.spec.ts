@@ -1,13 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import {
-  ContactsService,
-  MessageHistory,
-  MessageValidationError,
-  MessagingOperations,
-  PermanentFailure,
-  type Submission,
-  UncertainFailure,
-} from '@dundun/messaging';
+import { ContactsService, MessageValidationError } from '@dundun/messaging';
+import { MessageHistory, MessagingOperations } from '@dundun/messaging/operations';
+import { PermanentFailure, type Submission, UncertainFailure } from '@dundun/messaging/ports';
 import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';

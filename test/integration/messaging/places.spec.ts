@@ -1,12 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import {
-  type ConnectionPlaces,
-  MessagingModule,
-  type MessageTransport,
-  SmsService,
-  type SubmissionAccepted,
-} from '@dundun/messaging';
+import { MessagingModule, SmsService } from '@dundun/messaging';
+import type {
+  ConnectionPlaces,
+  MessageTransport,
+  SubmissionAccepted,
+} from '@dundun/messaging/ports';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { describeEachDatabase } from '../../support/databases.js';

@@ -133,7 +133,7 @@ describeEachDatabase('retention', (database) => {
   });
 
   it('message retention deletes whole batches after their idempotency window', async () => {
-    await boot({ messages: 0 });
+    await boot({ content: 0, messages: '1h' });
     const id = await settled();
     await purge();
     expect((await sms.batch(id)).content).toBeNull();

@@ -51,7 +51,7 @@ describeEachDatabase('sends that share a commit', (database) => {
       { ...plain, message: { ...plain.message, from: 'OTHER' } },
       { ...plain, message: { ...plain.message, sendAt } },
       { message: { ...plain.message, sendAt }, options: { validFor: HOUR } },
-      { ...plain, message: { ...plain.message, deliveryReport: 'none' } },
+      { ...plain, message: { ...plain.message, deliveryReport: false } },
       { ...plain, message: { ...plain.message, body: `"\\\n'${'x'.repeat(200)}€` } },
       { ...plain, message: { ...plain.message, to: ['2348012345678', '2348012345679'] } },
     ];
@@ -91,7 +91,7 @@ describeEachDatabase('sends that share a commit', (database) => {
         priority: options.class === 'high' ? 0 : 1,
         sender: message.from,
         content: { kind: 'text', text: message.body },
-        delivery_report: message.deliveryReport === 'none' ? 0 : 1,
+        delivery_report: message.deliveryReport === false ? 0 : 1,
         parts: message.body.length > 160 ? 2 : 1,
         recipient_count: [message.to].flat().length,
         recipients: [message.to].flat().join('\n'),

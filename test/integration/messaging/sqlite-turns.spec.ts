@@ -3,6 +3,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { SqliteTurns } from '../../../libs/messaging/src/store/sqlite/turns.js';
 import { WalSync } from '../../../libs/messaging/src/store/sqlite/wal-sync.js';
+import { WriteLock } from '../../../libs/messaging/src/store/sqlite/write-lock.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 describeEachDatabase(
@@ -37,8 +38,8 @@ describeEachDatabase(
       // However slow the machine, a turn takes all that wait.
       turns = new SqliteTurns(
         () => runner,
+        new WriteLock(() => false),
         () => synced,
-        undefined,
         Number.POSITIVE_INFINITY,
       );
       said.splice(0);
@@ -213,6 +214,33 @@ describeEachDatabase(
       over();
       await Promise.all([own, ...shared]);
       expect(order).toEqual(['own', '7', '8']);
+    });
+
+    it('turns of the store and exclusive turns alternate while both wait', async () => {
+      const short = new SqliteTurns(
+        () => runner,
+        new WriteLock(() => false),
+        () => undefined,
+        0,
+      );
+      const order: string[] = [];
+      let over = () => {};
+      const held = new Promise<void>((resolve) => (over = resolve));
+      const exclusive = ['A', 'B', 'C'].map((name) =>
+        short.exclusively(async () => {
+          if (name === 'A') await held;
+          order.push(name);
+        }),
+      );
+      const shared = [1, 2, 3, 4].map((value) =>
+        short.transaction(async (mine) => {
+          order.push(String(value));
+          await insert(value)(mine);
+        }),
+      );
+      over();
+      await Promise.all([...exclusive, ...shared]);
+      expect(order).toEqual(['A', '1', 'B', '2', 'C', '3', '4']);
     });
   },
   ['sqlite'],

@@ -3,11 +3,9 @@ import {
   ContactsService,
   MESSAGE_STATUS_CHANGED,
   MESSAGING_STATUS_LISTENER,
-  MessageHistory,
   MessageValidationError,
   type MessageStatusChanged,
   MessagingModule,
-  MessagingOperations,
   simulator,
   SmsService,
   type StatusListener,
@@ -15,6 +13,7 @@ import {
   VoiceService,
   WhatsAppService,
 } from '@dundun/messaging';
+import { MessageHistory, MessagingOperations } from '@dundun/messaging/operations';
 import { Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Test, type TestingModule } from '@nestjs/testing';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { MESSAGING_MIGRATIONS } from '@dundun/messaging';
+import { MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import {
   type LaneTask,
   type LeasedLane,
@@ -27,7 +27,7 @@ class Work {
     return {
       name: 'test',
       shutdownTimeout: 50,
-      open: (leased) => new Task(this, leased),
+      start: (leased) => new Task(this, leased),
       due: () => Promise.resolve(this.items.length > 0 ? [{ lane: LANE, dueIn: 0 }] : []),
     };
   }
@@ -68,7 +68,7 @@ class Task implements LaneTask {
   }
 
   leave() {
-    return Promise.resolve({ rateState: null, open: false });
+    return Promise.resolve({ rateState: null, unanswered: false });
   }
 
   nextDueIn(): Promise<number> {

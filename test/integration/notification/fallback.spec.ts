@@ -1,11 +1,6 @@
-import {
-  ContactsService,
-  MessageHistory,
-  DeferredFailure,
-  PermanentFailure,
-  PolicyError,
-  SmsService,
-} from '@dundun/messaging';
+import { ContactsService, PolicyError, SmsService } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
+import { DeferredFailure, PermanentFailure } from '@dundun/messaging/ports';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { describeOneDatabase } from '../../support/databases.js';

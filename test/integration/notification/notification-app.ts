@@ -1,11 +1,9 @@
 import {
   ContactsService,
   defineTemplates,
-  type DeliveryReport,
   MESSAGING_CLOCK,
   MessagingModule,
   type MessagingOptions,
-  type MessageTransport,
   NOTIFICATION_DOUBLED,
   NOTIFICATION_ENDED,
   NOTIFICATION_FELL_BACK,
@@ -13,9 +11,13 @@ import {
   NotificationService,
   type NotificationSendOptions,
   type NotificationView,
-  type Submission,
-  type SubmissionAccepted,
 } from '@dundun/messaging';
+import type {
+  DeliveryReport,
+  MessageTransport,
+  Submission,
+  SubmissionAccepted,
+} from '@dundun/messaging/ports';
 import { randomInt } from 'node:crypto';
 import { Injectable, type Provider } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';

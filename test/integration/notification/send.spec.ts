@@ -7,9 +7,9 @@ import {
   type NewNotification,
   NotificationEndedError,
   NotificationNotFoundError,
-  DeferredFailure,
   PolicyError,
 } from '@dundun/messaging';
+import { DeferredFailure } from '@dundun/messaging/ports';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
@@ -114,6 +114,11 @@ describeOneDatabase('sending notifications', (database) => {
       ['a missing message', { via: ['voice', 'sms'] }, 'voice'],
       ['a wrong message', { sms: { from: 'ACME', body: '' } }, 'sms.body'],
       ['a wrong sender', { sms: { from: '', body: 'Hi' } }, 'sms.from'],
+      [
+        'a param that WhatsApp refuses',
+        { whatsapp: { template: 'order', params: ['Ada\nLovelace'] } },
+        'whatsapp.params[0]',
+      ],
       ['a wrong template', { whatsapp: { template: '' } }, 'whatsapp.template'],
       ['a wrong duration', { fallback: { after: 'soon' } }, 'fallback.after'],
       ['too short a duration', { fallback: { after: 10 } }, 'fallback.after'],

@@ -9,14 +9,14 @@ import {
   type MessagingPolicy,
   type PolicySlice,
   SmsService,
-  UncertainFailure,
   type PolicyDecision,
 } from '@dundun/messaging';
+import { UncertainFailure } from '@dundun/messaging/ports';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeOneDatabase } from '../../support/databases.js';
 import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
-import { HeldTransport } from './held.transport.js';
+import { GatedTransport } from './gated.transport.js';
 import { bootApp } from './policy-app.js';
 
 /** Real time plus the offset that a test sets. */
@@ -48,7 +48,7 @@ describeOneDatabase('policy at dispatch', (database) => {
   let app: TestingModule;
   let sms: SmsService;
   let contacts: ContactsService;
-  let transport: HeldTransport;
+  let transport: GatedTransport;
   let clock: LeapingClock;
   let policy: ToldPolicy;
   let next = 0;
@@ -60,9 +60,9 @@ describeOneDatabase('policy at dispatch', (database) => {
 
   async function boot(
     options: FlatOptions = {},
-    capabilities?: HeldTransport['capabilities'],
+    capabilities?: GatedTransport['capabilities'],
   ): Promise<void> {
-    transport = new HeldTransport(capabilities);
+    transport = new GatedTransport(capabilities);
     clock = new LeapingClock();
     policy = new ToldPolicy();
     const providers = [{ provide: MESSAGING_POLICY, useValue: policy }];

@@ -3,18 +3,18 @@ import type { TestingModule } from '@nestjs/testing';
 import {
   type Clock,
   ContactsService,
-  type DeliveryReport,
   PolicyService,
   SmsService,
   VoiceService,
   WhatsAppService,
 } from '@dundun/messaging';
+import type { DeliveryReport } from '@dundun/messaging/ports';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
-import { HeldTransport } from './held.transport.js';
+import { GatedTransport } from './gated.transport.js';
 import { bootApp } from './policy-app.js';
 
 const HOUR = 3_600_000;
@@ -30,17 +30,17 @@ describeEachDatabase('the frequency cap', (database) => {
   let app: TestingModule;
   let sms: SmsService;
   let whatsApp: WhatsAppService;
-  let transport: HeldTransport;
+  let transport: GatedTransport;
   let clock: LeapingClock;
   let next = 0;
   const number = () => `23480${60_000_000 + next++ * 10}`;
 
   async function boot(
     frequencyCap: NonNullable<FlatOptions['policy']>['frequencyCap'],
-    capabilities?: HeldTransport['capabilities'],
+    capabilities?: GatedTransport['capabilities'],
     more: FlatOptions = {},
   ): Promise<void> {
-    transport = new HeldTransport(capabilities);
+    transport = new GatedTransport(capabilities);
     clock = new LeapingClock();
     const lane = `lane ${next}`;
     app = await bootApp(

@@ -1,28 +1,17 @@
 import { createHash, createHmac } from 'node:crypto';
 import {
-  africasTalking,
-  africasTalkingParser,
   type CallbackParser,
   type CallbackVerifier,
-  clickatell,
-  clickatellParser,
-  infobip,
-  infobipParser,
-  plivo,
-  plivoParser,
-  plivoSignature,
   sharedSecret,
-  termii,
-  termiiParser,
-  termiiSignature,
   type TransportFactory,
-  twilio,
-  twilioParser,
-  twilioSignature,
-  vonage,
-  vonageParser,
-  vonageSignature,
 } from '@dundun/messaging';
+import { africasTalking, africasTalkingParser } from '@dundun/messaging/africas-talking';
+import { clickatell, clickatellParser } from '@dundun/messaging/clickatell';
+import { infobip, infobipParser } from '@dundun/messaging/infobip';
+import { plivo, plivoParser, plivoSignature } from '@dundun/messaging/plivo';
+import { termii, termiiParser, termiiSignature } from '@dundun/messaging/termii';
+import { twilio, twilioParser, twilioSignature } from '@dundun/messaging/twilio';
+import { vonage, vonageParser, vonageSignature } from '@dundun/messaging/vonage';
 import { AfricasTalkingServer } from '../../support/providers/africas-talking-server.js';
 import { ClickatellServer } from '../../support/providers/clickatell-server.js';
 import { InfobipServer } from '../../support/providers/infobip-server.js';

@@ -4,7 +4,7 @@ import type {
   SentSubmission,
   Submission,
   SubmissionAccepted,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 
 /** The provider's answer to a submit. */
 export type Answer = (submission: Submission) => SubmissionAccepted | Promise<SubmissionAccepted>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import type { DeliveryReport } from '@dundun/messaging';
+import type { DeliveryReport } from '@dundun/messaging/ports';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';
 import { heldAnswer } from './paper.transport.js';

@@ -5,12 +5,8 @@ import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import {
-  type DeliveryReport,
-  MessagingModule,
-  type MessagingOptions,
-  SmsService,
-} from '@dundun/messaging';
+import { MessagingModule, type MessagingOptions, SmsService } from '@dundun/messaging';
+import type { DeliveryReport } from '@dundun/messaging/ports';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { TestDatabase } from '../../support/databases.js';

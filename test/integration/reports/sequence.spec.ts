@@ -1,10 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import {
-  EmailService,
-  MESSAGE_STATUS_CHANGED,
-  type MessageStatusChanged,
-  UncertainFailure,
-} from '@dundun/messaging';
+import { EmailService, MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '@dundun/messaging';
+import { UncertainFailure } from '@dundun/messaging/ports';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';

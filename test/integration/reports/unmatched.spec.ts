@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { MessagingOperations } from '@dundun/messaging';
+import { MessagingOperations } from '@dundun/messaging/operations';
 import { describeOneDatabase } from '../../support/databases.js';
 import { DispatchFixture } from '../dispatch/dispatch-fixture.js';
 import { report } from './reports-app.js';

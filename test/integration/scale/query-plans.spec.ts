@@ -5,14 +5,14 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import {
   ContactsService,
-  MessageHistory,
   MessagingModule,
   MessagingService,
   type Page,
-  RetryableFailure,
   SmsService,
   WhatsAppService,
 } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
+import { RetryableFailure } from '@dundun/messaging/ports';
 import { purgeJob } from '../../../libs/messaging/src/jobs/messaging.jobs.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { BatchData } from '../../../libs/messaging/src/store/reads/batch-data.js';
@@ -104,7 +104,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
 
   it('statements from send to outcome use indexes', async () => {
     const sms = app.get(SmsService);
-    // Its former holder disappeared, so open submissions are looked for.
+    // Its former holder disappeared, so unanswered submissions are looked for.
     await source.query(
       `INSERT INTO messaging_lane (lane_key, owner, fence, lease_until) VALUES ('acme:sms', 'gone', 1, 1)`,
     );

@@ -81,6 +81,16 @@ describeOneDatabase('messages to an SMSC', (database) => {
     expect(smsc.texts).toEqual(Array.from({ length: 100 }, () => 'Hello'));
   });
 
+  it('receipts of an SMSC that waits for their answers before it answers the submits deliver the messages', async () => {
+    smsc.holds = async () => {
+      for (const own of smsc.submitted.slice(-1)) await smsc.receipt(own, 'delivered');
+    };
+    const id = await send(numbers(20));
+    await expectCounts(id, { delivered: 20 });
+    const long = await send(numbers(1), 'a'.repeat(400));
+    await expectCounts(long, { delivered: 1 });
+  });
+
   it('ten submits without an answer on a killed link are not sent again, and their receipts settle them', async () => {
     let lost = 10;
     smsc.answer = () => (lost-- > 0 ? 'no answer' : 0);
@@ -109,7 +119,7 @@ describeOneDatabase('messages to an SMSC', (database) => {
     expect(numbersSubmitted()).toEqual(to);
   });
 
-  it('a message that is throttled three times is parked while others leave, and leaves later', async () => {
+  it('a message that is throttled three times backs off while others leave, and leaves later', async () => {
     const to = numbers(20);
     const [first] = to;
     let isThrottled = true;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
-import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
+import { RetryableFailure, UncertainFailure } from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { RecordedSpans } from '../../support/recorded-spans.js';

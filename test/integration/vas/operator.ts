@@ -1,3 +1,4 @@
+import type { VasProduct } from '@dundun/messaging';
 import {
   type DeliveryReport,
   type MessageTransport,
@@ -6,8 +7,7 @@ import {
   type SubmissionAccepted,
   UncertainFailure,
   type VasOrderContent,
-  type VasProduct,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 
 const PRODUCTS: readonly VasProduct[] = [
   {

@@ -1,19 +1,17 @@
 import {
-  HoldsService,
   MessageValidationError,
   MESSAGING_CLOCK,
   MessagingModule,
   MessagingService,
-  PermanentFailure,
   simulator,
-  type Submission,
   VAS_ORDER_OPEN,
   type VasOrder,
-  type VasOrderContent,
   type VasOrderOpen,
   VasReferenceReusedError,
   VasService,
 } from '@dundun/messaging';
+import { HoldsService } from '@dundun/messaging/operations';
+import { PermanentFailure, type Submission, type VasOrderContent } from '@dundun/messaging/ports';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
@@ -54,7 +52,8 @@ describeEachDatabase('orders of airtime and data', (database) => {
         MessagingModule.forRoot({
           providers: { operator: () => operator, main: simulator() },
           routes: [{ channel: 'vas', use: 'operator' }, { use: 'main' }],
-          store: { retention: { content: '1m', messages: '1m' } },
+          store: { idempotencyWindow: '1m', retention: { content: '1m', messages: '1m' } },
+          reports: { giveUpAfter: '1m' },
           callbackPath: false,
           overrides: [{ provide: MESSAGING_CLOCK, useValue: clock }],
         }),

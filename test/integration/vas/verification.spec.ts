@@ -1,17 +1,15 @@
 import {
   EmailService,
-  MessageHistory,
   MESSAGING_CLOCK,
   MessagingModule,
-  type MessageTransport,
   MessageValidationError,
   type NewVerification,
   SmsService,
-  type Submission,
-  type SubmissionAccepted,
   VerificationLimitError,
   VerificationService,
 } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
+import type { MessageTransport, Submission, SubmissionAccepted } from '@dundun/messaging/ports';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';

@@ -1,23 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import {
-  AlreadySentError,
   BATCH_COMPLETED,
   type BatchCompleted,
   ContactsService,
-  type DeliveryReport,
   MESSAGE_STATUS_CHANGED,
   MESSAGING_STATUS_LISTENER,
   type MessageStatusChanged,
   MessagingModule,
-  type MessageTransport,
   PolicyError,
   simulator,
   type StatusListener,
+  VoiceService,
+} from '@dundun/messaging';
+import { AlreadySentError } from '@dundun/messaging/operations';
+import {
+  type DeliveryReport,
+  type MessageTransport,
   type Submission,
   type SubmissionAccepted,
   UncertainFailure,
-  VoiceService,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';

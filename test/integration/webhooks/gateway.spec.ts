@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/gl
 import { VasService } from '@dundun/messaging';
 import { Webhook } from 'standardwebhooks';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { CallersService } from '../../../src/voice/callers.service.js';
+import { SendersService } from '../../../src/senders/senders.service.js';
 import { TestGateway } from '../../e2e/gateway/test-gateway.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -52,7 +52,8 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
   it('callbacks of every channel give back the tags and metadata of the send', async () => {
     await hook();
     const { app } = gateway.running;
-    await app.get(CallersService, { strict: false }).add(account.accountId, CALLER);
+    const caller = { accountId: account.accountId, channel: 'voice', sender: CALLER } as const;
+    await app.get(SendersService, { strict: false }).add(caller);
     await app
       .get(VasService, { strict: false })
       .allow({ currency: 'NGN', daily: '5000', perNumber: '500' }, { tenant: account.accountId });

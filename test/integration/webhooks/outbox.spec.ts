@@ -47,7 +47,7 @@ describeWebhooks('webhook outbox', (stage) => {
     const disabled = await stage.gateway.endpoints.set(off, 'http://127.0.0.1:65535/off');
     await stage.gateway.endpoints.update(off, disabled.webhook_id, { enabled: false });
     await stage.gateway.commit([
-      statusChange(stage.account, { deliveryReport: 'none' }),
+      statusChange(stage.account, { deliveryReport: false }),
       statusChange(stage.account, { status: 'queued', previous: 'sending' }),
       statusChange(stage.account, { status: 'unknown' }),
       statusChange(stage.account, { status: 'cancelled', previous: 'queued' }),

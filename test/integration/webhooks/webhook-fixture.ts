@@ -1,4 +1,5 @@
-import { type Clock, MESSAGING_MIGRATIONS, type MessageStatusChanged } from '@dundun/messaging';
+import type { Clock, MessageStatusChanged } from '@dundun/messaging';
+import { MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import { WorkQueues } from '@dundun/messaging/queue';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,11 +9,14 @@ import { registryOf } from '../../../libs/messaging/src/channels/built-in-channe
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import type { StoreDatabase } from '../../../libs/messaging/src/store/database/store-database.js';
 import { Account, ACCOUNT_TABLES } from '../../../src/accounts/accounts.tables.js';
+import { GatewayChannels } from '../../../src/channel.js';
+import { CHANNELS } from '../../../src/channels/index.js';
 import { Secrets } from '../../../src/secrets/secrets.js';
 import { WebhookClient } from '../../../src/webhooks/webhook-client.js';
 import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.store.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { WebhookEvents } from '../../../src/webhooks/webhook-event.js';
+import { WebhookKinds } from '../../../src/webhooks/webhook-kinds.js';
 import { type WebhookOptions, webhookOptions } from '../../../src/webhooks/webhook-options.js';
 import { WebhookOutbox } from '../../../src/webhooks/webhook-outbox.js';
 import {
@@ -101,13 +105,15 @@ export class WebhookProcess {
       options,
       SECRETS,
     );
-    const events = new WebhookEvents(registryOf());
-    this.#client = new WebhookClient(options, clock, messaging, events);
+    const [gateway, registry] = [new GatewayChannels(CHANNELS), registryOf()];
+    // Without the fields of a channel's own.
+    const create = () => Promise.reject(new Error('the fixture has no modules'));
+    const events = new WebhookEvents(gateway, registry, { create });
+    const kinds = new WebhookKinds(gateway, registry);
+    this.#client = new WebhookClient(options, clock, messaging, kinds);
     this.sender = new WebhookSender(this.queues, this.deliveries, this.#client, clock, options);
     const outbox = new WebhookOutbox(this.queues, this.deliveries, clock);
-    const voice = { facts: async () => new Map() };
-    const vas = { findAll: async () => new Map() };
-    this.outbox = new WebhookOutboxListener(outbox, events, voice, vas);
+    this.outbox = new WebhookOutboxListener(outbox, events);
     this.wakes = new WebhookWakes(this.outbox, events, this.sender);
   }
 
@@ -183,7 +189,7 @@ export function statusChange(
     errorCode: null,
     providerTime: new Date('2026-01-31T09:00:00.123Z'),
     sequence: 1,
-    deliveryReport: 'yes',
+    deliveryReport: true,
     ...over,
   };
 }

@@ -5,7 +5,7 @@ import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { HeldTransport } from '../policy/held.transport.js';
+import { GatedTransport } from '../policy/gated.transport.js';
 import { bootApp } from '../policy/policy-app.js';
 
 // Sends 2,000 messages.
@@ -24,12 +24,12 @@ class LeapingClock implements Clock {
 describeOneDatabase('a STOP in the middle of a WhatsApp campaign', (database) => {
   let app: TestingModule;
   let whatsApp: WhatsAppService;
-  let transport: HeldTransport;
+  let transport: GatedTransport;
   let clock: LeapingClock;
   let written = 0;
 
   beforeEach(async () => {
-    transport = new HeldTransport();
+    transport = new GatedTransport();
     clock = new LeapingClock();
     const options = {
       transport: () => transport,
@@ -56,7 +56,7 @@ describeOneDatabase('a STOP in the middle of a WhatsApp campaign', (database) =>
           sentAt: null,
         },
       ],
-      { transport: 'held' },
+      { transport: 'gated' },
     );
   const stateOf = async (id: string) => {
     const { status, errorCode } = await whatsApp.message(`${id}-0`);

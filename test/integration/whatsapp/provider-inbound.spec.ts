@@ -1,23 +1,28 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   CallbackCounts,
   ContactsService,
   hmacSignature,
-  kannelInboundParser,
+  INBOUND_RECEIVED,
+  type InboundReceived,
   MessagingModule,
   sharedSecret,
   simulator,
   SmsService,
-  termiiParser,
-  twilioParser,
-  twilioSignature,
   WhatsAppService,
 } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
+import { kannelInboundParser } from '@dundun/messaging/kannel';
+import { termiiParser } from '@dundun/messaging/termii';
+import { twilioParser, twilioSignature } from '@dundun/messaging/twilio';
+import { whatsappCloudParser, whatsappCloudSignature } from '@dundun/messaging/whatsapp-cloud';
 import { describeOneDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
 
 const SECRET = 'a-secret-of-many-letters';
 const ORIGIN = 'https://app.example.com';
@@ -35,7 +40,7 @@ describeOneDatabase('inbound messages at other providers', (database) => {
         MessagingModule.forRoot({
           transport: simulator(),
           dispatch: { enabled: false },
-          whatsapp: { from: OUR_NUMBER },
+          whatsapp: { from: OUR_NUMBER, templates: 'open' },
           callbackPath: 'inbound',
           callbacks: {
             providers: {
@@ -50,6 +55,10 @@ describeOneDatabase('inbound messages at other providers', (database) => {
                   algorithm: 'sha512',
                   secret: SECRET,
                 }),
+              },
+              meta: {
+                parser: whatsappCloudParser(),
+                verifier: whatsappCloudSignature({ appSecret: SECRET, verifyToken: SECRET }),
               },
               kannel: {
                 parser: kannelInboundParser(),
@@ -145,6 +154,84 @@ describeOneDatabase('inbound messages at other providers', (database) => {
     expect(await stateOf('2348012345603', 'sms')).toBe('opted_out');
     const campaign = app.get(SmsService).send({ from: 'ACME', to: '2348012345603', body: 'Hi' });
     await expect(campaign).rejects.toMatchObject({ code: 'opted_out' });
+  });
+
+  const meta = (field: string, value: object) => {
+    const metadata = { display_phone_number: OUR_NUMBER, phone_number_id: '1' };
+    const changes = [{ field, value: { messaging_product: 'whatsapp', metadata, ...value } }];
+    const body = JSON.stringify({
+      object: 'whatsapp_business_account',
+      entry: [{ id: '1', changes }],
+    });
+    const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;
+    return call('/meta', post(body, 'application/json', { 'x-hub-signature-256': signature }));
+  };
+  const seconds = () => String(Math.floor(Date.now() / 1_000));
+
+  it('a message in a WhatsApp group opens no window, and its words opt out but not in', async () => {
+    const from = '2348010000014';
+    const whatsApp = app.get(WhatsAppService);
+    const at = new Date(Date.now() - 60_000);
+    await contacts.optIn(from, { channel: 'whatsapp', source: 'test', at });
+    const say = (id: string, body: string, more: object = {}) =>
+      meta('messages', {
+        messages: [{ from, id, timestamp: seconds(), type: 'text', text: { body }, ...more }],
+      });
+    expect(await say('wamid.2', 'hello all', { group_id: 'G1' })).toBe(204);
+    expect((await contacts.find(from))?.lastInbound).toEqual({});
+    await expect(whatsApp.sendText({ to: from, text: 'Hello' })).rejects.toMatchObject({
+      code: 'window_closed',
+    });
+    expect(await say('wamid.3', 'hello you')).toBe(204);
+    expect((await whatsApp.sendText({ to: from, text: 'Hello' })).recipients).toBe(1);
+    expect(await say('wamid.4', 'STOP', { group_id: 'G1' })).toBe(204);
+    expect(await stateOf(from, 'whatsapp')).toBe('opted_out');
+    expect(await say('wamid.5', 'START', { group_id: 'G1' })).toBe(204);
+    expect(await stateOf(from, 'whatsapp')).toBe('opted_out');
+  });
+
+  it('marketing that a person stops in WhatsApp is refused, and other categories are not', async () => {
+    const from = '2348010000015';
+    const whatsApp = app.get(WhatsAppService);
+    await contacts.optIn(from, {
+      channel: 'whatsapp',
+      source: 'test',
+      at: new Date(Date.now() - 60_000),
+    });
+    const choose = (value: string, ago: number) => {
+      const timestamp = Math.floor(Date.now() / 1_000) - ago;
+      const one = { wa_id: from, category: 'marketing_messages', value, timestamp };
+      return meta('user_preferences', { user_preferences: [one] });
+    };
+    const send = (category: 'marketing' | 'utility') =>
+      whatsApp.sendTemplate({ to: from, template: 'sale', language: 'en', category });
+    expect(await choose('stop', 30)).toBe(204);
+    expect(await choose('stop', 30)).toBe(204);
+    await expect(send('marketing')).rejects.toMatchObject({
+      code: 'opt_in_required',
+    });
+    expect((await send('utility')).recipients).toBe(1);
+    const { consents, lastInbound } = (await contacts.find(from)) ?? {};
+    expect(consents?.['whatsapp:marketing']).toMatchObject({
+      state: 'opted_out',
+      source: 'platform',
+    });
+    expect(lastInbound).toEqual({});
+    expect((await contacts.consentHistory(from)).length).toBe(2);
+    expect(await choose('resume', 10)).toBe(204);
+    expect((await send('marketing')).recipients).toBe(1);
+  });
+
+  it('a message from a short code or a name is kept with its sender', async () => {
+    const heard: (string | null)[] = [];
+    app.get(EventEmitter2).on(INBOUND_RECEIVED, ({ from }: InboundReceived) => heard.push(from));
+    for (const [n, from] of ['21512', 'My Bank'].entries()) {
+      const query = new URLSearchParams({ id: `code-${n}`, from, to: '22384', text: 'Your code' });
+      expect(await call(`/kannel/${SECRET}?${query.toString()}`)).toBe(200);
+    }
+    await eventually(async () => expect(heard).toEqual(['21512', 'My Bank']));
+    const kept = await app.get(MessageHistory).inbound({ limit: 2 });
+    expect(kept.map(({ from }) => from).toSorted()).toEqual(['21512', 'My Bank']);
   });
 
   it("Kannel's get-url and post-url messages are taken once each", async () => {

@@ -11,7 +11,7 @@ import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeOneDatabase } from '../../support/databases.js';
 import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
-import { HeldTransport } from '../policy/held.transport.js';
+import { GatedTransport } from '../policy/gated.transport.js';
 import { bootApp } from '../policy/policy-app.js';
 
 const OURS = '2348000000001';
@@ -37,12 +37,12 @@ describeOneDatabase('the customer service window', (database) => {
   let app: TestingModule;
   let whatsApp: WhatsAppService;
   let contacts: ContactsService;
-  let transport: HeldTransport;
+  let transport: GatedTransport;
   let clock: LeapingClock;
   let next = 0;
 
   async function boot(options: FlatOptions = {}): Promise<string> {
-    transport = new HeldTransport();
+    transport = new GatedTransport();
     clock = new LeapingClock();
     const lane = `window ${next}`;
     app = await bootApp(

@@ -2,13 +2,8 @@ import { expect, it } from '@jest/globals';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import {
-  ContactsService,
-  kannelInboundParser,
-  MessagingModule,
-  sharedSecret,
-  simulator,
-} from '@dundun/messaging';
+import { ContactsService, MessagingModule, sharedSecret, simulator } from '@dundun/messaging';
+import { kannelInboundParser } from '@dundun/messaging/kannel';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Kannel } from '../../support/kannel.js';

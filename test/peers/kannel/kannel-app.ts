@@ -1,13 +1,8 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import {
-  kannel,
-  kannelParser,
-  kannelSignature,
-  MessagingModule,
-  type MessagingOptions,
-} from '@dundun/messaging';
+import { MessagingModule, type MessagingOptions } from '@dundun/messaging';
+import { kannel, kannelParser, kannelSignature } from '@dundun/messaging/kannel';
 import type { DataSourceOptions } from 'typeorm';
 import { freePort } from '../../support/free-port.js';
 import type { Kannel } from '../../support/kannel.js';

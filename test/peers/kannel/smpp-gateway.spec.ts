@@ -64,7 +64,7 @@ describeWithServer('kannel', "Kannel's bearerbox as an SMPP customer of the gate
     await rm(directory, { recursive: true, force: true });
   });
 
-  async function send(to: string, text: string): Promise<void> {
+  async function send(to: string, text: string, coding = '2'): Promise<void> {
     const url = new URL(`http://127.0.0.1:${ports.sendsms}/cgi-bin/sendsms`);
     url.search = new URLSearchParams({
       username: 'tester',
@@ -72,7 +72,7 @@ describeWithServer('kannel', "Kannel's bearerbox as an SMPP customer of the gate
       from: 'ACME',
       to,
       text,
-      coding: '2',
+      coding,
       charset: 'UTF-8',
       'dlr-mask': '31',
       'dlr-url': `http://127.0.0.1:${ports.inbound}/report?to=${to}&status=%d`,
@@ -90,10 +90,11 @@ describeWithServer('kannel', "Kannel's bearerbox as an SMPP customer of the gate
   it.each([
     ['2348010000002', `Привет ${'мир 🙂 '.repeat(40)}конец`, '1'],
     ['2348010009901', 'Привет', '2'],
+    ['2348010000003', '£ $ @ é € {ok} Köln', '1', '0'],
   ])(
     'a text to %s is sent unchanged, and its receipt reaches the caller of Kannel',
-    async (to, text, status) => {
-      await send(to, text);
+    async (to, text, status, coding = '2') => {
+      await send(to, text, coding);
       await eventually(async () =>
         expect((await batches())[0]).toMatchObject({ body: text, from: 'ACME' }),
       );

@@ -19,7 +19,7 @@ describeWithServer('postgrey', 'a lane of emails to a greylisting server', () =>
       let grey: Awaited<ReturnType<typeof postgrey>>;
 
       beforeAll(async () => {
-        [remote, grey] = [await MailServer.start(), await postgrey(2, ['free.example'])];
+        [remote, grey] = [await MailServer.start(), await postgrey(5, ['free.example'])];
         const hop = `[127.0.0.1]:${remote.port}`;
         const routes = { 'free.example': hop, 'grey.example': hop };
         postfix = await Postfix.start(routes, { policy: grey.port });
@@ -54,7 +54,7 @@ describeWithServer('postgrey', 'a lane of emails to a greylisting server', () =>
         await eventually(async () => {
           expect((await email.batch(next.id)).counts).toEqual({ sent: 20 });
           expect((await email.batch(own.id)).counts).toEqual({ sent: 21 });
-        });
+        }, 25_000);
         const { reports } = await email.timeline(`${own.id}-0`);
         const events = reports.map(({ status, rawStatus }) => status ?? rawStatus);
         expect(events.at(0)).toBe('delayed');

@@ -5,7 +5,7 @@ import {
   PausedFailure,
   SubmitFailure,
   UncertainFailure,
-} from '@dundun/messaging';
+} from '@dundun/messaging/ports';
 import { smtp, type SmtpOptions } from '@dundun/messaging/smtp';
 import type { SmtpTransport } from '../../../libs/messaging/src/providers/smtp/smtp.transport.js';
 import { eventually } from '../../support/eventually.js';
@@ -32,7 +32,7 @@ const submission = (to: string, n = 0) => ({
     text: 'Hello',
   },
   recipients: [to],
-  deliveryReport: 'yes' as const,
+  deliveryReport: true,
   attempt: 1,
   dueAt: new Date(),
   firstSentAt: new Date(),

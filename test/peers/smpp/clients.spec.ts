@@ -86,6 +86,20 @@ describe('other SMPP clients as customers of the gateway', () => {
       session.close();
     });
 
+    it.each(['£ $ @ é € {ok}', '@', 'Plain text\r\nin two lines'])(
+      'the package smpp submits %j with data_coding 1, its name for GSM 03.38',
+      async (text) => {
+        expect(await bound(pair.password)).toBe(0);
+        const fields = { source_addr_ton: 5, source_addr: 'ACME', destination_addr: TO };
+        const answer = await new Promise<Record<string, unknown>>((resolve) =>
+          session.submit_sm({ ...fields, data_coding: 1, short_message: text }, resolve),
+        );
+        expect(answer['command_status']).toBe(0);
+        expect(await textOf(String(answer['message_id']))).toBe(text);
+        session.close();
+      },
+    );
+
     it('the package smpp is refused with a wrong password', async () => {
       expect(await bound('wrong')).toBe(smpp.ESME_RINVPASWD);
       session.close();

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { decodeText, MessageAssembler, messageOf, type PduOf } from '@dundun/smpp';
-import type { DeliveryReport } from '@dundun/messaging';
-import { PausedFailure } from '@dundun/messaging';
+import type { DeliveryReport } from '@dundun/messaging/ports';
+import { PausedFailure } from '@dundun/messaging/ports';
 import { smpp } from '@dundun/messaging/smpp';
 import { Logger } from '@nestjs/common';
 import type { SmppTransport } from '../../../libs/messaging/src/providers/smpp/smpp.transport.js';
@@ -57,7 +57,7 @@ describeWithServer('netsmpp', 'our client at an SMSC of libnet-smpp-perl', () =>
       sender: 'ACME',
       content: { kind: 'text' as const, text },
       recipients: [to],
-      deliveryReport: 'yes' as const,
+      deliveryReport: true,
       attempt: 1,
       dueAt: new Date(),
       firstSentAt: new Date(),

@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type {
   MessageTransport,
   Submission,
@@ -64,6 +64,25 @@ export function providerContract<S extends ProviderServer<unknown>>(
     );
 }
 
+/**
+ * Each wrong option is named by its error, which has no value of it.
+ * @param valid all that `factory` needs
+ * @param wrong the option that the error names, and the options in place of valid ones; secrets
+ * contain `hunter2`
+ */
+export function namesWrongOptions(
+  factory: (options: never) => unknown,
+  valid: object,
+  wrong: readonly (readonly [option: string, options: object])[],
+): void {
+  it.each(wrong)('a wrong %s is named without its value', (option, options) => {
+    // The types of some are wrong, too.
+    const create = () => factory({ ...valid, ...options } as never);
+    expect(create).toThrow(new RegExp(`^${option}: `));
+    expect(create).not.toThrow(/hunter2/);
+  });
+}
+
 export const BATCH = '01993021-0000-7000-8000-000000000000';
 
 export function smsTo(
@@ -78,7 +97,7 @@ export function smsTo(
     sender: '2348000000001',
     content: { kind: 'text', text: 'Hi & bye' },
     recipients,
-    deliveryReport: 'yes',
+    deliveryReport: true,
     attempt: 1,
     firstSentAt: new Date('2026-01-01T00:00:00Z'),
     dueAt: new Date('2026-01-01T00:00:00Z'),

@@ -34,8 +34,9 @@ export class ScriptedPeer {
     });
   }
 
-  static async connect(port: number): Promise<ScriptedPeer> {
-    const socket = connect(port, '127.0.0.1');
+  /** @param localAddress its address as the server sees it */
+  static async connect(port: number, localAddress = '127.0.0.1'): Promise<ScriptedPeer> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
     await once(socket, 'connect');
     return new ScriptedPeer(socket);
   }

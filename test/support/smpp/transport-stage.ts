@@ -23,7 +23,7 @@ export function submission(text = 'Hello', changes: Partial<Submission> = {}): S
     sender: 'ACME',
     content: { kind: 'text', text },
     recipients: ['2348012345678'],
-    deliveryReport: 'yes',
+    deliveryReport: true,
     attempt: 1,
     dueAt: new Date('2026-11-24T10:00:00Z'),
     firstSentAt: new Date('2026-11-24T10:00:00Z'),

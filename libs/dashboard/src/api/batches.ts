@@ -20,10 +20,10 @@ export interface BatchItem {
   /** Number of unique recipients. */
   readonly recipients: number;
   readonly parts: number;
-  /** Number of messages by status, without zeros. */
-  readonly counts: Readonly<Record<string, number>>;
-  /** Messages that are neither queued nor being sent, of `recipients`. */
-  readonly done: number;
+  /** Number of messages by status, without zeros; null in a list for a large batch at work. */
+  readonly counts: Readonly<Record<string, number>> | null;
+  /** Messages that are neither queued nor being sent, of `recipients`; null as `counts`. */
+  readonly done: number | null;
   readonly tags: readonly string[];
   readonly content: ContentOutline | null;
   /** `api/batches/:id/cancel` accepts it. */

@@ -98,6 +98,7 @@ const shortId = (id: string): string => `…${id.slice(-12)}`;
 
 function BatchProgress({ batch }: { batch: BatchItem }): JSX.Element {
   const toneOf = useTone(batch.channel);
+  if (!batch.counts) return <span title="Open the batch to see it">at work</span>;
   return (
     <Progress
       label="Progress"
@@ -135,7 +136,8 @@ function Batch(props: {
   const { batch } = props;
   const { act } = useContextData();
   const [dialog, setDialog] = useState<'cancel' | 'reschedule'>();
-  const share = batch.recipients ? Math.floor((100 * batch.done) / batch.recipients) : 100;
+  const done = batch.done ?? 0;
+  const share = batch.recipients ? Math.floor((100 * done) / batch.recipients) : 100;
   return (
     <>
       <PageHeader
@@ -166,12 +168,12 @@ function Batch(props: {
       </PageHeader>
       <Card
         title="Progress"
-        description={`${formatNumber(batch.done)} of ${plural(batch.recipients, 'message')} left the queue`}
+        description={`${formatNumber(done)} of ${plural(batch.recipients, 'message')} left the queue`}
       >
         <p class="big-number">{share}%</p>
         <BatchProgress batch={batch} />
         <ul class="counts">
-          {Object.entries(batch.counts).map(([status, count]) => (
+          {Object.entries(batch.counts ?? {}).map(([status, count]) => (
             <li key={status}>
               <a href={`messages${queryOf({ q: batch.id, status })}`}>
                 <StatusBadge channel={batch.channel} status={status} />
@@ -217,7 +219,7 @@ interface BatchDialog {
 }
 
 function CancelDialog({ batch, done, onClose }: BatchDialog): JSX.Element {
-  const left = batch.recipients - batch.done;
+  const left = batch.recipients - (batch.done ?? 0);
   return (
     <FormDialog
       title="Cancel this batch?"

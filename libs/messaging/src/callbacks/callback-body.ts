@@ -1,4 +1,5 @@
 import { parse as parseForm } from 'node:querystring';
+import { TextDecoder } from 'node:util';
 import type { CallbackRequest } from '../ports/callback-parser.js';
 
 export class UnreadableCallbackError extends Error {
@@ -29,6 +30,18 @@ export function requireBodyType(request: CallbackRequest): void {
     headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (method === 'POST' && hasBody && bodyTypeOf(request) === undefined)
     throw new UnsupportedCallbackTypeError();
+}
+
+type Received = Pick<CallbackRequest, 'url' | 'headers' | 'rawBody'>;
+
+/** Whether the request says nothing: providers check like that whether an address answers. */
+export function isEmptyCallback(request: Received): boolean {
+  return hasNoBody(request) && /^[^?]*\??$/.test(request.url);
+}
+
+export function hasNoBody({ headers, rawBody }: Received): boolean {
+  if (rawBody) return rawBody.length === 0;
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 /**
@@ -68,13 +81,40 @@ function parsedBody(request: Omit<CallbackRequest, 'receivedAt'>): unknown {
   const type = bodyTypeOf(request);
   if (!rawBody || type === undefined) return body;
   if (rawBody.length === 0) return undefined;
-  // Leaves out a byte order mark.
-  const text = new TextDecoder().decode(rawBody);
-  if (type === 'form') return { ...parseForm(text, '&', '=', { maxKeys: 0 }) };
+  const decoder = decoderOf(charsetOf(request));
+  // Node passes each name and value with its escapes; a plus is one by then.
+  const decodeURIComponent = (given: string) =>
+    /[%\x80-\xff]/.test(given) ? decoder.decode(unescaped(given)) : given;
+  if (type === 'form')
+    return {
+      ...parseForm(rawBody.toString('latin1'), '&', '=', { maxKeys: 0, decodeURIComponent }),
+    };
   try {
-    return JSON.parse(text);
+    return JSON.parse(decoder.decode(rawBody));
   } catch {
     // The parser's own message quotes the body.
     throw new UnreadableCallbackError('no JSON');
+  }
+}
+
+function charsetOf({ headers }: Pick<CallbackRequest, 'headers'>): string | undefined {
+  const type = headers['content-type'];
+  return typeof type === 'string' ? /;\s*charset="?([^\s;"]+)/i.exec(type)?.[1] : undefined;
+}
+
+/** The bytes of a text whose characters are bytes or their escapes (`%EA`). */
+export function unescaped(text: string): Buffer {
+  const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(bytes, 'latin1');
+}
+
+/** Leaves out a byte order mark. @returns UTF-8 for an unknown name: identifiers are ASCII in most */
+export function decoderOf(charset = 'utf-8'): TextDecoder {
+  try {
+    return new TextDecoder(charset.trim());
+  } catch {
+    return new TextDecoder();
   }
 }

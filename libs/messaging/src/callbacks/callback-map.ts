@@ -2,7 +2,7 @@ import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
-import { identifier, own, recipientNumber, word } from '../message/report-fields.js';
+import { errorCode, identifier, own, recipientNumber, word } from '../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../message/status.js';
 import type { CallbackParser } from '../ports/callback-parser.js';
 import {
@@ -50,19 +50,24 @@ export interface ReportMap extends EntryFilter {
 export interface InboundMap extends EntryFilter {
   /** The provider's id of the message, which identifies repetitions. */
   readonly messageId: FieldName;
-  /** Sender: a number in any format, `whatsapp:+234…`, or a business-scoped user id. */
+  /** Sender: a number in any format, `whatsapp:+234…`, a business-scoped user id, or a name. */
   readonly from: FieldName;
   /** WhatsApp's business-scoped user id of the sender, where it has a field of its own. */
   readonly bsuid?: FieldName;
   /** The app's number or short code that received the message. */
   readonly to: FieldName;
   /** Text of the message. The first string counts; an empty string means no text. */
-  readonly text?: FieldName;
+  readonly text?: FieldName | ((entry: object) => string | null);
   /** An entry that has one of these fields has no text, whatever value `text` finds in it. */
   readonly media?: FieldName;
+  /**
+   * Whether the platform counts the entry as a message of the sender to the app's number;
+   * `undefined`: the entry is no message and is skipped. @default true
+   */
+  readonly opensWindow?: (entry: object) => boolean | undefined;
   /** Channel of the messages that have no word for it. */
   readonly channel: Channel;
-  /** The provider's word for the channel; a prefix in `from` (`whatsapp:+234…`) overrides it. */
+  /** The provider's word for the channel; a prefix in `from` or `to` (`whatsapp:+234…`) overrides it. */
   readonly channelWord?: FieldName;
   /** The words for each channel; other words are skipped. @default the name of `channel` */
   readonly channels?: Words<Channel>;
@@ -97,6 +102,9 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
   if (messages) checkInboundMap(messages);
   const statuses = byWord(reports?.statuses);
   const channels = byWord(messages?.channels);
+  const named = [reports?.messageId, reports?.reference, messages?.messageId, messages?.from]
+    .filter((field) => field !== undefined)
+    .flat();
   const isReport = (entry: object) => reports !== undefined && selects(reports, entry);
   const isMessage = (entry: object) => messages !== undefined && selects(messages, entry);
   return {
@@ -111,7 +119,10 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
           return typeof message === 'object' ? message : report || message;
         },
         entries,
-        (entry) => isReport(entry) || isMessage(entry),
+        (entry) =>
+          (isReport(entry) || isMessage(entry)) &&
+          // The query of a check of the address has the secret alone.
+          (request.method === 'POST' || valuesOf(entry, named).length > 0),
       ),
   };
 }
@@ -184,7 +195,7 @@ function readReport(
   });
   const rawStatus = words.find((text) => statuses.has(text.toLowerCase())) ?? words[0];
   if (rawStatus === undefined) return 'no status';
-  const errorCode = first(entry, map.errorCode, word);
+  const code = first(entry, map.errorCode, errorCode);
   return {
     ...(submissionId !== null && { submissionId }),
     reference,
@@ -192,7 +203,7 @@ function readReport(
     recipient: first(entry, map.recipient, recipientNumber),
     status: statuses.get(rawStatus.toLowerCase()) ?? null,
     rawStatus,
-    errorCode: errorCode !== null && map.noError?.includes(errorCode) ? null : errorCode,
+    errorCode: code !== null && map.noError?.includes(code) ? null : code,
     providerTime: first(entry, map.time, (value) => timeOf(value, map.timeFormat)),
   };
 }
@@ -210,16 +221,20 @@ function checkInboundMap(map: InboundMap): void {
       );
 }
 
-/** `undefined`: the entry's word for the channel is not in the map. */
+/** `undefined`: the entry is no message, or its word for the channel is not in the map. */
 function readOnChannel(
   entry: object,
   map: InboundMap,
   channels: ReadonlyMap<string, Channel>,
 ): InboundMessage | string | undefined {
-  const [sender] = valuesOf(entry, map.from).map(addressOf);
-  const said = sender?.scheme ?? first(entry, map.channelWord, word)?.toLowerCase() ?? map.channel;
+  const ends = [...valuesOf(entry, map.from), ...valuesOf(entry, map.to)].map(addressOf);
+  const scheme = ends.find((end) => end.scheme !== undefined)?.scheme;
+  const said = scheme ?? first(entry, map.channelWord, word)?.toLowerCase() ?? map.channel;
   const channel = said === map.channel ? said : channels.get(said);
-  return channel === undefined ? undefined : readMessage(entry, map, channel);
+  const opensWindow = map.opensWindow ? map.opensWindow(entry) : true;
+  if (channel === undefined || opensWindow === undefined) return undefined;
+  const message = readMessage(entry, map, channel);
+  return opensWindow || typeof message === 'string' ? message : { ...message, opensWindow };
 }
 
 /** @returns the message, or the reason why there is none (without content or numbers) */
@@ -232,19 +247,25 @@ export function readMessage(
   const messageId = first(entry, map.messageId, readId);
   if (messageId === null) return 'names no message';
   // The app's own numbers include short codes and names.
-  const to = first(entry, map.to, (value) => numberOf(value) ?? idOf(addressOf(value).rest));
+  const to = first(entry, map.to, (value) => numberOf(value) ?? nameOf(value));
   if (to === null) return 'no destination number';
-  const from = first(entry, map.from, numberOf);
-  const bsuid = first(entry, map.bsuid, identifier) ?? first(entry, map.from, bsuidOf);
+  const bsuid =
+    first(entry, map.bsuid, (value) => identifier(addressOf(value).rest)) ??
+    first(entry, map.from, bsuidOf);
+  const number = first(entry, map.from, numberOf);
+  // A short code or a name sends SMS under itself.
+  const from =
+    number ?? (channel === 'sms' && bsuid === null ? first(entry, map.from, nameOf) : null);
   if (from === null && bsuid === null) return 'no sender';
   const isMedia = valuesOf(entry, map.media ?? []).length > 0;
+  const { text } = map;
   return {
     messageId,
     channel,
     from,
     bsuid,
     to,
-    text: isMedia ? null : first(entry, map.text, textOf),
+    text: isMedia ? null : typeof text === 'function' ? text(entry) : first(entry, text, textOf),
     sentAt: first(entry, map.time, (value) => timeOf(value, map.timeFormat)),
   };
 }
@@ -258,8 +279,32 @@ function numberOf(value: unknown): string | null {
   return recipientNumber(addressOf(value).rest);
 }
 
-function textOf(value: unknown): string | null {
+/** A short code, or the alphanumeric name of a sender. */
+function nameOf(value: unknown): string | null {
+  return idOf(addressOf(value).rest);
+}
+
+export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Types of WhatsApp messages that Meta counts as a customer's, in Meta's words and those of others. */
+const PERSONAL =
+  /^(text|image|video|audio|voice|document|file|media|sticker|location|contacts?|button|reply|order|infected_content|interactive.*)$/;
+/** What happened in the chat without a message of the person. */
+const NO_MESSAGE = ['system', 'request_welcome', 'revoke'];
+
+/**
+ * Whether a WhatsApp message opens the window, by its type; `undefined`: it is no message, such as a
+ * reaction to nothing or one that was taken back.
+ * @param reaction the emoji of a reaction
+ * @see https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/reference/messages
+ */
+export function opensWhatsAppWindow(type: unknown, reaction?: unknown): boolean | undefined {
+  const kind = word(type)?.toLowerCase();
+  if (kind === undefined) return true;
+  if (kind === 'reaction') return word(reaction) === null ? undefined : true;
+  return NO_MESSAGE.includes(kind) ? undefined : PERSONAL.test(kind);
 }
 
 function bsuidOf(value: unknown): string | null {

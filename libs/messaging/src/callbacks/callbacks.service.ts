@@ -18,6 +18,8 @@ import type { CallbackAnswer, CallbackRequest, ParsedCallback } from '../ports/c
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { TemplateListeners } from '../ports/listeners.js';
 import {
+  hasNoBody,
+  isEmptyCallback,
   ReceivedCallback,
   UnreadableCallbackError,
   UnsupportedCallbackTypeError,
@@ -91,7 +93,8 @@ class RefusalLog {
 
 /**
  * Verifies a callback by its raw bytes, then parses and records it; resolves once everything is
- * committed. HTTP errors: 404 unknown endpoint, 401 invalid signature, 415 another content type than
+ * committed. A request without query and body, by which a provider checks the address, is answered
+ * at once. HTTP errors: 404 unknown endpoint, 401 invalid signature, 415 another content type than
  * JSON or a form, 400 unreadable body, 413 above 1 MiB, and 503 where the store cannot commit, so
  * that the sender repeats the callback.
  */
@@ -119,6 +122,8 @@ export class CallbacksService {
   ): Promise<CallbackAnswer | undefined> {
     const endpoint = this.endpoints.find(provider);
     if (!endpoint) throw new NotFoundException();
+    // Nothing to verify, and nothing changes.
+    if (isEmptyCallback(given)) return { contentType: 'text/plain', body: '' };
     try {
       const answer = await this.#take(new ReceivedCallback(given, this.clock.now()), endpoint);
       this.counts.add(endpoint.name, { accepted: 1 });
@@ -175,6 +180,9 @@ export class CallbacksService {
       const { reports = [], messages = [], templates = [], errors, answer } = parsed;
       return { reports, messages, templates, errors, answer };
     } catch (error) {
+      // A check of an address whose query has the secret.
+      if (error instanceof UnreadableCallbackError && hasNoBody(request))
+        return { reports: [], messages: [], templates: [], errors: [] };
       throw this.#unreadable(endpoint, error);
     }
   }

@@ -18,6 +18,8 @@ import { CALLBACK_PATH, CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callb
 import { CallbackCounts, CallbacksService } from './callbacks.service.js';
 import { callbackController } from './callback.controller.js';
 import { interfaceCallbacks } from '../providers/http/interface-callbacks.js';
+import { vonageParser } from '../providers/vonage/vonage.js';
+import { sharedSecret } from './verifiers.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const NUMBER = '2348012345678';
@@ -118,6 +120,56 @@ describe.each<[string, () => AbstractHttpAdapter]>([
       'webhook-signature': new Webhook(secret).sign('msg_1', at, body),
     };
   }
+
+  it('a check of the address, empty or with its secret alone, is answered 200 and changes nothing', async () => {
+    const secret = 'a-secret-of-many-letters';
+    const url = await boot({
+      secrets: [SECRET],
+      providers: {
+        vonage: {
+          provider: 'http',
+          parser: vonageParser(),
+          verifier: sharedSecret({ secret, in: { query: 'token' } }),
+        },
+      },
+    });
+    const ask = async (path: string, init?: RequestInit) =>
+      (await fetch(`${url}${path}`, init)).status;
+    for (const path of ['', '/vonage']) {
+      expect(await ask(path)).toBe(200);
+      expect(await ask(path, { method: 'POST' })).toBe(200);
+      expect(await ask(path, { method: 'POST', headers: { 'content-type': FORM_TYPE } })).toBe(200);
+    }
+    expect(await ask(`/vonage?token=${secret}`)).toBe(200);
+    expect(await ask(`/vonage?token=${secret}`, { method: 'POST' })).toBe(204);
+    expect(await ask('/vonage?token=another')).toBe(401);
+    expect(await ask(`/vonage?token=${secret}&msisdn=${NUMBER}&status=delivered`)).toBe(400);
+    expect(await ask('/another')).toBe(404);
+    expect(recorder.recorded).toEqual([]);
+  });
+
+  it.each([
+    ['ISO-8859-1', 'Arr%EAt+%26'],
+    ['utf-8', 'Arr%C3%AAt+%26'],
+    ['"utf-8"', 'Arrêt+%26'],
+  ])('a form in %s is read in its character set', async (charset, text) => {
+    const taken: unknown[] = [];
+    const url = await boot({
+      insecure: true,
+      parser: {
+        parse: ({ body }) => {
+          taken.push(body);
+          return { errors: [] };
+        },
+      },
+    });
+    const type = `${FORM_TYPE}; charset=${charset}`;
+    const { status } = await send(url, `text=${text}&to=21512&from=%2B${NUMBER}`, {
+      'content-type': type,
+    });
+    expect(status).toBe(204);
+    expect(taken).toEqual([{ text: 'Arrêt &', to: '21512', from: `+${NUMBER}` }]);
+  });
 
   it('a signed callback with any bytes is recorded', async () => {
     const url = await boot({ secrets: [SECRET] });
@@ -255,11 +307,9 @@ describe.each<[string, () => AbstractHttpAdapter]>([
   });
 
   it.each([
-    ['nothing', '', JSON_TYPE],
     ['half a JSON', '{"type":', JSON_TYPE],
     ['a JSON string', '"delivered"', JSON_TYPE],
     ['an empty object', '{}', JSON_TYPE],
-    ['an empty form', '', FORM_TYPE],
   ])('%s is 400', async (_what, body, type) => {
     const url = await boot({ insecure: true });
     expect((await send(url, body, { 'content-type': type })).status).toBe(400);

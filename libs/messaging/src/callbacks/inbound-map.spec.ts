@@ -112,7 +112,7 @@ describe('callbackParser of an inbound map', () => {
       { ...whole, id: undefined },
       { ...whole, id: { a: 1 } },
       { ...whole, id: 2 ** 60 },
-      { ...whole, from: 'somebody' },
+      { ...whole, from: { name: 'somebody' } },
       { ...whole, from: 'whatsapp:' },
       { ...whole, to: { number: TO } },
       { ...whole, to: '\0' },

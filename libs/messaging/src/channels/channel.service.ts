@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { isBatchId, messagePlaceOf } from '../message/ids.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
@@ -6,6 +7,7 @@ import { MessageValidationError, validated } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
 import type {
   BatchView,
+  ListedBatch,
   CancelledBatches,
   ListedMessage,
   ListOptions,
@@ -25,11 +27,11 @@ import { MESSAGING_RATE_CARD, type RateCard, times } from '../ports/rate-card.js
 import type { BatchScope, ListScope } from '../store/rows/cursor.js';
 import type { AlsoOption } from '../store/database/sql.js';
 import { MessageStore } from '../store/message-store.js';
-import { isBatchId } from '../store/reads/reads.js';
 import { Enqueuer } from './enqueuer.js';
 import { checkTag } from './labels.js';
 import {
   type ChannelMessage,
+  type LibraryMessage,
   checkTime,
   checkWords,
   contentOf,
@@ -92,8 +94,11 @@ export abstract class ChannelService {
     return this.store.reads.batch(id, this.scopeOf(options));
   }
 
-  /** Lists batches, newest first; a page ends early after 10,000 recipients. */
-  async batches(options: ListOptions = {}): Promise<Page<BatchView>> {
+  /**
+   * Lists batches, newest first. The counts of a batch of more than 1,000 recipients are `null` while
+   * it is at work; a page ends early after 10,000 recipients of smaller ones.
+   */
+  async batches(options: ListOptions = {}): Promise<Page<ListedBatch>> {
     return this.store.reads.batches(this.listScopeOf(options), pageOf(options));
   }
 
@@ -103,6 +108,15 @@ export abstract class ChannelService {
    */
   async recipients(id: string, options: ListOptions = {}): Promise<Page<string>> {
     return this.store.reads.recipients(id, this.scopeOf(options), pageOf(options));
+  }
+
+  /**
+   * The messages of all recipients with their statuses and errors, in the order of the batch, started
+   * or not.
+   * @throws BatchNotFoundError
+   */
+  async deliveries(id: string, options: ListOptions = {}): Promise<Page<MessageView>> {
+    return this.store.reads.deliveries(id, this.scopeOf(options), pageOf(options));
   }
 
   /** The messages that have started, in the order of the batch. @throws BatchNotFoundError */
@@ -149,7 +163,7 @@ export abstract class ChannelService {
       clock.monotonic() +
       validated((errors) => durationOf('timeout', options.timeout ?? '10s', errors) ?? 0);
     // A commit of this process wakes the wait at once; polling finds a commit of another process.
-    const watch = this.store.notices.watch(String(id).slice(0, String(id).lastIndexOf('-')));
+    const watch = this.store.notices.watch(messagePlaceOf(id)?.batch ?? '');
     try {
       for (let look = FIRST_POLL; ; look = Math.min(LONGEST_POLL, look * 2)) {
         const message = await this.store.reads.message(id, scope);
@@ -164,7 +178,7 @@ export abstract class ChannelService {
   }
 
   /**
-   * Delivery reports, oldest first, also of messages sent with `deliveryReport: 'none'`. A page
+   * Delivery reports, oldest first, also of messages sent with `deliveryReport: false`. A page
    * looks at 10,000 reports for those that match `to` and `status`.
    * @throws MessageValidationError naming each wrong field of the filter
    */
@@ -234,12 +248,12 @@ export abstract class ChannelService {
   }
 
   /** @internal */
-  protected enqueue(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
+  protected enqueue(message: LibraryMessage, options: SendOptions = {}): Promise<Receipt> {
     return this.context.enqueuer.enqueue(this.definition, message, options);
   }
 
   /** @internal */
-  protected replay(message: ChannelMessage, options: SendOptions): Promise<Receipt | undefined> {
+  protected replay(message: LibraryMessage, options: SendOptions): Promise<Receipt | undefined> {
     return this.context.enqueuer.replayOf(this.definition, message, options);
   }
 

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { MessagingTracing } from '../ports/tracing.js';
 import { ContactsService } from '../contacts/contacts.service.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import { readRecipients, type ReadRecipients } from '../message/address.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
-import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, NoRouteError, validated } from '../message/errors.js';
 import type { Personal } from '../message/email-content.js';
 import type { InboundReceived } from '../message/events.js';
@@ -14,8 +14,7 @@ import { type AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-options.js';
-import { MESSAGING_METRICS, type MessagingMetrics } from '../ports/metrics.js';
-import { MESSAGING_TRACING, type MessagingTracing } from '../ports/tracing.js';
+import { Telemetry } from '../ports/telemetry.js';
 import { Router } from '../routing/router.js';
 import { MessageStore } from '../store/message-store.js';
 import type { EnqueuedBatch, NewBatch, OwnRows } from '../store/rows/new-batch.js';
@@ -31,6 +30,7 @@ import {
   readInSlices,
   type Receipt,
   type SendOptions,
+  type SendRules,
 } from './send.js';
 
 interface JoinedSend extends CheckedSend {
@@ -47,18 +47,21 @@ interface JoinedSend extends CheckedSend {
  */
 @Injectable()
 export class Enqueuer {
+  readonly #rules: SendRules;
+
   constructor(
-    @Inject(ChannelRegistry) private readonly channels: ChannelRegistry,
     @Inject(Router) private readonly router: Router,
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(Dispatcher) private readonly waker: LaneWaker,
     @Inject(PolicyPipeline) private readonly policy: PolicyPipeline,
     @Inject(ContactsService) private readonly contacts: ContactsService,
-    @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
+    @Inject(MESSAGING_CLOCK) clock: Clock,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
-    @Inject(MESSAGING_TRACING) private readonly tracing: MessagingTracing | undefined,
-    @Inject(MESSAGING_METRICS) private readonly metrics: MessagingMetrics | undefined,
-  ) {}
+    @Inject(Telemetry) private readonly telemetry: Telemetry,
+  ) {
+    const { lane } = settings.dispatch;
+    this.#rules = { clock, lane, digests: store.digests, router };
+  }
 
   /** Resolves once durable or in the caller's transaction; throws as `SmsService.send()`. */
   async enqueue(
@@ -108,7 +111,7 @@ export class Enqueuer {
 
   /** Has the batch accepted in a child span of the caller's. */
   accepting<T>(batch: NewBatch, accept: (batch: NewBatch) => Promise<T>): Promise<T> {
-    const { tracing } = this;
+    const { tracing } = this.telemetry;
     if (!tracing) return accept(batch);
     const { id, channel } = batch;
     const step = { operation: 'send', type: 'send', kind: 'producer', channel, id } as const;
@@ -142,7 +145,7 @@ export class Enqueuer {
   async storeWith(batches: readonly NewBatch[], own: OwnRows): Promise<void> {
     await this.store.newBatches.storeWith(batches, own);
     for (const { channel, recipients } of batches)
-      this.metrics?.accepted(channel, recipients.length);
+      this.telemetry.metrics?.accepted(channel, recipients.length);
   }
 
   /** As {@link storeWith}, in a transaction. Call {@link begin} after its commit. */
@@ -152,7 +155,7 @@ export class Enqueuer {
 
   /** Counts and wakes a batch of {@link storeWithin}. */
   begin(batch: NewBatch): void {
-    this.metrics?.accepted(batch.channel, batch.recipients.length);
+    this.telemetry.metrics?.accepted(batch.channel, batch.recipients.length);
     this.wake(batch);
   }
 
@@ -183,11 +186,12 @@ export class Enqueuer {
     if (text === undefined) return;
     const confirms = consent === 'opted_out' ? consent : undefined;
     const reply = { from: to, to: recipient, content: { kind: 'text', text }, confirms } as const;
-    await this.enqueue(this.channels.get(channel), reply, { tenant, class: 'high' }).catch(
-      (error: unknown) => {
-        if (!(error instanceof PolicyError)) throw error;
-      },
-    );
+    await this.enqueue(this.store.database.channels.get(channel), reply, {
+      tenant,
+      class: 'high',
+    }).catch((error: unknown) => {
+      if (!(error instanceof PolicyError)) throw error;
+    });
   }
 
   #checked(
@@ -196,15 +200,9 @@ export class Enqueuer {
     options: SendOptions,
     read: ReadRecipients | undefined,
   ): JoinedSend {
-    const { manager, tenant = '' } = options;
-    const { lane } = this.settings.dispatch;
-    const tx = manager && this.store.database.join(manager);
-    const { digests } = this.store;
-    const senders = this.router.sendersOf({ channel: channel.name, tenant });
-    return {
-      tx,
-      ...checkedSend(channel, message, options, this.clock, lane, digests, senders, read),
-    };
+    const { manager } = options;
+    const tx = this.store.database.callersTransaction(manager);
+    return { tx, ...checkedSend(channel, message, options, this.#rules, read) };
   }
 
   /** @throws NoRouteError naming the recipients without a route, by the paths that `pathsOf` gives */
@@ -241,7 +239,8 @@ export class Enqueuer {
 
   /** @throws PolicyError where policy denies all recipients */
   #accept(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
-    return this.tracing ? this.#traced(this.tracing, batch, tx) : this.#decide(batch, tx);
+    const { tracing } = this.telemetry;
+    return tracing ? this.#traced(tracing, batch, tx) : this.#decide(batch, tx);
   }
 
   /** In a child span of the caller's; the batch stores the span's context. */
@@ -276,7 +275,7 @@ export class Enqueuer {
       const accepted = await newBatches.enqueue(batch);
       if (!accepted.replayed) {
         this.wake(batch);
-        this.metrics?.accepted(batch.channel, accepted.recipients);
+        this.telemetry.metrics?.accepted(batch.channel, accepted.recipients);
       }
       return receiptOf(accepted);
     }
@@ -284,7 +283,7 @@ export class Enqueuer {
     afterCommit.on(tx.manager.queryRunner!, () => {
       this.wake(batch);
       newBatches.publish(accepted);
-      if (!accepted.replayed) this.metrics?.accepted(batch.channel, accepted.recipients);
+      if (!accepted.replayed) this.telemetry.metrics?.accepted(batch.channel, accepted.recipients);
     });
     return receiptOf(accepted);
   }

@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
-import type {
-  ChannelDefinition,
-  CheckedContent,
-  SenderKind,
-} from '../message/channel-definition.js';
+import { laneOf } from '../message/ids.js';
+import type { ChannelDefinition, CheckedContent } from '../message/channel-definition.js';
 import {
   type FieldError,
   MessageValidationError,
@@ -24,6 +21,7 @@ import { checkLabels, type LabelledMessage } from './labels.js';
 import type { Clock } from '../ports/clock.js';
 import { type Duration, readDuration } from '../ports/option-schema.js';
 import type { MessagingSettings } from '../ports/messaging-options.js';
+import type { Router } from '../routing/router.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { NewBatch } from '../store/rows/new-batch.js';
 
@@ -57,8 +55,8 @@ export interface ChannelMessage extends LabelledMessage {
   /** Addresses, and group ids where the channel has groups; a phone number in any usual form. */
   readonly to: Recipients;
   readonly content: MessageContent | ContentInput;
-  /** Ask the provider for a callback per status change. @default the channel's, `'yes'` */
-  readonly deliveryReport?: 'none' | 'yes' | undefined;
+  /** Ask the provider for a callback per status change. @default the channel's, `true` */
+  readonly deliveryReport?: boolean | undefined;
   /** Earliest time of sending; a past time means at once. */
   readonly sendAt?: Date | undefined;
 }
@@ -84,7 +82,9 @@ export interface Part {
   readonly count: number;
 }
 
-export interface LibraryMessage extends ChannelMessage {
+export interface LibraryMessage extends Omit<ChannelMessage, 'from'> {
+  /** As the caller gave it; the channel's definition checks it. */
+  readonly from?: unknown;
   readonly part?: Part | undefined;
   /** The content has a code: views and lists never show it. */
   readonly secret?: true | undefined;
@@ -106,8 +106,17 @@ export interface CheckedSend {
   readonly replays: readonly NewBatch[];
 }
 
+/** What every send of a process is checked and made with. */
+export interface SendRules {
+  readonly clock: Clock;
+  /** The option `dispatch.lane`. */
+  readonly lane: LaneOption;
+  readonly digests: KeyedDigests;
+  /** Names the kinds of senders that the provider takes. */
+  readonly router: Pick<Router, 'sendersOf'>;
+}
+
 /**
- * @param kinds the kinds of senders that the provider takes
  * @param known the recipients that {@link readInSlices} read
  * @throws MessageValidationError naming each wrong field
  */
@@ -115,18 +124,18 @@ export function checkedSend(
   channel: ChannelDefinition,
   message: LibraryMessage,
   options: SendOptions,
-  clock: Clock,
-  laneOption: LaneOption,
-  digests: KeyedDigests,
-  kinds: readonly SenderKind[] | undefined,
+  { clock, lane: laneOption, digests, router }: SendRules,
   known?: ReadRecipients,
 ): CheckedSend {
   const { deliveryReport, confirms, secret } = message;
   const { tenant = '', idempotencyKey } = options;
+  const kinds = router.sendersOf({ channel: channel.name, tenant });
   const { read, sender, checked, labels, validFor } = validated((errors) => {
     const read = recipientsOf(channel, message, errors, known);
     const sender = (channel.sender ?? anySender)(message.from, errors, kinds);
     const checked = contentOf(channel, message.content, errors);
+    if (secret && checked.attachments)
+      errors.push({ path: 'content', message: 'must have no attachments beside a one-time code' });
     const labels = checkLabels(message, errors);
     checkTime('sendAt', message.sendAt, errors);
     const validFor = durationOf('validFor', options.validFor, errors);
@@ -143,12 +152,12 @@ export function checkedSend(
     id: clock.id(),
     tenant,
     channel: channel.name,
-    lane: laneOf(channel.irrevocable ? undefined : laneOption, tenant, channel.name),
+    lane: laneBy(channel.irrevocable ? undefined : laneOption, tenant, channel.name),
     class: options.class ?? 'normal',
     sender,
     content,
     labels,
-    deliveryReport: (deliveryReport ?? channel.deliveryReport ?? 'yes') === 'yes',
+    deliveryReport: deliveryReport ?? channel.deliveryReport ?? true,
     parts: read.parts ?? checked.parts ?? 0,
     recipients,
     personal,
@@ -168,7 +177,8 @@ export function checkedSend(
     content.kind === 'template'
       ? { ...content, category: undefined, paramNames: undefined }
       : content,
-    deliveryReport ?? null,
+    // The words of former versions, so that a retry after an upgrade finds its first send.
+    deliveryReport === undefined ? null : deliveryReport ? 'yes' : 'none',
     sendAt,
     options.class ?? null,
     options.validFor ?? null,
@@ -189,25 +199,36 @@ function keyOf(idempotencyKey: string, part: Part | undefined): string {
 }
 
 const WORDS = [
-  { path: 'deliveryReport', form: /^(?:none|yes)$/, rule: "must be 'none' or 'yes'" },
-  { path: 'class', form: /^(?:high|normal)$/, rule: "must be 'high' or 'normal'" },
-  { path: 'tenant', form: /^[\x20-\x7e]{0,200}$/, rule: 'must be at most 200 ASCII characters' },
+  { path: 'deliveryReport', fits: isFlag, rule: 'must be true or false' },
+  { path: 'class', fits: textOf(/^(?:high|normal)$/), rule: "must be 'high' or 'normal'" },
+  {
+    path: 'tenant',
+    fits: textOf(/^[\x20-\x7e]{0,200}$/),
+    rule: 'must be at most 200 ASCII characters',
+  },
   {
     path: 'idempotencyKey',
-    form: /^[\x21-\x7e]{1,255}$/,
+    fits: textOf(/^[\x21-\x7e]{1,255}$/),
     rule: 'must be 1 to 255 visible ASCII characters',
   },
 ] as const;
 
-/** Adds an error for each value that is neither undefined nor a text of its form. */
+function isFlag(value: unknown): boolean {
+  return typeof value === 'boolean';
+}
+
+function textOf(form: RegExp): (value: unknown) => boolean {
+  return (value) => typeof value === 'string' && form.test(value);
+}
+
+/** Adds an error for each value that is neither undefined nor of its form. */
 export function checkWords(
   given: Readonly<Partial<Record<(typeof WORDS)[number]['path'], unknown>>>,
   errors: FieldError[],
 ): void {
-  for (const { path, form, rule } of WORDS) {
+  for (const { path, fits, rule } of WORDS) {
     const value = given[path];
-    if (value !== undefined && !(typeof value === 'string' && form.test(value)))
-      errors.push({ path, message: rule });
+    if (value !== undefined && !fits(value)) errors.push({ path, message: rule });
   }
 }
 
@@ -333,8 +354,8 @@ export function contentOf(
 type LaneOption = MessagingSettings['dispatch']['lane'];
 
 /** @throws MessagingConfigError where the option returns no lane name */
-function laneOf(option: LaneOption, tenant: string, channel: string): string {
-  if (!option) return `${tenant}:${channel}`;
+function laneBy(option: LaneOption, tenant: string, channel: string): string {
+  if (!option) return laneOf(tenant, channel);
   const lane: unknown = option({ tenant, channel });
   if (typeof lane === 'string' && NAME.test(lane)) return lane;
   throw new MessagingConfigError(

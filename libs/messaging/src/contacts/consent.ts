@@ -83,6 +83,45 @@ export class Consents {
     consents: readonly ContactConsent[],
     now: number,
   ): Promise<readonly ContactConsent[]> {
+    const changed = await this.#raise(tx, consents, now);
+    await this.#liftOutlived(tx, consents, now);
+    return changed;
+  }
+
+  /**
+   * Gives the current consents of merged contacts to the targets.
+   * @param keepsRefusals of overlapping entries the refusal stays, whichever is younger
+   */
+  async merge(
+    tx: Sql,
+    moves: ReadonlyMap<string, string>,
+    now: number,
+    keepsRefusals: boolean,
+  ): Promise<void> {
+    const moved = (await this.current(tx, moves.keys())).map((one) => {
+      return { ...one, contact: moves.get(one.contact) as string };
+    });
+    if (!keepsRefusals) {
+      await this.raise(tx, moved, now);
+      return;
+    }
+    const all = [...moved, ...(await this.current(tx, moves.values()))];
+    const latest = new Map<string, number>();
+    for (const { contact, channel, at } of all) {
+      const key = `${contact} ${channel}`;
+      latest.set(key, Math.max(at, latest.get(key) ?? 0));
+    }
+    const kept = all.filter(isRefusal).map((refusal) => {
+      return { ...refusal, at: latest.get(`${refusal.contact} ${refusal.channel}`) as number };
+    });
+    await this.#raise(tx, [...moved, ...kept], now);
+  }
+
+  async #raise(
+    tx: Sql,
+    consents: readonly ContactConsent[],
+    now: number,
+  ): Promise<readonly ContactConsent[]> {
     if (consents.length === 0) return [];
     const raise = (column: string) =>
       `${column} = CASE WHEN ${WINS} THEN new.${column} ELSE messaging_consent.${column} END`;
@@ -106,7 +145,6 @@ export class Consents {
       before = after;
     }
     await this.#endRefusals(tx, before, now);
-    await this.#liftOutlived(tx, consents, now);
     return changed;
   }
 

@@ -1,13 +1,13 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { stringify } from 'csv-stringify/sync';
 import { ADDRESS_KINDS, ADDRESS_RULES, addressKey, addressOf } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
+import { csvOf, withoutMarks } from '../message/csv.js';
 import type { FieldError } from '../message/errors.js';
 import { moment } from '../message/report-fields.js';
 import { consentKey, type ContactConsent } from './consent.js';
 import type { ConsentScope, Contact } from './contact.js';
-import { checkText, EVERY, type Identity, invalid } from './contact-input.js';
+import { checkText, EVERY, type Identity, identityBy, invalid } from './contact-input.js';
 
 /** Rows per transaction. */
 const CHUNK = 500;
@@ -15,8 +15,6 @@ const MAX_ERRORS = 1_000;
 const MAX_ROW = 65_536;
 /** Separates several addresses of one kind; no address contains it. */
 const SEPARATOR = ' ; ';
-/** Text that spreadsheets read as a formula; the export puts an apostrophe before it. */
-const GUARDED = /^'(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/;
 
 export interface CsvRowError extends FieldError {
   /** Line of the file, from 1. */
@@ -117,7 +115,7 @@ export class ContactCsv {
   }
 
   async *#lines(contacts: AsyncIterable<Contact>): AsyncGenerator<string> {
-    yield stringify([this.#columns]);
+    yield csvOf([this.#columns], '\n');
     for await (const { addresses, name, consents } of contacts) {
       const byKind = ADDRESS_KINDS.map((kind) =>
         addresses.flatMap((one) => (one.kind === kind ? [one.value] : [])).join(SEPARATOR),
@@ -126,7 +124,7 @@ export class ContactCsv {
         const consent = consents[consentKey(scope)];
         return consent ? [consent.state, consent.at.toISOString(), consent.source] : ['', '', ''];
       });
-      yield stringify([[...byKind, name, ...given]], { escape_formulas: true });
+      yield csvOf([[...byKind, name, ...given]], '\n');
     }
   }
 
@@ -153,7 +151,7 @@ export class ContactCsv {
     const refuse = (path: string, message: string) => void errors.push({ path, message });
     if (info.error) refuse('row', 'has not as many columns as the header');
     const cell = (column: string): string | undefined =>
-      record[column]?.replace(GUARDED, '').trim() || undefined;
+      withoutMarks(record[column] ?? '').trim() || undefined;
     const addresses = ADDRESS_KINDS.flatMap((kind) => {
       const given = cell(kind)?.split(SEPARATOR) ?? [];
       const found = given.flatMap((value) => addressOf(kind, value.trim()) ?? []);
@@ -183,7 +181,7 @@ export class ContactCsv {
       }
       return [];
     });
-    return { identity: { addresses: [...new Set(addresses)], name }, consents };
+    return { identity: identityBy(addresses, name), consents };
   }
 }
 

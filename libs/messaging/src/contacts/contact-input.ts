@@ -7,6 +7,7 @@ import {
 } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
+import { addressIdentity } from '../message/phone-identity.js';
 import { decodeCursor } from '../store/rows/cursor.js';
 import type { ConsentScope, ContactListOptions, Person } from './contact.js';
 
@@ -14,8 +15,10 @@ import type { ConsentScope, ContactListOptions, Person } from './contact.js';
 export const EVERY = '*';
 
 export interface Identity {
-  /** Address keys in the order given; at least one. */
+  /** Identities of the address keys, in the order given; at least one. */
   readonly addresses: readonly string[];
+  /** The key of each of them as it was given. */
+  readonly written: readonly string[];
   /** `undefined`: the name does not change. */
   readonly name: string | undefined;
 }
@@ -43,7 +46,17 @@ function identityOf(person: Person, path: string, errors: FieldError[]): Identit
   const addresses = given.flatMap(({ address }) => (address ? [addressKey(address)] : []));
   const name = typeof person === 'object' && 'name' in person ? person.name : undefined;
   if (name !== undefined) checkText(name, `${path}.name`, errors);
-  return { addresses: [...new Set(addresses)], name };
+  return identityBy(addresses, name);
+}
+
+/** @param keys of addresses; of two forms of one number the first is kept */
+export function identityBy(keys: readonly string[], name?: string): Identity {
+  const byIdentity = new Map<string, string>();
+  for (const key of keys) {
+    const identity = addressIdentity(key);
+    if (!byIdentity.has(identity)) byIdentity.set(identity, key);
+  }
+  return { addresses: [...byIdentity.keys()], written: [...byIdentity.values()], name };
 }
 
 function addressesOf(person: Person, path: string) {
@@ -62,7 +75,7 @@ function addressesOf(person: Person, path: string) {
   ];
 }
 
-/** @throws MessageValidationError on `path[3].phone` */
+/** Identities of address keys. @throws MessageValidationError on `path[3].phone` */
 export function addressKeysOf(people: Person | readonly Person[], path: string): string[] {
   const identities = identitiesOf(people, path);
   return [...new Set(identities.flatMap(({ addresses }) => addresses))];

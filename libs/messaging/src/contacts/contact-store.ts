@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { addressOfKey } from '../message/address.js';
+import { addressIdentity } from '../message/phone-identity.js';
 import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { Sql, StoreDatabase, Transaction } from '../store/database/store-database.js';
@@ -12,8 +13,9 @@ import type { Contact, ContactListOptions, ContactOptions } from './contact.js';
 import { EVERY, type Identity, pageRequest, tenantOf } from './contact-input.js';
 import { contactOf, ContactTables, groupedBy, type Row } from './contact-tables.js';
 import { RecipientFactsReader } from './recipient-facts.js';
+import { LearntNumbers } from './learnt-numbers.js';
 import { Suppressions } from './suppressions.js';
-import type { ClosedWindow } from '../store/verbs/status-writer.js';
+import { type ClosedWindow, StoreListeners } from '../store/store-listeners.js';
 
 /** Before the id of every contact. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
@@ -21,6 +23,9 @@ export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const ANY_SENDER = '';
 /** A day in microseconds. */
 const WINDOW = 86_400_000_000;
+
+/** An address of a contact; `written` is null where it is written as its identity. */
+type KnownAddress = Pick<Row<'contact_address'>, 'contact' | 'written'>;
 
 /** Tables with rows of a contact, in the order of deletion. */
 const OWN_TABLES = [
@@ -32,6 +37,18 @@ const OWN_TABLES = [
   'contact_address',
   'contact',
 ] as const;
+
+/** The contacts of people who are looked up. */
+interface FoundContacts {
+  /** Contact of each address. */
+  readonly rows: ReadonlyMap<string, string>;
+  /** Names of locked contacts that were there before. */
+  readonly before: ReadonlyMap<string, string | null>;
+  /** Ids of contacts that are made for them. */
+  readonly made: ReadonlySet<string>;
+  /** Of two consents of merged contacts a refusal stays. */
+  readonly keepsRefusals: boolean;
+}
 
 /**
  * Stores contacts by their addresses, many per statement. Every change of a contact, its addresses
@@ -46,11 +63,13 @@ export class ContactStore {
   readonly erasures: Erasures;
   readonly suppressions: Suppressions;
   readonly consents: Consents;
+  readonly learnt: LearntNumbers;
 
   constructor(
     @Inject(MessageStore) store: MessageStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
     @Inject(RecipientFactsReader) private readonly facts: RecipientFactsReader,
+    @Inject(StoreListeners) listeners: StoreListeners,
   ) {
     const { database, digests, erasures } = store;
     this.database = database;
@@ -59,19 +78,22 @@ export class ContactStore {
     this.erasures = erasures;
     this.suppressions = new Suppressions(this.tables, digests);
     this.consents = new Consents(this.tables, this.suppressions, () => clock.id());
-    store.suppressWith(async (tx, suppressed) => {
-      const at = clock.now();
-      const rows = suppressed.map(({ category = EVERY, ...one }) => {
-        return { ...one, category, at };
-      });
-      await this.suppressions.add(tx, rows);
-      facts.wrote();
+    this.learnt = new LearntNumbers(database);
+    listeners.add({
+      onSuppressed: async (tx, suppressed) => {
+        const at = clock.now();
+        const rows = suppressed.map(({ category = EVERY, ...one }) => {
+          return { ...one, category, at };
+        });
+        await this.suppressions.add(tx, rows);
+        facts.wrote();
+      },
+      onWindowsClosed: (tx, closed) => this.#closeWindows(tx, closed),
     });
-    store.closeWindowsWith((tx, closed) => this.#closeWindows(tx, closed));
   }
 
   reader({ manager }: ContactOptions): Pick<Sql, 'all'> {
-    return manager ? this.database.join(manager) : this.database;
+    return this.database.callersTransaction(manager) ?? this.database;
   }
 
   /** In the caller's transaction or a new one. @throws MessageValidationError on `tenant` */
@@ -82,7 +104,8 @@ export class ContactStore {
     const tenant = tenantOf(options);
     const { manager } = options;
     try {
-      if (manager) return await work(this.database.join(manager), tenant);
+      const tx = this.database.callersTransaction(manager);
+      if (tx) return await work(tx, tenant);
       return await this.database.transaction((tx) => work(tx, tenant));
     } finally {
       this.facts.wrote();
@@ -106,36 +129,58 @@ export class ContactStore {
     return { data: await this.views(sql, ids), nextCursor };
   }
 
-  /** Locked ids in the order given. Creates missing contacts, merges those of one identity. */
-  async resolve(tx: Sql, tenant: string, people: readonly Identity[]): Promise<string[]> {
+  /**
+   * Locked ids in the order given. Creates missing contacts, merges those of one identity.
+   * @param options.rewrite `false`: known addresses stay as the app wrote them
+   * @param options.keepsRefusals of two consents of merged contacts a refusal stays
+   */
+  async resolve(
+    tx: Sql,
+    tenant: string,
+    people: readonly Identity[],
+    {
+      rewrite = true,
+      keepsRefusals = false,
+    }: { readonly rewrite?: boolean; readonly keepsRefusals?: boolean } = {},
+  ): Promise<string[]> {
     const made = new Set<string>();
     for (let again = false; ; again = true) {
-      const rows = await this.#make(tx, tenant, people, made, again);
+      const found = await this.#make(tx, tenant, people, made, again);
+      const rows = new Map([...found].map(([address, { contact }]) => [address, contact]));
       const existing = [...rows.values()].filter((id) => !made.has(id));
-      const names = await this.#lock(tx, existing);
+      const before = await this.#lock(tx, existing);
       // Repeat where a contact was erased or merged before its lock, or created after the snapshot.
-      if (names && people.every(({ addresses }) => addresses.every((key) => rows.has(key))))
-        return this.#settle(tx, tenant, people, rows, names, made);
+      if (before && people.every(({ addresses }) => addresses.every((key) => rows.has(key)))) {
+        const ids = await this.#settle(tx, tenant, people, {
+          rows,
+          before,
+          made,
+          keepsRefusals,
+        });
+        if (rewrite) await this.#rewrite(tx, tenant, people, ids, found);
+        return ids;
+      }
     }
   }
 
+  /** @param addresses identities of address keys */
   async find(
     sql: Pick<Sql, 'all'>,
     tenant: string,
     addresses: readonly string[],
     locked = false,
-  ): Promise<Map<string, string>> {
+  ): Promise<Map<string, KnownAddress>> {
     if (addresses.length === 0) return new Map();
     const { dialect } = this.tables;
     const keys = dialect.rows({ v_key: 'key' });
     // A locking read sees the latest committed rows, even where the snapshot is older.
     const lock = locked ? `ORDER BY a.address ${dialect.forUpdate('a')}` : '';
-    const rows = await sql.all<Row<'contact_address'>>(
-      `SELECT a.address, a.contact FROM ${keys.keyed} ${dialect.join} messaging_contact_address a
+    const rows = await sql.all<KnownAddress & Pick<Row<'contact_address'>, 'address'>>(
+      `SELECT a.address, a.contact, a.written FROM ${keys.keyed} ${dialect.join} messaging_contact_address a
          ON a.address = v_key AND a.tenant = ? ${lock}`,
       [...keys.bind([...new Set(addresses)].sort().map((key) => [key])), tenant],
     );
-    return new Map(rows.map(({ address, contact }) => [address, contact]));
+    return new Map(rows.map(({ address, ...known }) => [address, known]));
   }
 
   async remove(tx: Sql, contacts: readonly string[]): Promise<void> {
@@ -161,7 +206,7 @@ export class ContactStore {
         `UPDATE messaging_last_inbound SET last_at = ?
          WHERE sender = ? AND last_at > ? AND last_at <= ? AND contact IN (
            SELECT contact FROM messaging_contact_address WHERE tenant = ? AND address = ?)`,
-        [at - WINDOW, sender, at - WINDOW, at, tenant, address],
+        [at - WINDOW, sender, at - WINDOW, at, tenant, addressIdentity(address)],
       );
   }
 
@@ -182,7 +227,9 @@ export class ContactStore {
     const members = groupedBy(await tables.of(sql, 'group_member', ids, 't.group_id'), contactOf);
     return ids.flatMap((id): Contact | [] => {
       const contact = contacts.get(id);
-      const own = (addresses.get(id) ?? []).map(({ address }) => addressOfKey(address));
+      const own = (addresses.get(id) ?? []).map(({ address, written }) =>
+        addressOfKey(written ?? address),
+      );
       // Every contact has an address, unless it was erased between two of the queries.
       if (!contact || own.length === 0) return [];
       const first = (kind: string) => own.find((one) => one.kind === kind)?.value ?? null;
@@ -220,6 +267,21 @@ export class ContactStore {
     await this.tables.insert(tx, 'contact_address', rows, conflict);
   }
 
+  /** Keeps the form that the app wrote last: its messages are sent to it. */
+  async #rewrite(
+    tx: Sql,
+    tenant: string,
+    people: readonly Identity[],
+    ids: readonly string[],
+    known: ReadonlyMap<string, KnownAddress>,
+  ): Promise<void> {
+    const rows = this.#given(tenant, people, ids).filter(
+      ({ address, written }) => known.get(address)?.written !== written,
+    );
+    const conflict = this.tables.dialect.onConflict('tenant, address', 'written = new.written');
+    await this.tables.insert(tx, 'contact_address', rows, conflict);
+  }
+
   /** Inserts new addresses, each person's with a contact id of its own for now. */
   async #make(
     tx: Sql,
@@ -227,7 +289,7 @@ export class ContactStore {
     people: readonly Identity[],
     made: Set<string>,
     locked: boolean,
-  ): Promise<Map<string, string>> {
+  ): Promise<Map<string, KnownAddress>> {
     const all = people.flatMap(({ addresses }) => addresses);
     const known = await this.find(tx, tenant, all, locked);
     const ids = people.map(() => this.clock.id());
@@ -248,12 +310,20 @@ export class ContactStore {
   ): Row<'contact_address'>[] {
     const now = this.clock.now();
     const rows = new Map<string, Row<'contact_address'>>();
-    people.forEach(({ addresses }, index) =>
+    people.forEach(({ addresses, written }, index) =>
       addresses.forEach((address, n) => {
         if (rows.has(address)) return;
         const { kind } = addressOfKey(address);
         const contact = ids[index] as string;
-        rows.set(address, { tenant, address, kind, contact, given_at: now - n / 1_000 });
+        const form = written[n] === address ? null : (written[n] as string);
+        rows.set(address, {
+          tenant,
+          address,
+          kind,
+          contact,
+          given_at: now - n / 1_000,
+          written: form,
+        });
       }),
     );
     return [...rows.values()];
@@ -281,9 +351,7 @@ export class ContactStore {
     tx: Sql,
     tenant: string,
     people: readonly Identity[],
-    rows: ReadonlyMap<string, string>,
-    before: ReadonlyMap<string, string | null>,
-    made: ReadonlySet<string>,
+    { rows, before, made, keepsRefusals }: FoundContacts,
   ): Promise<string[]> {
     const contactsOf = ({ addresses }: Identity) =>
       addresses.map((address) => rows.get(address) as string);
@@ -295,7 +363,12 @@ export class ContactStore {
       names.set(target(from), names.get(target(from)) ?? before.get(from) ?? null);
     people.forEach(({ name }, n) => name !== undefined && names.set(ids[n] as string, name));
     if (merged.length > 0)
-      await this.#move(tx, new Map(merged.map((from) => [from, target(from)])), before);
+      await this.#move(
+        tx,
+        new Map(merged.map((from) => [from, target(from)])),
+        before,
+        keepsRefusals,
+      );
     const created_at = this.clock.now();
     const changed = [...names].filter(([id, name]) => before.get(id) !== name);
     await this.tables.insert(
@@ -312,6 +385,7 @@ export class ContactStore {
     tx: Sql,
     moves: ReadonlyMap<string, string>,
     existing: ReadonlyMap<string, unknown>,
+    keepsRefusals: boolean,
   ): Promise<void> {
     const { tables } = this;
     await tables.move(tx, 'contact_address', moves, 'messaging_contact_address_contact');
@@ -321,8 +395,8 @@ export class ContactStore {
       all.map((row) => ({ ...row, contact: moves.get(row.contact) as string }));
     await tables.move(tx, 'consent_history', moves);
     await tables.move(tx, 'inbound_text', moves);
-    const consents = moved(await this.consents.current(tx, from));
-    await this.consents.raise(tx, consents, this.clock.now());
+    const ofExisting = new Map([...moves].filter(([contact]) => existing.has(contact)));
+    await this.consents.merge(tx, ofExisting, this.clock.now(), keepsRefusals);
     await this.recordInbound(tx, moved(await tables.of(tx, 'last_inbound', from)));
     const { dialect, ids } = tables;
     // Locks the groups, so that a group that is deleted concurrently gets no member.

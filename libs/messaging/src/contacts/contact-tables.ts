@@ -4,7 +4,7 @@ import { CONTACT_COLUMNS } from './schema.js';
 
 type Table = keyof typeof CONTACT_COLUMNS;
 /** The tables whose rows {@link keyOf} finds. */
-type KeyedTable = Exclude<Table, 'suppression' | 'erased_suppression'>;
+type KeyedTable = Exclude<Table, 'suppression' | 'erased_suppression' | 'learnt_number'>;
 type Value<C> = C extends `big ${string}`
   ? number
   : C extends `${string} NOT NULL${string}`

@@ -4,6 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ADDRESS_KINDS, type Recipients } from '../message/address.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError, validated } from '../message/errors.js';
+import { formsOf } from '../message/phone-identity.js';
 import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { Sql } from '../store/database/store-database.js';
@@ -147,9 +148,9 @@ export class ContactsService {
     validated((errors) => checkText(reason, 'reason', errors));
     if (message !== null) validated((errors) => checkText(message, 'messageId', errors));
     const entry = { ...this.#scopeOf(options), reason, at: this.clock.now(), message };
-    const addresses = addressKeysOf(recipients, 'recipients');
+    const written = identitiesOf(recipients, 'recipients').flatMap((one) => one.written);
     await this.store.write(options, (tx, tenant) => {
-      const rows = addresses.map((address) => ({ ...entry, tenant, address }));
+      const rows = [...new Set(written)].map((address) => ({ ...entry, tenant, address }));
       return this.store.suppressions.add(tx, rows);
     });
   }
@@ -158,9 +159,10 @@ export class ContactsService {
   async unsuppress(recipients: Recipients, options: SuppressOptions = {}): Promise<void> {
     const addresses = addressKeysOf(recipients, 'recipients');
     const scope = this.#scopeOf(options);
-    await this.store.write(options, (tx, tenant) =>
-      this.store.suppressions.remove(tx, tenant, addresses, scope),
-    );
+    await this.store.write(options, async (tx, tenant) => {
+      const all = [...(await this.store.learnt.sameAs(tx, tenant, addresses)).values()].flat();
+      await this.store.suppressions.remove(tx, tenant, [...new Set(all)], scope);
+    });
   }
 
   /** The suppression list, ordered by address. */
@@ -183,7 +185,7 @@ export class ContactsService {
    */
   async erase(person: Person, options: ContactOptions = {}): Promise<ErasureResult> {
     const identities = identitiesOf(person, 'person');
-    const { tables, consents, suppressions, digests, erasures, database } = this.store;
+    const { tables, consents, suppressions, digests, erasures, database, learnt } = this.store;
     if (!digests.enabled)
       throw new MessagingConfigError(
         'erasure.keys: is missing, so a refusal could not outlive its contact; make a key with: openssl rand -base64 32',
@@ -203,11 +205,15 @@ export class ContactsService {
       });
       const addresses = own.map(({ address }) => address);
       await suppressions.add(tx, kept);
-      await suppressions.conceal(tx, tenant, addresses);
+      await suppressions.conceal(tx, tenant, await learnt.sameAs(tx, tenant, addresses));
+      await learnt.forget(tx, tenant, addresses);
       await this.store.remove(tx, contacts);
-      return erasures.begin(tx, tenant, addresses);
+      const formers = own.flatMap(({ address, written }) =>
+        written === null || formsOf(address).includes(written) ? [] : [written],
+      );
+      return erasures.begin(tx, tenant, [...addresses, ...formers]);
     });
-    return erasures.run(ids, options.manager && database.join(options.manager));
+    return erasures.run(ids, database.callersTransaction(options.manager));
   }
 
   /**
@@ -314,6 +320,6 @@ export class ContactsService {
   ): Promise<readonly string[]> {
     const addresses = addressKeysOf(person, 'person');
     const found = await this.store.find(sql, tenantOf(options), addresses);
-    return addresses.flatMap((address) => found.get(address) ?? []).slice(0, 1);
+    return addresses.flatMap((address) => found.get(address)?.contact ?? []).slice(0, 1);
   }
 }

@@ -16,6 +16,7 @@ import {
   tenantOf,
 } from './contact-input.js';
 import { type ContactStore, FIRST_ID } from './contact-store.js';
+import { contactOf } from './contact-tables.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Members read at most per allowed recipient, as groups may share members; more are refused. */
@@ -116,7 +117,7 @@ export class ContactGroups {
       removed += await tx.run(
         `DELETE FROM messaging_group_member
          WHERE contact IN (SELECT v_id FROM ${ids.sql}) AND group_id = ?`,
-        [...this.store.tables.bind(found.values()), id],
+        [...this.store.tables.bind([...found.values()].map(contactOf)), id],
       );
     });
     return removed;
@@ -234,7 +235,7 @@ export class ContactGroups {
     kinds: readonly AddressKind[],
   ): Promise<Map<string, string | null>> {
     const rows = await sql.all<MemberAddressRow>(
-      `SELECT m.contact, a.address, a.kind FROM (
+      `SELECT m.contact, coalesce(a.written, a.address) AS address, a.kind FROM (
          SELECT contact FROM messaging_group_member WHERE group_id = ? AND contact > ?
          ORDER BY contact LIMIT ?) AS m
        LEFT JOIN messaging_contact_address a ON a.contact = m.contact

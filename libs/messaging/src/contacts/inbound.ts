@@ -1,7 +1,13 @@
 import { Logger } from '@nestjs/common';
-import { addressKey, addressOf, readAddress } from '../message/address.js';
+import { type Address, addressKey, addressOf, readAddress } from '../message/address.js';
+import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
-import { INBOUND_RECEIVED, type InboundMessage, type InboundReceived } from '../message/events.js';
+import {
+  INBOUND_RECEIVED,
+  type InboundMessage,
+  type InboundPreference,
+  type InboundReceived,
+} from '../message/events.js';
 import { identifier, plausible, recipientNumber } from '../message/report-fields.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventPublisher, InboundListeners } from '../ports/listeners.js';
@@ -11,8 +17,7 @@ import { GroupCommit } from '../store/database/group-commit.js';
 import type { Sql, Transaction } from '../store/database/store-database.js';
 import { digestId } from '../store/rows/digest-id.js';
 import { consentWords } from './consent-words.js';
-import type { ConsentState } from './contact.js';
-import { EVERY, type Identity, tenantOf } from './contact-input.js';
+import { EVERY, type Identity, identityBy, tenantOf } from './contact-input.js';
 import type { ContactStore } from './contact-store.js';
 import { groupedBy } from './contact-tables.js';
 
@@ -32,14 +37,16 @@ interface Incoming {
   readonly identity: Identity;
   /** Epoch milliseconds, never in the future. */
   readonly at: number;
-  /** Consent that the text expresses. */
-  readonly consent: ConsentState | undefined;
+  /** `false`: a choice in the settings of the platform. */
+  readonly isMessage: boolean;
+  /** Consent that the text expresses, or that the platform reports. */
+  readonly consent: InboundPreference | undefined;
 }
 
 /**
  * Records inbound messages, many per commit and each once. One transaction makes the sender a
  * contact, opens its window, applies STOP and START and runs the listeners; events follow its
- * commit.
+ * commit. A choice in the settings of the platform changes the consent alone.
  */
 export class InboundRecorder {
   readonly #logger = new Logger('MessagingInbound');
@@ -137,7 +144,9 @@ export class InboundRecorder {
     const sender: unknown = Number.isSafeInteger(given.from) ? String(given.from) : given.from;
     const from = readAddress(sender, channel?.addressKinds);
     const bsuid = addressOf('platform', given.bsuid);
-    const addresses = [from, bsuid].flatMap((address) => (address ? [addressKey(address)] : []));
+    const name = from || bsuid || !takesNames(channel) ? null : identifier(sender);
+    const named = name === null ? undefined : addressOfName(given.channel, name);
+    const addresses = [from, bsuid, named].flatMap((one) => (one ? [addressKey(one)] : []));
     if (addresses.length === 0) return 'no address it was written from';
     if (!channel) return 'no channel of this app';
     const now = this.clock.now();
@@ -148,25 +157,30 @@ export class InboundRecorder {
     const message: InboundMessage = {
       messageId,
       channel: given.channel,
-      from: from?.value ?? null,
+      from: from?.value ?? name,
       bsuid: bsuid?.value ?? null,
       to,
       text,
       sentAt: given.sentAt instanceof Date ? plausible(given.sentAt, now) : null,
+      ...(given.opensWindow === false && { opensWindow: false }),
     };
-    const named = given.tenant ?? (await this.options.tenant(message));
-    if (named === undefined) return 'no tenant has the number they were written to';
-    const tenant = tenantOf({ tenant: named });
+    const tenantName = given.tenant ?? (await this.options.tenant(message));
+    if (tenantName === undefined) return 'no tenant has the number they were written to';
+    const tenant = tenantOf({ tenant: tenantName });
+    const said =
+      text === null || given.authentic === false
+        ? undefined
+        : await this.#consentOf(text, { ...message, tenant });
+    // Words to others than the app's number may opt out, to be sure, but not in.
+    const counts = said !== undefined && (said === 'opted_out' || given.opensWindow !== false);
     return {
       tenant,
       message,
       digest: digestId(transport, given.channel, messageId),
-      identity: { addresses: [...new Set(addresses)], name: undefined },
+      identity: identityBy(addresses),
       at: Math.min(message.sentAt?.getTime() ?? now, now),
-      consent:
-        text === null || given.authentic === false
-          ? undefined
-          : await this.#consentOf(text, { ...message, tenant }),
+      isMessage: given.preference === undefined,
+      consent: given.preference ?? (counts ? { category: EVERY, state: said } : undefined),
     };
   }
 
@@ -193,41 +207,47 @@ export class InboundRecorder {
 
   async #receive(tx: Sql, tenant: string, all: readonly Incoming[]): Promise<InboundReceived[]> {
     const identities = all.map(({ identity }) => identity);
-    const contacts = await this.store.resolve(tx, tenant, identities);
+    const contacts = await this.store.resolve(tx, tenant, identities, { rewrite: false });
     const contactAt = (n: number) => contacts[n] as string;
-    const times = all.map(({ message, at }, n) => {
-      return { contact: contactAt(n), sender: message.to, last_at: at };
-    });
+    const times = all.flatMap(({ message, at }, n) =>
+      message.opensWindow === false
+        ? []
+        : [{ contact: contactAt(n), sender: message.to, last_at: at }],
+    );
     await this.store.recordInbound(tx, times);
     if (this.options.keepText)
       await this.store.tables.insert(
         tx,
         'inbound_text',
-        all.map(({ message, identity, at }, n) => ({
-          contact: contactAt(n),
-          id: this.clock.id(),
-          tenant,
-          channel: message.channel,
-          sender: identity.addresses[0] as string,
-          recipient: message.to,
-          text: message.text,
-          received_at: at,
-        })),
+        all.flatMap(({ message, identity, at, isMessage }, n) =>
+          isMessage
+            ? [
+                {
+                  contact: contactAt(n),
+                  id: this.clock.id(),
+                  tenant,
+                  channel: message.channel,
+                  sender: message.from ?? (identity.written[0] as string),
+                  recipient: message.to,
+                  text: message.text,
+                  received_at: at,
+                },
+              ]
+            : [],
+        ),
       );
-    const said = all.map(({ message: { channel, text }, at, consent: state }, n) => {
+    const said = all.map(({ message: { channel, text }, at, isMessage, consent }, n) => {
       const evidence = (text ?? '').slice(0, MAX_EVIDENCE);
-      const scope = { contact: contactAt(n), channel, category: EVERY };
-      return state && { ...scope, state, at, source: 'keyword', evidence };
+      const source = isMessage ? 'keyword' : 'platform';
+      return consent && { ...consent, contact: contactAt(n), channel, at, source, evidence };
     });
     const given = said.filter((one) => one !== undefined);
     const changed = await this.store.consents.record(tx, given, this.clock.now());
-    return all.map(({ message, at }, n) => ({
-      ...message,
-      tenant,
-      contactId: contactAt(n),
-      sentAt: new Date(at),
-      consent: changed.find((one) => one === said[n])?.state ?? null,
-    }));
+    return all.flatMap(({ message, at, isMessage }, n) => {
+      if (!isMessage) return [];
+      const consent = changed.find((one) => one === said[n])?.state ?? null;
+      return [{ ...message, tenant, contactId: contactAt(n), sentAt: new Date(at), consent }];
+    });
   }
 
   /** Stores only digests of the message ids. @returns the new ones */
@@ -258,4 +278,14 @@ export class InboundRecorder {
       .finally(() => this.#afterwards.delete(done));
     this.#afterwards.add(done);
   }
+}
+
+/** Whether short codes and names may write on the channel: its addresses are phone numbers alone. */
+function takesNames(channel: ChannelDefinition | undefined): boolean {
+  return channel?.addressKinds.every((kind) => kind === 'phone') ?? false;
+}
+
+/** Address of a sender that is no number, which no platform's id equals. */
+function addressOfName(channel: string, name: string): Address | undefined {
+  return addressOf('platform', `${channel}:${encodeURIComponent(name)}`);
 }

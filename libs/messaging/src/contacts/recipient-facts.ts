@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Channel } from '../message/message.js';
+import { addressIdentity, formsOf } from '../message/phone-identity.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { RecipientFacts } from '../ports/messaging-policy.js';
 import { isDataError } from '../store/database/database-errors.js';
@@ -74,6 +75,7 @@ interface Asked {
   readonly question: number;
   /** Within its question. */
   readonly place: number;
+  /** Identity of its address key. */
   readonly recipient: string;
   readonly message: FactsMessage;
 }
@@ -102,8 +104,8 @@ export class RecipientFactsReader {
   readonly #digests: KeyedDigests;
   #emptyUntil = -Infinity;
   #filled = false;
-  /** Whether suppressions of erased people were seen: then digests of recipients are compared. */
-  #digested = false;
+  /** The tables that had rows: only then are digests and other numbers of recipients compared. */
+  readonly #seen = new Set<string | null>();
 
   constructor(
     @Inject(MessageStore) { database, digests }: MessageStore,
@@ -171,7 +173,7 @@ export class RecipientFactsReader {
           n: asked.length,
           question,
           place,
-          recipient: recipients[place] as string,
+          recipient: addressIdentity(recipients[place] as string),
           message: messages[place] as FactsMessage,
         });
     const facts = questions.map(() => new Map<number, FactsRow[]>());
@@ -198,7 +200,8 @@ export class RecipientFactsReader {
     const common = asked.every(
       ({ message }) => message === first || FIELDS.every((name) => message[name] === first[name]),
     );
-    const digested = this.#digested;
+    const digested = this.#seen.has(ERASED);
+    const learnt = this.#seen.has(LEARNT);
     const digests = digested ? this.#digestsOf(asked) : [];
     const source = dialect.rows(common ? RECIPIENT : RECIPIENT_OF_MESSAGE);
     const [tenant, channel, sender] = FIELDS.map((name) => (common ? '?' : `v_${name}`));
@@ -212,6 +215,12 @@ export class RecipientFactsReader {
           NULL AS category, NULL AS consent, NULL AS last_at
         FROM ${from(table, key, 's')}
         WHERE s.tenant = ${tenant} AND s.channel IN (${channel}, '*')`;
+    // Entries of other numbers that a platform gave for the recipient.
+    const suppressedAs = `SELECT ${common ? 'l.address' : 'v_n'}, s.category, NULL, NULL, NULL, NULL
+        FROM ${from(LEARNT, 'address', 'l')}
+        JOIN messaging_${LEARNT} o ON o.tenant = l.tenant AND o.person = l.person AND o.address <> l.address
+        JOIN messaging_suppression s ON s.tenant = o.tenant AND s.address = o.address
+        WHERE l.tenant = ${tenant} AND s.channel IN (${channel}, '*')`;
     const consent = `messaging_consent k ON k.contact = a.contact AND k.channel = ${channel}`;
     const values = source.bind(asked);
     const rows = await sql.all<FactsRow & { readonly place: string | number | null }>(
@@ -222,7 +231,8 @@ export class RecipientFactsReader {
         ${of === 'known' ? `LEFT JOIN ${consent}` : `${dialect.join} ${consent} AND k.state = 'opted_out'`}
         LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = ${sender}
         WHERE a.tenant = ${tenant}
-      UNION ALL ${digested ? suppressed('erased_suppression', 'digest') : ANY_DIGEST}`,
+      UNION ALL ${digested ? suppressed(ERASED, 'digest') : anyOf(ERASED)}
+      UNION ALL ${learnt ? suppressedAs : anyOf(LEARNT)}`,
       [
         ...values,
         ...shared.slice(0, 2),
@@ -230,11 +240,13 @@ export class RecipientFactsReader {
         ...shared.slice(1),
         ...shared.slice(0, 1),
         ...(digested ? [...source.bind(digests), ...shared.slice(0, 2)] : []),
+        ...(learnt ? [...values, ...shared.slice(0, 2)] : []),
       ],
     );
-    if (!digested && rows.some(({ place }) => place === null)) {
-      // Digests cost time, so that apps without any compute none. Now there is one, and it stays so.
-      this.#digested = true;
+    const marks = rows.filter(({ place }) => place === null);
+    if (marks.length > 0) {
+      // Digests and joins cost time, so that apps without any have none. Now there is one, and it stays so.
+      for (const { suppressed: table } of marks) this.#seen.add(table);
       return this.#rows(asked, of, sql);
     }
     if (rows.length === 0) return [];
@@ -245,13 +257,19 @@ export class RecipientFactsReader {
 
   #digestsOf(asked: readonly Asked[]): Asked[] {
     return asked.flatMap((one) =>
-      this.#digests
-        .ofAddress(one.message.tenant, one.recipient)
+      // Former versions kept the digest of a number as it was written.
+      formsOf(one.recipient)
+        .flatMap((form) => this.#digests.ofAddress(one.message.tenant, form))
         .map((recipient) => ({ ...one, recipient })),
     );
   }
 }
 
-/** A row without a place, which only says that suppressions of erased people exist. */
-const ANY_DIGEST = `SELECT NULL, NULL, NULL, NULL, NULL, NULL
-  FROM (SELECT 1 AS one) AS one WHERE EXISTS (SELECT 1 FROM messaging_erased_suppression)`;
+const ERASED = 'erased_suppression';
+const LEARNT = 'learnt_number';
+
+/** A row without a place, which only says that the table has rows. */
+function anyOf(table: typeof ERASED | typeof LEARNT): string {
+  return `SELECT NULL, '${table}', NULL, NULL, NULL, NULL
+    FROM (SELECT 1 AS one) AS one WHERE EXISTS (SELECT 1 FROM messaging_${table})`;
+}

@@ -2,6 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { driverOf } from '../store/open-store.js';
 import { columnsSql, entitiesOf } from '../store/schema/columns.js';
 import { createIfMissing } from '../store/schema/store.migration.js';
+import { NumberIdentities1790000001000 } from './identity.migration.js';
 
 const ADDRESS = { tenant: "key NOT NULL DEFAULT ''", address: 'address NOT NULL' } as const;
 
@@ -37,6 +38,8 @@ export const CONTACT_COLUMNS = {
     kind: 'short(16) NOT NULL',
     contact: 'uuid NOT NULL',
     given_at: 'big NOT NULL',
+    /** The address as it was written, where that is another form of it; `address` is its identity. */
+    written: 'address',
   },
   consent: CONSENT,
   consent_history: { id: 'uuid NOT NULL', ...CONSENT, recorded_at: 'big NOT NULL' },
@@ -48,9 +51,11 @@ export const CONTACT_COLUMNS = {
     created_at: 'big NOT NULL',
   },
   group_member: { group_id: 'short(64) NOT NULL', contact: 'uuid NOT NULL' },
-  suppression: { ...ADDRESS, ...SUPPRESSED },
+  suppression: { ...ADDRESS, ...SUPPRESSED, written: 'address' },
   /** Suppressions of erased people: a keyed digest instead of the address. */
   erased_suppression: { tenant: ADDRESS.tenant, digest: 'short(64) NOT NULL', ...SUPPRESSED },
+  /** A number of which a platform answered another one: numbers with one `person` are one person. */
+  learnt_number: { ...ADDRESS, person: 'address NOT NULL' },
   /** The text of an inbound message; goes with the content of messages, or with its contact. */
   inbound_text: {
     contact: 'uuid NOT NULL',
@@ -65,7 +70,9 @@ export const CONTACT_COLUMNS = {
   inbound_message: { id: 'uuid NOT NULL', token: 'uuid NOT NULL', received_at: 'big NOT NULL' },
 } as const;
 
-const PRIMARY_KEYS: Readonly<Record<keyof typeof CONTACT_COLUMNS, string>> = {
+type ContactTable = keyof typeof CONTACT_COLUMNS;
+
+const PRIMARY_KEYS: Readonly<Record<ContactTable, string>> = {
   contact: 'id',
   contact_address: 'tenant, address',
   consent: 'contact, channel, category',
@@ -75,6 +82,7 @@ const PRIMARY_KEYS: Readonly<Record<keyof typeof CONTACT_COLUMNS, string>> = {
   group_member: 'group_id, contact',
   suppression: 'tenant, address, channel, category',
   erased_suppression: 'tenant, digest, channel, category',
+  learnt_number: 'tenant, address',
   inbound_text: 'contact, id',
   inbound_message: 'id',
 };
@@ -89,30 +97,55 @@ const INDEXES = {
   inbound_text_list: 'inbound_text (tenant, id)',
 };
 
+/** The tables of the first migration. */
+const FIRST = (Object.keys(PRIMARY_KEYS) as ContactTable[]).filter(
+  (table) => table !== 'learnt_number',
+);
+
 class Contacts1790000000010 implements MigrationInterface {
   readonly name = 'Contacts1790000000010';
 
   async up(runner: QueryRunner): Promise<void> {
-    const driver = driverOf(runner.dataSource);
-    const { kind, types } = driver.dialect;
-    const options = await driver.tableOptions(runner);
-    for (const [table, key] of Object.entries(PRIMARY_KEYS)) {
-      const columns = columnsSql(CONTACT_COLUMNS[table as keyof typeof CONTACT_COLUMNS], types);
-      await runner.query(
-        `CREATE TABLE IF NOT EXISTS messaging_${table} (${columns.join(', ')}, PRIMARY KEY (${key}))${options}`,
-      );
-    }
-    const ifNew = kind === 'mysql' ? '' : 'IF NOT EXISTS ';
-    for (const [name, on] of Object.entries(INDEXES))
-      await createIfMissing(runner, `CREATE INDEX ${ifNew}messaging_${name} ON messaging_${on}`);
+    for (const table of FIRST) await createTable(runner, table);
+    for (const [name, on] of Object.entries(INDEXES)) await createIndex(runner, name, on);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of Object.keys(PRIMARY_KEYS))
-      await runner.query(`DROP TABLE IF EXISTS messaging_${table}`);
+    for (const table of FIRST) await runner.query(`DROP TABLE IF EXISTS messaging_${table}`);
   }
+}
+
+class LearntNumbers1790000001300 implements MigrationInterface {
+  readonly name = 'LearntNumbers1790000001300';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await createTable(runner, 'learnt_number');
+    await createIndex(runner, 'learnt_number_person', 'learnt_number (tenant, person)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE IF EXISTS messaging_learnt_number');
+  }
+}
+
+async function createTable(runner: QueryRunner, table: ContactTable): Promise<void> {
+  const driver = driverOf(runner.dataSource);
+  const columns = columnsSql(CONTACT_COLUMNS[table], driver.dialect.types);
+  const options = await driver.tableOptions(runner);
+  await runner.query(
+    `CREATE TABLE IF NOT EXISTS messaging_${table} (${columns.join(', ')}, PRIMARY KEY (${PRIMARY_KEYS[table]}))${options}`,
+  );
+}
+
+async function createIndex(runner: QueryRunner, name: string, on: string): Promise<void> {
+  const ifNew = driverOf(runner.dataSource).dialect.kind === 'mysql' ? '' : 'IF NOT EXISTS ';
+  await createIfMissing(runner, `CREATE INDEX ${ifNew}messaging_${name} ON messaging_${on}`);
 }
 
 export const CONTACT_ENTITIES = entitiesOf(CONTACT_COLUMNS, PRIMARY_KEYS);
 
-export const CONTACT_MIGRATIONS: (new () => MigrationInterface)[] = [Contacts1790000000010];
+export const CONTACT_MIGRATIONS: (new () => MigrationInterface)[] = [
+  Contacts1790000000010,
+  NumberIdentities1790000001000,
+  LearntNumbers1790000001300,
+];

@@ -1,4 +1,5 @@
 import { type AddressKind, addressOfKey } from '../message/address.js';
+import { addressIdentity, formsOf } from '../message/phone-identity.js';
 import type { Page } from '../message/views.js';
 import type { Sql } from '../store/database/store-database.js';
 import { pageOf } from '../store/reads/reads.js';
@@ -35,12 +36,26 @@ export class Suppressions {
     private readonly digests: KeyedDigests,
   ) {}
 
-  async add(tx: Sql, rows: readonly Row<'suppression'>[]): Promise<void> {
-    await this.tables.insert(tx, 'suppression', rows, this.#conflict('suppression', 'address'));
+  /** @param rows with address keys as they were written */
+  async add(tx: Sql, rows: readonly Omit<Row<'suppression'>, 'written'>[]): Promise<void> {
+    const byKey = new Map<string, Row<'suppression'>>();
+    for (const row of rows) {
+      const address = addressIdentity(row.address);
+      const written = address === row.address ? null : row.address;
+      const key = [row.tenant, address, row.channel, row.category].join(' ');
+      if (!byKey.has(key)) byKey.set(key, { ...row, address, written });
+    }
+    const conflict = this.#conflict('suppression', 'address');
+    await this.tables.insert(tx, 'suppression', [...byKey.values()], conflict);
   }
 
-  /** Replaces addresses by their digests. */
-  async conceal(tx: Sql, tenant: string, addresses: readonly string[]): Promise<void> {
+  /** Replaces addresses by their digests. @param people all addresses of the person, by each of them */
+  async conceal(
+    tx: Sql,
+    tenant: string,
+    people: ReadonlyMap<string, readonly string[]>,
+  ): Promise<void> {
+    const addresses = [...people.keys()];
     const keys = this.#keys(addresses);
     const rows = await tx.all<Record<string, unknown>>(
       `SELECT s.* FROM ${keys.sql} ${this.tables.dialect.join} messaging_suppression s
@@ -48,13 +63,66 @@ export class Suppressions {
       [...keys.params, tenant],
     );
     if (rows.length === 0) return;
-    const digested = decoded('suppression', rows).map(({ address, ...row }) => {
-      const [digest = ''] = this.digests.ofAddress(tenant, address);
-      return { ...row, digest };
-    });
+    await this.#addErased(
+      tx,
+      decoded('suppression', rows).map(({ address, ...row }) => {
+        return { ...row, addresses: people.get(address) ?? [address] };
+      }),
+    );
+    await this.#delete(tx, tenant, { address: addresses });
+  }
+
+  /** What was kept of an erased number counts for all numbers of its person. */
+  async shareErased(
+    tx: Sql,
+    tenant: string,
+    people: readonly (readonly string[])[],
+  ): Promise<void> {
+    if (!(await this.#hasErased(tx))) return;
+    const owners = new Map(
+      people.flatMap((addresses) =>
+        addresses
+          .flatMap((address) => this.#digestsOf(tenant, address))
+          .map((digest) => [digest, addresses] as const),
+      ),
+    );
+    const keys = this.#keys([...owners.keys()]);
+    const rows = await tx.all<Record<string, unknown>>(
+      `SELECT s.* FROM ${keys.sql} ${this.tables.dialect.join} messaging_erased_suppression s
+         ON s.digest = v_key AND s.tenant = ?`,
+      [...keys.params, tenant],
+    );
+    await this.#addErased(
+      tx,
+      decoded('erased_suppression', rows).map(({ digest, ...row }) => {
+        return { ...row, addresses: owners.get(digest) ?? [] };
+      }),
+    );
+  }
+
+  /** @param rows with the addresses whose digests get an entry */
+  async #addErased(
+    tx: Sql,
+    rows: readonly (Omit<Row<'erased_suppression'>, 'digest'> & {
+      readonly addresses: readonly string[];
+    })[],
+  ): Promise<void> {
+    const byKey = new Map<string, Row<'erased_suppression'>>();
+    for (const { addresses, ...row } of rows)
+      for (const address of addresses) {
+        const [digest = ''] = this.digests.ofAddress(row.tenant, address);
+        const key = [digest, row.channel, row.category].join(' ');
+        // Of several entries of one person the one that no opt-in ends is kept.
+        if (!byKey.has(key) || byKey.get(key)?.reason === REFUSED)
+          byKey.set(key, { ...row, digest });
+      }
     const conflict = this.#conflict('erased_suppression', 'digest');
-    await this.tables.insert(tx, 'erased_suppression', digested, conflict);
-    await this.#delete(tx, 'suppression', 'address', tenant, addresses);
+    await this.tables.insert(tx, 'erased_suppression', [...byKey.values()], conflict);
+  }
+
+  async #hasErased(sql: Pick<Sql, 'all'>): Promise<boolean> {
+    const rows = await sql.all(`SELECT 1 AS one FROM messaging_erased_suppression LIMIT 1`);
+    return rows.length > 0;
   }
 
   async remove(
@@ -63,9 +131,9 @@ export class Suppressions {
     addresses: readonly string[],
     scope: ConsentScope,
   ): Promise<void> {
-    const digests = addresses.flatMap((address) => this.digests.ofAddress(tenant, address));
-    await this.#delete(tx, 'suppression', 'address', tenant, addresses, scope);
-    await this.#delete(tx, 'erased_suppression', 'digest', tenant, digests, scope);
+    const digests = addresses.flatMap((address) => this.#digestsOf(tenant, address));
+    await this.#delete(tx, tenant, { address: addresses }, scope);
+    await this.#delete(tx, tenant, { digest: digests }, scope);
   }
 
   /**
@@ -86,8 +154,8 @@ export class Suppressions {
     const { after, limit } = pageRequest(options, 'suppression');
     const [key = '', channel = '', category = '', from = '0'] = after?.split(' ') ?? [];
     const tenant = tenantOf(options);
-    const page = (table: SuppressionTable, column: string, erased: number) =>
-      `SELECT ${erased} AS erased, ${column} AS address, channel, category, reason, at, message
+    const page = (table: SuppressionTable, column: string, erased: number, written = 'NULL') =>
+      `SELECT ${erased} AS erased, ${column} AS address, ${written} AS written, channel, category, reason, at, message
        FROM messaging_${table} WHERE tenant = ? AND (${erased} > ? OR (${erased} = ? AND (${column} > ?
          OR (${column} = ? AND (channel > ? OR (channel = ? AND category > ?))))))`;
     const place = [tenant, Number(from), Number(from), key, key, channel, channel, category];
@@ -99,7 +167,7 @@ export class Suppressions {
         : [`channel IN ('*', ?)`, `(${kinds.map((kind) => OF_KIND[kind]).join(' OR ')})`]),
     ];
     const limited = [only, options.channel].filter((value) => value !== undefined);
-    const own = [page('suppression', 'address', 0), ...limits].join(' AND ');
+    const own = [page('suppression', 'address', 0, 'written'), ...limits].join(' AND ');
     const erased = isLimited ? '' : `UNION ALL ${page('erased_suppression', 'digest', 1)}`;
     const params = [...place, ...limited, ...(isLimited ? [] : place)];
     const rows = await sql.all<Record<string, unknown> & { readonly erased: string | number }>(
@@ -114,8 +182,8 @@ export class Suppressions {
       [last.address, last.channel, last.category, last.erased].join(' '),
     );
     return {
-      data: data.map(({ erased, address, at, channel, category, reason, message }) => {
-        const shown = erased === 1 ? null : addressOfKey(address);
+      data: data.map(({ erased, address, written, at, channel, category, reason, message }) => {
+        const shown = erased === 1 ? null : addressOfKey(written ?? address);
         return { address: shown, channel, category, reason, at: new Date(at), messageId: message };
       }),
       nextCursor,
@@ -125,12 +193,11 @@ export class Suppressions {
   /** Refusals of erased people whose address a contact has again. */
   async outlived(tx: Sql, contacts: Iterable<string>): Promise<OutlivedRefusal[]> {
     const { dialect } = this.tables;
-    const [any] = await tx.all(`SELECT 1 AS one FROM messaging_erased_suppression LIMIT 1`);
-    if (!any) return [];
+    if (!(await this.#hasErased(tx))) return [];
     const addresses = await this.tables.of(tx, 'contact_address', contacts);
     const owners = new Map(
       addresses.flatMap(({ tenant, address, contact }) =>
-        this.digests.ofAddress(tenant, address).map((digest) => [digest, contact] as const),
+        this.#digestsOf(tenant, address).map((digest) => [digest, contact] as const),
       ),
     );
     const keys = this.#keys([...owners.keys()]);
@@ -200,18 +267,25 @@ export class Suppressions {
   /** @param scope `undefined`: of every scope */
   async #delete(
     tx: Sql,
-    table: SuppressionTable,
-    key: 'address' | 'digest',
     tenant: string,
-    values: readonly string[],
+    by: { readonly address: readonly string[] } | { readonly digest: readonly string[] },
     scope?: ConsentScope,
   ): Promise<void> {
+    const [table, key, values] =
+      'address' in by
+        ? (['suppression', 'address', by.address] as const)
+        : (['erased_suppression', 'digest', by.digest] as const);
     const { sql, params } = this.#keys(values);
     await tx.run(
       `DELETE FROM messaging_${table} WHERE ${key} IN (SELECT v_key FROM ${sql}) AND tenant = ?
        ${scope ? 'AND channel = ? AND category = ?' : ''}`,
       [...params, tenant, ...(scope ? [scope.channel, scope.category] : [])],
     );
+  }
+
+  /** Also of other forms of a number, of which former versions kept the digest. */
+  #digestsOf(tenant: string, address: string): string[] {
+    return formsOf(address).flatMap((form) => this.digests.ofAddress(tenant, form));
   }
 
   #keys(values: readonly string[]) {

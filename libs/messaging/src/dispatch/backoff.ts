@@ -9,12 +9,6 @@ const LONGEST_WAIT_OF_A_STOP = 200;
 /** Longest wait between two tries of a message, in milliseconds. */
 const CEILING = 600_000;
 
-/**
- * Longest wait of a failing lane, and of a paused provider, in milliseconds; a provider may ask for
- * a longer one.
- */
-export const LONGEST_REST = 30_000;
-
 /** Exponential backoff with jitter: 10 to 100 % of `base · 2^(tries-1)`, at most ten minutes. */
 export function backoff(base: number, tries: number, random: () => number = Math.random): number {
   return doubledWait(base, tries - 1, CEILING, [0.1, 1], random);

@@ -15,7 +15,7 @@ export interface LaneTask {
   nudge(): void;
   /**
    * Starts all due work. Resolves when nothing is due, the lease is lost or the process stops.
-   * @throws LaneLostError where another process holds the lane
+   * @throws LaneLostError where another process has the lane
    */
   pump(): Promise<void>;
   /** Starts no more work. Resolves once the outcomes of all started requests are recorded. */
@@ -23,7 +23,7 @@ export interface LaneTask {
   /** Aborts the requests in flight. A stopping process calls it after `shutdownTimeout`. */
   abort(): void;
   /** State to store with the lane when it is released; not called for a lost lane. */
-  leave(): Promise<{ readonly rateState: string | null; readonly open: boolean }>;
+  leave(): Promise<{ readonly rateState: string | null; readonly unanswered: boolean }>;
   /** Milliseconds until the lane has work again; `Infinity` where the time is not known. */
   nextDueIn(): Promise<number>;
 }
@@ -32,7 +32,7 @@ export interface LaneTask {
  * Prepares a lane; the result starts its task. `undefined`: the lane is held, or this process may not
  * send. Throws before the drain asks for the lease.
  */
-export type OpenLane = (lane: string) => ((leased: LeasedLane) => LaneTask) | undefined;
+export type PrepareLane = (lane: string) => ((leased: LeasedLane) => LaneTask) | undefined;
 
 interface RunningDrain {
   task?: LaneTask;
@@ -55,7 +55,7 @@ export class Dispatcher {
   constructor(
     private readonly engine: DispatchEngine,
     private readonly context: LeaseContext,
-    private readonly open: OpenLane,
+    private readonly prepare: PrepareLane,
   ) {}
 
   start(): Promise<void> {
@@ -99,7 +99,7 @@ export class Dispatcher {
   /** @returns due time of the next run in epoch milliseconds, where it is known */
   async drain(lane: string): Promise<number | undefined> {
     if (this.#running.has(lane)) return undefined;
-    const start = this.open(lane);
+    const start = this.prepare(lane);
     if (!start) return undefined;
     const running: RunningDrain = { planning: false };
     this.#running.set(lane, running);
@@ -123,8 +123,8 @@ export class Dispatcher {
     await task.settle();
     leased.stop();
     if (!leased.lost) {
-      const { rateState, open } = await task.leave();
-      await lanes.release(lane, fence, rateState, open);
+      const { rateState, unanswered } = await task.leave();
+      await lanes.release(lane, fence, rateState, unanswered);
     }
     running.planning = false;
     if (leased.failure) throw leased.failure;

@@ -44,7 +44,7 @@ export class InFlight<T> {
   begin(item: T, timeout = this.timeout): AbortSignal {
     const now = performance.now();
     let wave = this.latest.get(timeout);
-    if (!wave || now >= wave.closing) this.latest.set(timeout, (wave = this.#open(now, timeout)));
+    if (!wave || now >= wave.closing) this.latest.set(timeout, (wave = this.#begin(now, timeout)));
     this.#waves.set(item, wave);
     wave.items.set(item, this);
     wave.timer ??= setTimeout(() => this.#abort(wave), wave.deadline - now);
@@ -69,7 +69,7 @@ export class InFlight<T> {
     for (const wave of new Set(this.#waves.values())) this.#abort(wave);
   }
 
-  #open(now: number, timeout: number): Wave<T> {
+  #begin(now: number, timeout: number): Wave<T> {
     const controller = new AbortController();
     // Each request adds one listener, so the warning about a listener leak does not apply.
     setMaxListeners(0, controller.signal);

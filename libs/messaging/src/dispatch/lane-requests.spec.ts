@@ -110,14 +110,16 @@ it('no timer runs while no request is in flight', () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
+const SENT = { content: { kind: 'text', text: 'x' } } as const;
+
 class OwnFailure extends SubmitFailure {}
 
 it('only errors that prove a refusal set messages back to queued; every other error is uncertain', () => {
   const uncertain = [PausedUncertainFailure, UncertainFailure, OwnFailure];
   for (const Failure of [PermanentFailure, PausedFailure, RetryableFailure])
-    expect(failureOf(new Failure('x', 'x')).uncertain).toBe(false);
+    expect(failureOf(new Failure('x', 'x'), SENT).uncertain).toBe(false);
   for (const error of [...uncertain.map((Failure) => new Failure('x', 'x')), new Error('x'), 'x'])
-    expect(failureOf(error).uncertain).toBe(true);
+    expect(failureOf(error, SENT).uncertain).toBe(true);
 });
 
 const FAILURES = [PausedFailure, PausedUncertainFailure, RetryableFailure, UncertainFailure];
@@ -126,11 +128,15 @@ it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
   'a retryAfter of %s ms is ignored and the backoff decides the wait',
   (retryAfter) => {
     for (const Failure of FAILURES)
-      expect(failureOf(new Failure('throttled', 'x', retryAfter))).not.toHaveProperty('retryAfter');
+      expect(failureOf(new Failure('throttled', 'x', retryAfter), SENT)).not.toHaveProperty(
+        'retryAfter',
+      );
   },
 );
 
 it('a positive retryAfter is kept', () => {
   for (const Failure of FAILURES)
-    expect(failureOf(new Failure('throttled', 'x', 1_500))).toMatchObject({ retryAfter: 1_500 });
+    expect(failureOf(new Failure('throttled', 'x', 1_500), SENT)).toMatchObject({
+      retryAfter: 1_500,
+    });
 });

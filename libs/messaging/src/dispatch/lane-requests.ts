@@ -1,17 +1,16 @@
 import { SubmitFailure } from '../message/errors.js';
 import { checkedAnswer } from '../ports/submission-answer.js';
-import type { Failed } from './failure-policy.js';
-import type { HeldLane } from './held-lane.js';
+import type { Failed } from './failure-history.js';
+import type { LeasedWork } from './leased-work.js';
 import { InFlight } from './in-flight.js';
 import type { Prefetch } from './prefetch.js';
 import { storable } from './provider-breaker.js';
+import { CountedStart } from './rate-limiter.js';
 import { Refusals } from './refusals.js';
 import type { Resends } from './resends.js';
 import { ageOf, lateOutcomeOf, nextAttempt, type PreparedSubmission } from './submissions.js';
-import { acceptanceOf, factsOf, type Failure, failureOf } from './submit-answers.js';
-
-/** Time after which a probe without an answer no longer holds other requests back, in ms. */
-const PROBE_LASTS = 1_000;
+import { acceptanceOf, factsOf, type Failure, failureOf, THROTTLED } from './submit-answers.js';
+import { courseOf, LANE_PROBE_LASTS, type Situation, situationOf } from './waits.js';
 
 /** The requests of a lane: their start, and the effect of their answers on message, batch and lane. */
 export class LaneRequests {
@@ -20,14 +19,14 @@ export class LaneRequests {
   #startedAt = -Infinity;
 
   constructor(
-    private readonly held: HeldLane,
+    private readonly work: LeasedWork,
     private readonly prefetch: Prefetch,
     private readonly resends: Resends,
   ) {
     this.#inFlight = new InFlight(
-      held.context.timeout,
+      work.context.timeout,
       (item) => this.#failed(item, undefined),
-      held.context.waves,
+      work.context.waves,
     );
   }
 
@@ -36,57 +35,73 @@ export class LaneRequests {
   }
 
   get settled(): boolean {
-    return this.inFlight === 0 && this.held.recording === 0;
+    return this.inFlight === 0 && this.work.recording === 0;
   }
 
   start(item: PreparedSubmission): void {
-    const { held } = this;
-    const { context, memory, leased } = held;
-    const provider = held.provider(item.provider);
+    const { work } = this;
+    const { context, memory, leased } = work;
+    const provider = work.provider(item.provider);
     const skipped =
       item.skipOutcome ??
       lateOutcomeOf(item, context.clock, provider.capabilities.idempotencyWindow);
     if (skipped) {
       // No request was made.
-      void held.record(item, { ...skipped, attempts: item.submission.attempt - 1 });
+      void work.record(item, { ...skipped, attempts: item.submission.attempt - 1 });
       return;
     }
     provider.slots.take(leased.changed);
     provider.breaker.started(leased.lane);
+    const passed = memory.order.started(item);
+    if (passed) provider.passed(passed, item.positions.length);
     // Without idempotency keys, an outcome is recorded at once: a submission without an outcome
     // becomes `unknown` if the process dies.
     if (provider.honoursKeys) context.outcomes.expect(1);
     const signal = this.#inFlight.begin(item, provider.capabilities.timeout);
-    held.inFlight.set(item.provider, (held.inFlight.get(item.provider) ?? 0) + 1);
-    this.#startedAt = held.now;
+    work.inFlight.set(item.provider, (work.inFlight.get(item.provider) ?? 0) + 1);
+    this.#startedAt = work.now;
+    const isLimited = memory.limiter !== undefined || provider.rate !== undefined;
+    const started = isLimited ? new CountedStart(work.now) : undefined;
+    const written =
+      started &&
+      (() => {
+        provider.tellsWrites = true;
+        started.written(work.now);
+      });
     // A transport that throws synchronously or returns an invalid answer fails only this request.
     const answered = (async () => {
-      const answer = await provider.submit(item.submission, signal);
+      const answer = await provider.submit(item.submission, signal, written);
       const checked = checkedAnswer(provider.name, item.submission, answer);
-      const others = checked.unroutable?.size ? this.#othersAfter(item, true) : undefined;
+      const others = checked.unroutable?.size ? this.#others(item, true) : undefined;
       return acceptanceOf(item, checked, others?.next ? others.written : undefined);
     })();
     // Counted after the call, so that a pause between the two does not date the start too early.
-    memory.limiter?.start(item.positions.length, held.now);
-    provider.rate?.start(item.positions.length, held.now);
+    if (started) this.#count(started, item);
     answered.then(
       (outcome) => {
         if (this.#ended(item)) this.#passed(item);
         // An acceptance is recorded even where the request was given up.
-        void held.record(item, Object.assign(outcome, { intended: item }));
+        void work.record(item, outcome);
       },
       (error: unknown) => this.#failed(item, error),
     );
   }
 
+  #count(started: CountedStart, { positions, provider }: PreparedSubmission): void {
+    const { memory, now } = this.work;
+    const state = this.work.provider(provider);
+    if (memory.limiter) started.countIn(memory.limiter, positions.length, now, state.tellsWrites);
+    state.rate?.start(positions.length, now, started, state.tellsWrites);
+  }
+
   /**
-   * Milliseconds for which the requests in flight hold the others back while `provider` is probed;
+   * Milliseconds for which the others wait for the requests in flight while `provider` is probed;
    * `Infinity`: until an answer. Without keys each further request could become `unknown`, too.
    */
   probeLasts(provider: string): number {
     if (this.inFlight === 0) return 0;
-    if (!this.held.provider(provider).honoursKeys) return Infinity;
-    return Math.max(0, this.#startedAt + PROBE_LASTS - this.held.now);
+    if (!this.work.provider(provider).honoursKeys) return Infinity;
+    return Math.max(0, this.#startedAt + LANE_PROBE_LASTS - this.work.now);
   }
 
   abort(): void {
@@ -95,175 +110,202 @@ export class LaneRequests {
 
   /** @returns false where the request had already ended */
   #ended(item: PreparedSubmission): boolean {
-    const { context, leased } = this.held;
+    const { context, leased } = this.work;
     leased.changed.wake();
     if (!this.#inFlight.end(item)) return false;
-    this.held.inFlight.set(item.provider, (this.held.inFlight.get(item.provider) ?? 1) - 1);
-    const provider = this.held.provider(item.provider);
+    this.work.inFlight.set(item.provider, (this.work.inFlight.get(item.provider) ?? 1) - 1);
+    const provider = this.work.provider(item.provider);
     provider.slots.giveBack();
     if (provider.honoursKeys) context.outcomes.expect(-1);
     return true;
   }
 
   #passed(item: PreparedSubmission): void {
-    const { held } = this;
+    const { work } = this;
     const { batch, provider } = item;
-    held.memory.failuresOf(provider).passed(item);
-    const state = held.provider(provider);
-    state.servedAt = held.now;
+    work.memory.failuresOf(provider).passed(item);
+    const state = work.provider(provider);
+    state.servedAt = work.now;
     state.failures.passed(batch);
     state.breaker.passed();
-    held.pause.end(provider);
+    work.pause.end(provider);
   }
 
   #failed(item: PreparedSubmission, error: unknown): void {
     if (!this.#ended(item)) return;
-    const { held } = this;
-    const { maxAttempts } = held.context;
-    const failure = failureOf(error);
-    const { kind, uncertain } = failure;
-    const facts = factsOf(failure);
-    if (kind === 'permanent') {
-      this.#passed(item);
-      const others = failure.unroutable ? this.#othersAfter(item, true) : undefined;
-      if (others && !others.over) {
-        void held.record(item, { result: 'refused', ...facts, refusedBy: others.written });
-        return;
-      }
-      const { status, details } = failure;
-      void held.record(item, {
-        result: 'rejected',
-        ...facts,
-        ...(status !== undefined && { status }),
-        ...(details && { details }),
-      });
-      return;
-    }
-    if (kind === 'deferred') return this.#deferred(item, failure);
+    const failure = failureOf(error, item.submission);
+    const { kind } = failure;
+    const { provider, resendAt } = item;
+    const { context, pause } = this.work;
+    const state = this.work.provider(provider);
+    const isAnswer = kind === 'permanent' || kind === 'deferred';
+    const pausedFor = isAnswer ? 0 : pause.pausedFor(provider);
+    const situation = situationOf({
+      failure,
+      concurrency: context.concurrency,
+      honoursKeys: state.honoursKeys,
+      isResend: resendAt !== undefined,
+      pausedFor,
+    });
     // The lane's pause logs by itself.
-    if (kind !== 'paused')
-      held
-        .provider(item.provider)
-        .failures.failed(item, failure, error instanceof SubmitFailure ? undefined : error);
-    const { parkFor, counts } = this.#rest(item, failure);
-    const countedFailures = item.countedFailures + counts;
-    const others = uncertain ? undefined : this.#othersAfter(item, false);
-    if (others?.next) {
-      // At once, and without a wait: by the next provider of the route.
-      void held.record(item, {
-        result: 'refused',
-        ...facts,
-        countedFailures,
-        refusedBy: others.written,
-      });
-      return;
-    }
-    const exhausted = (counts > 0 || others !== undefined) && countedFailures >= maxAttempts;
-    // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
-    if (uncertain || item.resendAt !== undefined)
-      this.#doubted({ ...item, countedFailures }, failure, { parkFor, exhausted });
-    else {
-      void held.record(item, {
-        result: 'refused',
-        ...facts,
-        exhausted,
-        countedFailures,
-        ...(others && { refusedBy: others.written }),
-        ...(parkFor > 0 && { waitFor: parkFor }),
-      });
-      if (exhausted) held.memory.failuresOf(item.provider).forget(item);
-    }
+    if (!isAnswer && kind !== 'paused')
+      state.failures.failed(item, failure, error instanceof SubmitFailure ? undefined : error);
+    const failed = this.#apply(item, failure, situation, pausedFor);
+    this.#passable(item, failure, situation, failed.message);
+    const countedFailures = item.countedFailures + failed.counts;
+    this.#record({ ...item, countedFailures }, failure, situation, failed);
   }
 
   /**
-   * After a definite refusal of a submission, the providers of its route; `undefined`: it has one alone,
-   * or the provider may have it from an earlier request, and keeps it.
+   * Lets the provider pause and the lane back off, and withdraws prepared submissions, for new policy
+   * decisions. Returns the wait of the message.
    */
+  #apply(
+    item: PreparedSubmission,
+    failure: Failure,
+    situation: Situation,
+    pausedFor: number,
+  ): Failed {
+    const { provider } = item;
+    const { pause, memory } = this.work;
+    if (situation === 'rejected' || situation === 'deferred') this.#passed(item);
+    if (situation === 'throttled') {
+      this.#apply(item, failure, 'paused', pausedFor);
+      return this.#tracked(item, failure, situation, pause.pausedFor(provider));
+    }
+    const failed = this.#tracked(item, failure, situation, pausedFor);
+    const reason = `${failure.code}: ${failure.message}`;
+    if (situation === 'paused') {
+      pause.add(provider, failed.pause, reason);
+      this.work.provider(provider).breaker.open(failed.pause, failure.retryAfter, storable(reason));
+      this.prefetch.withdraw();
+    } else if (failed.counted !== 'never' || situation === 'paused in doubt') {
+      const isShown = situation === 'paused in doubt';
+      if (failed.backoff > 0 || isShown)
+        pause.add(provider, failed.backoff, isShown ? reason : null);
+      if (memory.failuresOf(provider).probing) this.prefetch.withdraw();
+    }
+    return failed;
+  }
+
+  #tracked(
+    item: PreparedSubmission,
+    failure: Failure,
+    situation: Situation,
+    pausedFor: number,
+  ): Failed {
+    const { provider, resendAt, dueSince } = item;
+    const { context, memory, now } = this.work;
+    return memory.failuresOf(provider).failed(item, now, situation, {
+      asked: failure.retryAfter,
+      pausedFor,
+      isResend: resendAt !== undefined,
+      canBeAsked: failure.uncertain && this.work.finds(item),
+      servedAt: this.work.provider(provider).servedAt,
+      overdue: now - dueSince > context.retryFor,
+    });
+  }
+
+  /** Why later messages may pass this one until its next start. */
+  #passable(
+    item: PreparedSubmission,
+    { code, uncertain }: Failure,
+    situation: Situation,
+    wait: number,
+  ): void {
+    const { order } = this.work.memory;
+    if (situation === 'rejected') return;
+    if (situation === 'deferred') order.waits(item, 'deferred');
+    else if (wait > 0) order.waits(item, 'parked');
+    else if (uncertain && code !== THROTTLED) order.waits(item, 'uncertain');
+    else order.refused(item);
+  }
+
+  /** Records what becomes of the messages. */
+  #record(
+    item: PreparedSubmission,
+    failure: Failure,
+    situation: Situation,
+    { message: wait, counts }: Failed,
+  ): void {
+    const { work } = this;
+    const { context, now } = work;
+    const { kind, uncertain, code, status, details, giveUpAfter = Infinity } = failure;
+    const { countedFailures } = item;
+    const others = this.#othersAfter(item, failure);
+    const course = courseOf({
+      situation,
+      others,
+      // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
+      mayHaveIt: uncertain || item.resendAt !== undefined,
+      isRepeatable: kind !== 'lost' && !work.asks(item) && this.#honoursKeyOf(item),
+      canBeAsked: work.finds(item),
+      isExpired: now - item.dueSince >= giveUpAfter,
+      counts,
+      countedFailures,
+      maxAttempts: context.maxAttempts,
+    });
+    const doubt = factsOf(failure);
+    const facts = { ...doubt, ...(details && { details }) };
+    const refusedBy = others && { refusedBy: others.written };
+    switch (course) {
+      case 'rejected':
+        return void work.record(item, {
+          result: 'rejected',
+          ...facts,
+          ...(status !== undefined && { status }),
+        });
+      case 'expired':
+        return void work.record(item, { result: 'expired', ...facts });
+      case 'to the next provider':
+      case 'queued':
+      case 'failed': {
+        if (course === 'failed') work.memory.failuresOf(item.provider).forget(item);
+        const goesOn = course === 'to the next provider';
+        return void work.record(item, {
+          result: 'refused',
+          ...facts,
+          countedFailures,
+          exhausted: course === 'failed',
+          deferFor: goesOn ? 0 : wait,
+          deferred: situation === 'deferred' && !goesOn,
+          ...refusedBy,
+        });
+      }
+      case 'sent again':
+        if (situation === 'deferred') return this.resends.add(again(item), now + wait);
+        work.doubt(item, doubt);
+        // A provider that is only busy is not asked: the resend keeps its place.
+        return this.resends.add({ ...again(item), doubt }, now + wait, code === THROTTLED);
+      case 'unknown':
+        work.memory.failuresOf(item.provider).forget(item);
+        return work.recordUnknown(item, doubt);
+    }
+  }
+
+  #honoursKeyOf(item: PreparedSubmission): boolean {
+    const { capabilities } = this.work.provider(item.provider);
+    return ageOf(item, this.work.context.clock) < capabilities.idempotencyWindow;
+  }
+
+  /** The providers of the route after a definite refusal; `undefined`: the message keeps its own. */
   #othersAfter(
-    { provider, resendAt, refusedBy, submission }: PreparedSubmission,
-    isFinal: boolean,
-  ) {
+    item: PreparedSubmission,
+    { kind, uncertain, unroutable = false }: Failure,
+  ): ReturnType<Refusals['with']> | undefined {
+    const isFinal = kind === 'permanent';
+    if (uncertain || kind === 'deferred' || (isFinal && !unroutable)) return undefined;
+    return this.#others(item, isFinal);
+  }
+
+  /** `undefined`: the route has one alone, or the provider may have the submission, and keeps it. */
+  #others({ provider, resendAt, refusedBy, submission }: PreparedSubmission, isFinal: boolean) {
     if (resendAt !== undefined) return undefined;
-    const { router } = this.held.context;
+    const { router } = this.work.context;
     const [recipient = ''] = submission.recipients;
     const route = router.routesOf(submission)(recipient);
     const names = route ? router.candidates(route, submission.id) : [];
     return names.length > 1 ? new Refusals(refusedBy).with(provider, isFinal, names) : undefined;
-  }
-
-  /** The provider may have the submission: it is asked, where it can be, and gets it again. */
-  #doubted(
-    item: PreparedSubmission,
-    failure: Failure,
-    { parkFor, exhausted }: { readonly parkFor: number; readonly exhausted: boolean },
-  ): void {
-    const { held } = this;
-    const facts = factsOf(failure);
-    const { idempotencyWindow } = held.provider(item.provider).capabilities;
-    const failures = held.memory.failuresOf(item.provider);
-    const isOver =
-      failure.kind === 'lost' ||
-      held.asks(item) ||
-      ageOf(item, held.context.clock) >= idempotencyWindow;
-    if (isOver || (exhausted && !held.finds(item))) {
-      failures.forget(item);
-      return held.recordUnknown(item, facts);
-    }
-    held.doubt(item, facts);
-    this.resends.add({ ...again(item), doubt: facts }, held.now + parkFor);
-  }
-
-  /** The provider answers, so that the lane goes on; only this submission waits. */
-  #deferred(item: PreparedSubmission, failure: Failure): void {
-    const { held } = this;
-    const { details, retryAfter = 0, giveUpAfter = Infinity } = failure;
-    this.#passed(item);
-    const facts = { ...factsOf(failure), ...(details && { details }) };
-    if (held.now - item.dueSince >= giveUpAfter)
-      void held.record(item, { result: 'expired', ...facts });
-    // An earlier try without an answer may have been accepted: it is repeated unchanged.
-    else if (item.resendAt !== undefined) this.resends.add(again(item), held.now + retryAfter);
-    else
-      void held.record(item, { result: 'refused', ...facts, waitFor: retryAfter, deferred: true });
-  }
-
-  /** Also withdraws prepared submissions, for new policy decisions. */
-  #rest(item: PreparedSubmission, failure: Failure): Pick<Failed, 'parkFor' | 'counts'> {
-    const { provider, resendAt, dueSince } = item;
-    const { context, memory, pause, now } = this.held;
-    const state = this.held.provider(provider);
-    const failures = memory.failuresOf(provider);
-    const restFor = pause.restFor(provider);
-    const { kind, uncertain, code, message, retryAfter } = failure;
-    const reason = kind === 'paused' ? `${code}: ${message}` : null;
-    // The submission is resent by itself, so that others need not wait for it, unless all have to.
-    const apart =
-      uncertain && retryAfter === undefined && context.concurrency > 1 && state.honoursKeys;
-    // Requests in flight together fail together, so they count as one failure.
-    if (kind === 'paused' && !apart) {
-      const wait = restFor > 0 ? restFor : failures.refused();
-      pause.rest(provider, retryAfter ?? wait, reason);
-      state.breaker.open(wait, retryAfter, storable(`${code}: ${message}`));
-      this.prefetch.withdraw();
-      // With a concurrency of 1 a lane keeps its order.
-      const mayStep = code === 'throttled' && context.concurrency > 1;
-      const parkFor = mayStep ? failures.throttled(item, now, pause.restFor(provider)) : 0;
-      return { parkFor, counts: 0 };
-    }
-    if (restFor > 0 && !(apart && resendAt !== undefined))
-      return { parkFor: failures.parkedFor(item, now), counts: 0 };
-    const failed = failures.failed(item, now, {
-      retryAfter,
-      apart,
-      again: resendAt !== undefined,
-      asked: uncertain && this.held.finds(item),
-      paused: kind === 'paused',
-      servedAt: state.servedAt,
-      overdue: now - dueSince > context.retryFor,
-    });
-    if (failed.rest > 0 || reason !== null) pause.rest(provider, failed.rest, reason);
-    if (failures.probing) this.prefetch.withdraw();
-    return failed;
   }
 }
 

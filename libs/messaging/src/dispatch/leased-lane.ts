@@ -30,7 +30,7 @@ export class LeasedLane {
   readonly lane: string;
   /** Wakes the task's pump: a stop fires it, and the task when its state changes. */
   readonly changed = new WakeSignal();
-  /** True once another process holds the lane. */
+  /** True once another process has the lane. */
   lost = false;
   /** Error that ended the run early. The drain releases the lane, then throws it. */
   failure: Error | undefined;
@@ -50,7 +50,7 @@ export class LeasedLane {
     this.#timer.unref();
   }
 
-  /** @returns `undefined` while another process holds the lane */
+  /** @returns `undefined` while another process has the lane */
   static async take(
     lane: string,
     context: LeasedLane['context'],

@@ -1,13 +1,13 @@
 import { Logger } from '@nestjs/common';
-import type { LaneTask, OpenLane } from './dispatcher.js';
-import { type DispatchContext, HeldLane, LaneMemory } from './held-lane.js';
+import type { LaneTask, PrepareLane } from './dispatcher.js';
+import { type DispatchContext, LeasedWork, LaneMemory } from './leased-work.js';
 import { LaneRequests } from './lane-requests.js';
 import { Prefetch } from './prefetch.js';
 import type { RequestSlots } from './provider-state.js';
 import { Resends } from './resends.js';
 import { missingAttachments, type PreparedSubmission } from './submissions.js';
 
-/** Longest rest during which the lane keeps its lease, in milliseconds. */
+/** Longest pause or backoff during which the lane keeps its lease, in milliseconds. */
 const LONGEST_SLEEP = 1_000;
 
 /** Longest wait for the rate during which the lane keeps its turn for a connection, in ms. */
@@ -16,17 +16,17 @@ const MAX_WAIT_WITH_TURN = 5;
 const MAX_MEMORIES = 10_000;
 
 /** Opens the lanes, and remembers the limiter and the failures of each between its runs. */
-export function messageLanes(context: DispatchContext): OpenLane {
+export function messageLanes(context: DispatchContext): PrepareLane {
   const memories = new Map<string, LaneMemory>();
   return (lane) => {
-    if (!context.places.isHeld || context.holds.of(lane)) return undefined;
+    if (!context.places.isLeased || context.holds.of(lane)) return undefined;
     const memory = memories.get(lane) ?? new LaneMemory(lane, context);
     memories.delete(lane);
     memories.set(lane, memory);
     const [oldest] = memories.keys();
     // An evicted lane only waits longer once, because its rate state is also in the store.
     if (memories.size > MAX_MEMORIES) memories.delete(oldest as string);
-    return (leased) => new MessageLane(new HeldLane(leased, context, memory));
+    return (leased) => new MessageLane(new LeasedWork(leased, context, memory));
   };
 }
 
@@ -34,13 +34,13 @@ export function messageLanes(context: DispatchContext): OpenLane {
  * The messages of one lane, under one lease:
  *
  * ```
- * recover open submissions of former holders
+ * recover unanswered submissions of former holders
  *    ▼
  * ┌ refill: plan ─▶ intent (committed) ─▶ prepared ◀── resends, when due
- * │                                          │ waits for: its provider's rest, an answer, the lease, the rates,
+ * │                                          │ waits for: its provider's pause, an answer, the lease, the rates,
  * │                                          ▼            a policy decision, a connection
  * └◀── outcomes, many to a commit ◀─────── start in order
- *    ▼ nothing due, or a rest of more than a second, or a hold, or a stop
+ *    ▼ nothing due, or a pause of more than a second, or a hold, or a stop
  * withdraw what did not start ─▶ settle ─▶ release
  * ```
  */
@@ -51,28 +51,28 @@ class MessageLane implements LaneTask {
   /** Connections at which the lane has or awaits its turn, with the step that last needed it. */
   readonly #turns = new Map<RequestSlots, number>();
   #steps = 0;
-  /** Whether the open submissions of former holders are queued as resends. */
+  /** Whether the unanswered submissions of former holders are queued as resends. */
   #recovered: boolean;
 
-  constructor(private readonly held: HeldLane) {
-    this.#recovered = held.leased.lease.clean;
-    this.#resends = new Resends(held);
-    this.#prefetch = new Prefetch(held, this.#resends);
-    this.#requests = new LaneRequests(held, this.#prefetch, this.#resends);
+  constructor(private readonly work: LeasedWork) {
+    this.#recovered = work.leased.lease.clean;
+    this.#resends = new Resends(work);
+    this.#prefetch = new Prefetch(work, this.#resends);
+    this.#requests = new LaneRequests(work, this.#prefetch, this.#resends);
   }
 
   nudge(): void {
-    this.held.nudge();
+    this.work.nudge();
   }
 
   get underWay(): string {
-    return `${this.#requests.inFlight} requests without an answer, ${this.held.recording} outcomes not recorded`;
+    return `${this.#requests.inFlight} requests without an answer, ${this.work.recording} outcomes not recorded`;
   }
 
   async pump(): Promise<void> {
-    const { memory, pause, leased } = this.held;
+    const { memory, pause, leased } = this.work;
     memory.takeOver(leased.lease);
-    if (pause.restFor() > 0 || this.held.onHold) return;
+    if (pause.pausedFor() > 0 || this.work.onHold) return;
     if (!this.#recovered) await this.#resends.recover();
     this.#recovered = true;
     try {
@@ -87,15 +87,15 @@ class MessageLane implements LaneTask {
   }
 
   async settle(): Promise<void> {
-    const { held } = this;
-    const { changed, lane } = held.leased;
+    const { work } = this;
+    const { changed, lane } = work.leased;
     this.#resends.stop();
     while (this.#prefetch.filling) await changed.sleep();
     this.#prefetch.withdraw();
     while (!this.#requests.settled) await changed.sleep();
-    if (held.unrecorded > 0)
+    if (work.unrecorded > 0)
       new Logger('Lane').error(
-        `${lane}: stopped with ${held.unrecorded} outcomes not recorded; the lane's next holder resends these submissions under their keys, or records them as unknown`,
+        `${lane}: stopped with ${work.unrecorded} outcomes not recorded; the lane's next holder resends these submissions under their keys, or records them as unknown`,
       );
   }
 
@@ -104,26 +104,27 @@ class MessageLane implements LaneTask {
   }
 
   async leave() {
-    const { leased, memory, pause } = this.held;
+    const { leased, memory, pause } = this.work;
     await pause.leave(this.#prefetch.nextProvider);
     return {
-      rateState: memory.limiter?.save(this.held.now) ?? null,
-      open: !this.#recovered || this.#resends.dueIn < Infinity || leased.failure !== undefined,
+      rateState: memory.limiter?.save(this.work.now) ?? null,
+      unanswered:
+        !this.#recovered || this.#resends.dueIn < Infinity || leased.failure !== undefined,
     };
   }
 
   async nextDueIn(): Promise<number> {
-    const { context, leased, pause } = this.held;
+    const { context, leased, pause } = this.work;
     // The wake job finds the lane after its release.
-    if (this.held.onHold) return Infinity;
+    if (this.work.onHold) return Infinity;
     const dueIn = (await context.work.nextDue(leased.lane)) ?? Infinity;
-    const restFor = pause.restFor(this.#prefetch.nextProvider);
-    return Math.max(restFor, Math.min(this.#resends.dueIn, dueIn));
+    const pausedFor = pause.pausedFor(this.#prefetch.nextProvider);
+    return Math.max(pausedFor, Math.min(this.#resends.dueIn, dueIn));
   }
 
   get #mayGoOn(): boolean {
-    const { stopping, lost, failure } = this.held.leased;
-    return !stopping.aborted && !lost && failure === undefined && !this.held.onHold;
+    const { stopping, lost, failure } = this.work.leased;
+    return !stopping.aborted && !lost && failure === undefined && !this.work.onHold;
   }
 
   #step(): Promise<unknown> | 'done' | undefined {
@@ -132,15 +133,15 @@ class MessageLane implements LaneTask {
     const next = this.#prefetch.next(this.#waitOf);
     if (this.#prefetch.isShared) this.#leaveTurns(this.#steps);
     const { dueIn } = this.#resends;
-    const restFor = this.held.pause.restFor(next?.provider ?? this.#prefetch.nextProvider);
-    if (restFor > 0 && next && this.#prefetch.isShared) {
-      // The next plan gives the messages to others, or lets them wait.
+    const pausedFor = this.work.pause.pausedFor(next?.provider ?? this.#prefetch.nextProvider);
+    if (pausedFor > 0 && next && this.#prefetch.isShared) {
+      // The next plan gives the messages to others, or defers them.
       this.#prefetch.withdraw();
       return undefined;
     }
-    if (restFor > 0 && (next || dueIn > 0)) {
+    if (pausedFor > 0 && (next || dueIn > 0)) {
       // A due resend to another provider does not wait for this provider.
-      const wait = next ? restFor : Math.min(restFor, dueIn);
+      const wait = next ? pausedFor : Math.min(pausedFor, dueIn);
       return wait > LONGEST_SLEEP ? 'done' : this.#sleep(wait);
     }
     this.#prefetch.refill(this.#requests.inFlight);
@@ -159,16 +160,16 @@ class MessageLane implements LaneTask {
   }
 
   #advance(next: PreparedSubmission): Promise<unknown> | undefined {
-    const { context, leased, memory } = this.held;
-    const { slots } = this.held.provider(next.provider);
+    const { context, leased, memory } = this.work;
+    const { slots } = this.work.provider(next.provider);
     const prefetch = this.#prefetch;
     if (next.resendAt === undefined && prefetch.resendsFirst) return this.#sleep(LONGEST_SLEEP);
     const { probing } = memory.failuresOf(next.provider);
     // Every request has a time limit, so the end of one wakes the lane.
     if (this.#requests.inFlight >= context.concurrency) return this.#sleep();
     const probeLasts = probing ? this.#requests.probeLasts(next.provider) : 0;
-    const isProbed = this.held.provider(next.provider).breaker.isProbedBy(leased.lane);
-    if (isProbed && (this.held.inFlight.get(next.provider) ?? 0) > 0)
+    const isProbed = this.work.provider(next.provider).breaker.isProbedBy(leased.lane);
+    if (isProbed && (this.work.inFlight.get(next.provider) ?? 0) > 0)
       return this.#sleep(LONGEST_SLEEP);
     if (probeLasts > 0) return this.#sleep(Number.isFinite(probeLasts) ? probeLasts : undefined);
     if (!leased.valid) return this.#sleep(Math.min(50, context.leaseTime / 10));
@@ -190,14 +191,14 @@ class MessageLane implements LaneTask {
 
   #sleep(ms?: number): Promise<boolean> {
     this.#leaveTurns();
-    return this.held.leased.changed.sleep(ms);
+    return this.work.leased.changed.sleep(ms);
   }
 
   /** @param but step whose turns the lane keeps */
   #leaveTurns(but?: number): void {
     for (const [slots, step] of this.#turns) {
       if (step === but) continue;
-      slots.leave(this.held.leased.changed);
+      slots.leave(this.work.leased.changed);
       this.#turns.delete(slots);
     }
   }
@@ -205,19 +206,19 @@ class MessageLane implements LaneTask {
   /** Milliseconds until the provider takes the submission; `Infinity`: the lane is woken on its turn. */
   readonly #waitOf = ({ skipOutcome, positions, provider }: PreparedSubmission): number => {
     if (skipOutcome) return 0;
-    const { slots, rate } = this.held.provider(provider);
-    const wait = rate?.delay(positions.length, this.held.now) ?? 0;
+    const { slots, rate } = this.work.provider(provider);
+    const wait = rate?.delay(positions.length, this.work.now) ?? 0;
     return wait > 0 || this.#hasTurn(slots) ? wait : Infinity;
   };
 
   #hasTurn(slots: RequestSlots): boolean {
     this.#turns.set(slots, this.#steps);
-    return slots.free(this.held.leased.changed);
+    return slots.free(this.work.leased.changed);
   }
 
-  /** Just before the start, so that prefetched submissions hold no attachments in memory. */
+  /** Just before the start, so that prefetched submissions keep no attachments in memory. */
   async #attach(item: PreparedSubmission): Promise<void> {
-    const { context, leased } = this.held;
+    const { context, leased } = this.work;
     const infos = missingAttachments(item);
     try {
       const attachments = await context.data.attachments(item.batch, infos);
@@ -237,12 +238,12 @@ class MessageLane implements LaneTask {
 
   /** Milliseconds until the rates of the lane and of the provider let `next` start. */
   #rateDelay({ positions, provider }: PreparedSubmission): number {
-    const { memory, now } = this.held;
+    const { memory, now } = this.work;
     memory.refresh();
     const own = memory.limiter?.delay(positions.length, now) ?? 0;
     // The cap lets a raised limit take effect soon.
     if (own > 0) return Math.min(LONGEST_SLEEP, own);
-    return this.held.provider(provider).rate?.delay(positions.length, now) ?? 0;
+    return this.work.provider(provider).rate?.delay(positions.length, now) ?? 0;
   }
 }
 

@@ -51,8 +51,8 @@ export class PlaceKeeper {
     return this.#limited.length > 0;
   }
 
-  /** Whether this process may send: it holds the places that it needs. */
-  get isHeld(): boolean {
+  /** Whether this process may send: it has the places that it needs. */
+  get isLeased(): boolean {
     if (!this.isNeeded) return true;
     return !this.#closing && this.#leases.length > 0 && this.#leases.every(({ valid }) => valid);
   }
@@ -61,11 +61,11 @@ export class PlaceKeeper {
     return lane.startsWith(PREFIX);
   }
 
-  /** The places that all processes hold, by provider. */
+  /** The places that all processes have, by provider. */
   async taken(): Promise<ReadonlyMap<string, { readonly taken: number; readonly most: number }>> {
     const { lanes } = this.context;
     const counts = this.#limited.map(async ({ name, places: { most } }) => {
-      const { size } = await lanes.held(lanesOf(name, most));
+      const { size } = await lanes.leased(lanesOf(name, most));
       return [name, { taken: size, most }] as const;
     });
     return new Map(await Promise.all(counts));
@@ -98,10 +98,10 @@ export class PlaceKeeper {
     const wanted: string[] = [];
     for (const { name, places } of this.#limited) {
       const all = lanesOf(name, places.most);
-      const held = await this.context.lanes.held(all);
-      const free = all.filter((lane) => !held.has(lane)).slice(0, places.needed);
+      const leased = await this.context.lanes.leased(all);
+      const free = all.filter((lane) => !leased.has(lane)).slice(0, places.needed);
       if (free.length < places.needed) {
-        const left = places.most - held.size;
+        const left = places.most - leased.size;
         this.#say(
           'log',
           `${name}: waits for ${places.needed} connections; ${left} of ${places.most} are free`,
@@ -129,10 +129,10 @@ export class PlaceKeeper {
   #connect(): void {
     for (const { name, places } of this.#limited) {
       this.#say('log', `${name}: took ${places.needed} of ${places.most} connections`);
-      places.connect(() => this.isHeld);
+      places.connect(() => this.isLeased);
     }
     const every = Math.min(LONGEST_CHECK, this.context.leaseTime / 12);
-    this.#watch = setInterval(() => this.isHeld || void this.giveUp(), every);
+    this.#watch = setInterval(() => this.isLeased || void this.giveUp(), every);
     this.#watch.unref();
   }
 

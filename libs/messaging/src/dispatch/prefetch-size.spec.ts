@@ -8,7 +8,7 @@ function fill(budget: PrefetchBudget, lanes: number, wanted: number): number[] {
     took = false;
     for (let lane = 0; lane < lanes; lane++) {
       const size = budget.share(wanted, ready[lane] as number);
-      budget.hold(size);
+      budget.reserve(size);
       ready[lane] = (ready[lane] as number) + size;
       took ||= size > 0;
     }
@@ -30,23 +30,23 @@ describe('PrefetchBudget', () => {
         const budget = new PrefetchBudget(1_000, 16);
         const ready = fill(budget, lanes, wanted);
         expect(Math.min(...ready)).toBeGreaterThan(0);
-        expect(budget.held).toBeLessThanOrEqual(1_000 + 16 * lanes);
+        expect(budget.reserved).toBeLessThanOrEqual(1_000 + 16 * lanes);
       }
   });
 
   it('a lane cannot take the whole budget', () => {
     const budget = new PrefetchBudget(1_000, 16);
-    budget.hold(budget.share(4_000, 0));
+    budget.reserve(budget.share(4_000, 0));
     expect(budget.share(4_000, 0)).toBeGreaterThan(16);
   });
 
-  it('the budget gives a lane the least share where other lanes hold the whole budget', () => {
+  it('the budget gives a lane the least share where other lanes have reserved the whole budget', () => {
     const budget = new PrefetchBudget(1_000, 16);
-    budget.hold(5_000);
+    budget.reserve(5_000);
     expect(budget.share(64, 0)).toBe(16);
     expect(budget.share(64, 1)).toBe(0);
     expect(budget.share(3, 0)).toBe(3);
-    budget.hold(-5_000);
+    budget.reserve(-5_000);
     expect(budget.share(64, 1)).toBe(64);
   });
 });

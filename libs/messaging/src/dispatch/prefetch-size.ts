@@ -16,7 +16,7 @@ const LONGEST = 500;
  * rest, so that the next lane finds some, and at least `least`, so that no lane waits for another.
  */
 export class PrefetchBudget {
-  held = 0;
+  reserved = 0;
 
   constructor(
     private readonly most = MAX_PREPARED,
@@ -25,7 +25,7 @@ export class PrefetchBudget {
 
   /** Number of `wanted` messages that may be planned beside `prepared` ones; 0: enough. */
   share(wanted: number, prepared: number): number {
-    const part = Math.floor((this.most - this.held) / 4);
+    const part = Math.floor((this.most - this.reserved) / 4);
     const size = Math.min(wanted, Math.max(this.least, part));
     // A whole slice ahead: planning one takes much of the time in which another is sent.
     const ahead = part >= wanted ? size : Math.max(0, size - this.least);
@@ -33,8 +33,8 @@ export class PrefetchBudget {
   }
 
   /** @param messages negative: releases them */
-  hold(messages: number): void {
-    this.held += messages;
+  reserve(messages: number): void {
+    this.reserved += messages;
   }
 }
 

@@ -3,13 +3,14 @@ import { isShared } from '../message/email-content.js';
 import type { AppliedDecision } from '../policy/policy-pipeline.js';
 import type { PlannedBatch } from '../store/rows/planned-batch.js';
 import { LaneLostError } from '../store/verbs/intents.js';
-import type { HeldLane } from './held-lane.js';
+import type { LeasedWork } from './leased-work.js';
 import { LARGEST_SLICE, SliceSize } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
-import { NO_ROUTE_REST, PlanRoutes } from './plan-routes.js';
+import { PlanRoutes } from './plan-routes.js';
 import type { Resends } from './resends.js';
 import { slice, type Slice } from './slice.js';
 import { decidePlanned, decidePrepared, type PreparedSubmission } from './submissions.js';
+import { NO_ROUTE_DEFERRAL } from './waits.js';
 
 /** Age in milliseconds up to which a policy decision holds for a request that starts. */
 const DECISION_LASTS = 1_000;
@@ -17,7 +18,7 @@ const DECISION_LASTS = 1_000;
 /** Share of the `concurrency` that is free before more is prepared, without idempotency keys. */
 const LEAST_FREE = 0.25;
 
-/** Fewest messages of a plan for several providers: some of them may wait. */
+/** Fewest messages of a plan for several providers: some of them may be deferred. */
 const LEAST_PLAN = 16;
 
 /** A plan of at most this many submissions may be the lane's last one. */
@@ -28,8 +29,8 @@ const NO_PROVIDER = '-';
 
 /**
  * The lane's prepared work, in order: submissions whose intent is committed, and resends. Where all
- * messages of the lane have one provider, the lane rests with it; where they have several, each plan
- * gives every message to a provider that does not rest, and lets the others wait.
+ * messages of the lane have one provider, the lane pauses with it; where they have several, each plan
+ * gives every message to a provider that does not pause, and defers the others.
  */
 export class Prefetch {
   filling = false;
@@ -46,10 +47,10 @@ export class Prefetch {
   #dryAt = -1;
 
   constructor(
-    private readonly held: HeldLane,
+    private readonly work: LeasedWork,
     private readonly resends: Resends,
   ) {
-    const { context, memory } = held;
+    const { context, memory } = work;
     this.#size = new SliceSize(() => memory.limiter, context.concurrency);
     this.#only = context.router.only;
   }
@@ -70,7 +71,7 @@ export class Prefetch {
       if (wait <= 0) return item;
       seen.add(item.provider);
       if (wait < shortest) [next, shortest] = [item, wait];
-      if (seen.size === this.held.context.providers.size) break;
+      if (seen.size === this.work.context.providers.size) break;
     }
     return next;
   }
@@ -80,40 +81,40 @@ export class Prefetch {
     return this.#queue[0]?.provider ?? this.#only;
   }
 
-  /** While the provider of the next submission rests, messages of other providers go on. */
+  /** While the provider of the next submission pauses, messages of other providers go on. */
   get isShared(): boolean {
     return this.#only === undefined;
   }
 
   /** Whether the last plan found that nothing more is due, and no new work was announced since. */
   get dry(): boolean {
-    return this.#dryAt === this.held.nudges;
+    return this.#dryAt === this.work.nudges;
   }
 
-  /** A resend of a parked batch starts after new messages while its provider is probed. */
+  /** A resend that steps aside starts after new messages while its provider is probed. */
   get resendsFirst(): boolean {
     if (this.resends.dueIn > 0) return false;
-    return !this.resends.allParked || (this.dry && this.#queue.length === 0);
+    return !this.resends.allStepAside || (this.dry && this.#queue.length === 0);
   }
 
   /** Whether the policy decision on the submission is too old to start it. */
   isStale({ skipOutcome, decidedAt }: PreparedSubmission): boolean {
-    if (skipOutcome || this.held.context.policy.policies.length === 0) return false;
-    return this.held.now - decidedAt > DECISION_LASTS;
+    if (skipOutcome || this.work.context.policy.policies.length === 0) return false;
+    return this.work.now - decidedAt > DECISION_LASTS;
   }
 
   /** Whether a higher limit than the present cut the submission. A resend never changes. */
   isOversized({ resendAt, submission, positions: { length } }: PreparedSubmission): boolean {
-    const most = this.held.memory.limiter?.share(length) ?? length;
+    const most = this.work.memory.limiter?.share(length) ?? length;
     return resendAt === undefined && most < length && !isShared(submission.content);
   }
 
   /** Asks policy about the whole queue again; withdrawn messages get their decision in a new plan. */
   async decideAgain(): Promise<void> {
-    const { held } = this;
-    const { now } = held;
+    const { work } = this;
+    const { now } = work;
     const items = this.#queue.filter(({ skipOutcome }) => !skipOutcome);
-    const decisions = await decidePrepared(held.context.policy, items);
+    const decisions = await decidePrepared(work.context.policy, items);
     for (const item of items) item.decidedAt = now;
     this.#setApart((item) => {
       const decision = decisions.get(item);
@@ -137,7 +138,7 @@ export class Prefetch {
   refill(inFlight: number): void {
     if (this.filling) return;
     if (this.resendsFirst) return void this.#fill(() => this.#fillResends());
-    const { recording, returning, context, pause } = this.held;
+    const { recording, returning, context, pause } = this.work;
     if (this.dry || returning > 0 || recording >= LARGEST_SLICE) return;
     const { budget, providers, concurrency } = context;
     const unsettled = inFlight + recording;
@@ -145,13 +146,13 @@ export class Prefetch {
     // Each refill is a plan and a commit, so that it waits for several free places.
     const least = this.#queue.length > 0 ? concurrency * LEAST_FREE : 1;
     const only = this.#only === undefined ? undefined : providers.get(this.#only);
-    if (only && pause.restFor(only.name) > 0) return;
+    if (only && pause.pausedFor(only.name) > 0) return;
     if (capacity < least && (this.#isFull || !this.#honoursKeys)) return;
     const size = budget.share(this.#sizeFor(capacity), this.#messages);
     if (size === 0) return;
-    budget.hold(size);
+    budget.reserve(size);
     const isIdle = unsettled === 0 && this.#queue.length === 0;
-    const work = () => this.#fillNew(size, capacity, isIdle).finally(() => budget.hold(-size));
+    const work = () => this.#fillNew(size, capacity, isIdle).finally(() => budget.reserve(-size));
     void this.#fill(work);
   }
 
@@ -171,13 +172,13 @@ export class Prefetch {
 
   /** Those that the lane's messages may have. */
   get #providers(): readonly ProviderState[] {
-    const { providers } = this.held.context;
+    const { providers } = this.work.context;
     const only = this.#only === undefined ? undefined : providers.get(this.#only);
     return only ? [only] : [...providers.values()];
   }
 
   async #fill(work: () => Promise<void>): Promise<void> {
-    const { leased } = this.held;
+    const { leased } = this.work;
     this.filling = true;
     await work().catch((error: unknown) => leased.fail(error));
     this.filling = false;
@@ -196,7 +197,7 @@ export class Prefetch {
    * @param isIdle whether no submission is prepared, in flight or unrecorded
    */
   async #fillNew(size: number, capacity: number, isIdle: boolean): Promise<void> {
-    const { nudges, now } = this.held;
+    const { nudges, now } = this.work;
     const withdrawals = this.#withdrawals;
     this.#size.adapt(now);
     const batches = await this.#plan(size);
@@ -208,8 +209,9 @@ export class Prefetch {
     }
     const cut = await (this.#only === undefined
       ? this.#sliceByRoutes(batches, capacity)
-      : this.#sliceFor(this.held.provider(this.#only), batches, capacity));
+      : this.#sliceFor(this.work.provider(this.#only), batches, capacity));
     if (!cut || cut.batches.length === 0) return;
+    this.work.memory.order.planned(cut);
     const live = await this.#intend(cut, withdrawals);
     // All that was due waits by now.
     const isOver = cut.submissions.length === 0 && !this.#isFull && !batches.at(-1)?.followed;
@@ -223,9 +225,9 @@ export class Prefetch {
     batches: readonly PlannedBatch[],
     capacity: number,
   ): Promise<Slice | undefined> {
-    const { context, pause, now } = this.held;
+    const { context, pause, now } = this.work;
     const most = provider.honoursKeys ? Infinity : capacity;
-    if (most <= 0 || pause.restFor(provider.name) > 0) return undefined;
+    if (most <= 0 || pause.pausedFor(provider.name) > 0) return undefined;
     const way = { provider: provider.name };
     return slice(batches, await decidePlanned(context.policy, batches), {
       routeOf: () => undefined,
@@ -238,22 +240,22 @@ export class Prefetch {
     });
   }
 
-  /** Messages whose providers all rest wait; while a provider is probed, it gets one message. */
+  /** Messages whose providers all pause are deferred; while a provider is probed, it gets one message. */
   async #sliceByRoutes(batches: readonly PlannedBatch[], capacity: number): Promise<Slice> {
-    const { held } = this;
-    const { context, pause, now } = held;
+    const { work } = this;
+    const { context, pause, now } = work;
     const [anyProvider = NO_PROVIDER] = context.providers.keys();
-    const isOpen = (provider: string) =>
-      (held.inFlight.get(provider) ?? 0) > 0 ||
+    const isBusy = (provider: string) =>
+      (work.inFlight.get(provider) ?? 0) > 0 ||
       this.#queue.some((item) => item.provider === provider);
     const decisionOf = await decidePlanned(context.policy, batches);
-    const routes = new PlanRoutes(held, capacity, isOpen);
+    const routes = new PlanRoutes(work, capacity, isBusy);
     const cut = slice(batches, decisionOf, {
       routeOf: routes.routeOf,
       placementOf: routes.placementOf,
       share: (name, wanted, { content }) => {
-        const provider = held.provider(name);
-        const probing = held.memory.failuresOf(name).probing || provider.breaker.isOpen;
+        const provider = work.provider(name);
+        const probing = work.memory.failuresOf(name).probing || provider.breaker.isOpen;
         return this.#share(provider, probing ? 1 : wanted, content);
       },
       anyProvider,
@@ -264,28 +266,28 @@ export class Prefetch {
     this.#isFull = routes.isFull;
     if (routes.withoutRoute !== undefined) {
       const { code, message } = new NoRouteError(routes.withoutRoute);
-      pause.rest(NO_PROVIDER, NO_ROUTE_REST, `${code}: ${message}`);
+      pause.add(NO_PROVIDER, NO_ROUTE_DEFERRAL, `${code}: ${message}`);
     }
     return cut;
   }
 
   /** Tells the failure policy that only failing batches are due. */
   #foundAlone(): void {
-    if (this.resends.batches <= 1) this.held.memory.alone();
+    if (this.resends.batches <= 1) this.work.memory.alone();
   }
 
   /** While the only provider of the lane is probed, plans one message. */
   async #plan(size: number): Promise<readonly PlannedBatch[]> {
-    const { context, leased, memory, pause } = this.held;
-    const { work, router } = context;
-    const batches = await work.plan(leased.lane, size);
+    const { context, leased, memory, pause } = this.work;
+    const { router } = context;
+    const batches = await context.work.plan(leased.lane, size);
     const [first] = batches;
     if (!first) return batches;
     // With the option `lane`, a lane may have several tenants and channels.
     this.#only = router.only ?? (context.lane ? undefined : router.onlyOf(first));
-    pause.isPart = this.#only === undefined;
+    pause.planned(this.#only === undefined);
     const probing = this.#only !== undefined && memory.failuresOf(this.#only).probing;
-    return probing ? work.probe(leased.lane) : batches;
+    return probing ? context.work.probe(leased.lane) : batches;
   }
 
   /**
@@ -293,8 +295,8 @@ export class Prefetch {
    * @returns ids of the batches that may start
    */
   async #intend(intent: Slice, withdrawals: number): Promise<ReadonlySet<string>> {
-    const { held } = this;
-    const { leased, context } = held;
+    const { work } = this;
+    const { leased, context } = work;
     const { lane, fence } = leased.lease;
     const live = await leased
       .renewing(() => context.intents.record({ lane, fence, ...intent }))
@@ -305,8 +307,9 @@ export class Prefetch {
       });
     const started = intent.submissions.filter(({ batch }) => live.has(batch));
     const [first] = started;
-    const parkFor = first && !first.skipOutcome && !this.isShared ? this.#parkedFor(first) : 0;
-    if (withdrawals !== this.#withdrawals || parkFor > 0) this.#withdraw(started, parkFor);
+    const backsOffFor =
+      first && !first.skipOutcome && !this.isShared ? this.#backsOffFor(first) : 0;
+    if (withdrawals !== this.#withdrawals || backsOffFor > 0) this.#withdraw(started, backsOffFor);
     else {
       this.#queue.push(...started);
       this.#count(started);
@@ -315,9 +318,8 @@ export class Prefetch {
   }
 
   /** Milliseconds for which another batch is the probe. */
-  #parkedFor({ provider, batch }: PreparedSubmission): number {
-    const failures = this.held.memory.failuresOf(provider);
-    return failures.probing ? failures.batchParkedFor(batch, this.held.now) : 0;
+  #backsOffFor({ provider, batch }: PreparedSubmission): number {
+    return this.work.memory.failuresOf(provider).batchBacksOffFor(batch, this.work.now);
   }
 
   /** Recipients who see each other are one request, which waits until the rate has room for it. */
@@ -328,7 +330,7 @@ export class Prefetch {
   ): number {
     const most = Math.min(capabilities.maxRecipients, wanted);
     if (isShared(content)) return most;
-    const own = this.held.memory.limiter?.share(most) ?? most;
+    const own = this.work.memory.limiter?.share(most) ?? most;
     return rate?.share(own) ?? own;
   }
 
@@ -337,10 +339,10 @@ export class Prefetch {
    * @returns whether policy defers it, and the provider honours its key until then
    */
   #defer(item: PreparedSubmission, decision: AppliedDecision): boolean {
-    const { context, now } = this.held;
+    const { context, now } = this.work;
     if (decision.decision === 'defer') {
       const resendAt = now + Math.max(1, decision.until.getTime() - context.clock.now());
-      const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
+      const { idempotencyWindow } = this.work.provider(item.provider).capabilities;
       if (resendAt - item.intendedAt < idempotencyWindow) {
         item.resendAt = resendAt;
         return true;
@@ -360,14 +362,17 @@ export class Prefetch {
     this.#withdraw(items);
   }
 
-  #withdraw(items: readonly PreparedSubmission[], parkFor = 0): void {
+  /** @param backsOffFor milliseconds for which their batch backs off */
+  #withdraw(items: readonly PreparedSubmission[], backsOffFor = 0): void {
+    const { order } = this.work.memory;
     for (const item of items)
       if (item.resendAt === undefined) {
+        order.withdrawn(item, backsOffFor > 0);
         const attempts = item.submission.attempt - 1;
-        void this.held.record(item, {
+        void this.work.record(item, {
           result: 'withdrawn',
           attempts,
-          ...(parkFor > 0 && { parkFor }),
+          deferBatchFor: backsOffFor,
         });
       } else this.resends.add(item, item.resendAt, item.asked);
   }
@@ -376,7 +381,7 @@ export class Prefetch {
     let messages = 0;
     for (const { positions } of items) messages += sign * positions.length;
     this.#messages += messages;
-    this.held.context.budget.hold(messages);
+    this.work.context.budget.reserve(messages);
   }
 }
 
@@ -390,6 +395,6 @@ function isLast(
     intent.submissions.length <= SMALL_PLAN &&
     live.size === batches.length &&
     !batches.at(-1)?.followed &&
-    intent.batches.every(({ pending, parkUntil }) => !pending || parkUntil !== null)
+    intent.batches.every(({ pending, deferUntil }) => !pending || deferUntil !== null)
   );
 }

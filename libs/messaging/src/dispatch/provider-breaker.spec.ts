@@ -19,22 +19,22 @@ describe('ProviderBreaker', () => {
   it('a breaker lets every lane start while the provider accepts', () => {
     const { breaker: one } = breaker();
     one.started('x');
-    expect([one.restFor('x'), one.restFor('y'), one.isOpen]).toEqual([0, 0, false]);
+    expect([one.pausedFor('x'), one.pausedFor('y'), one.isOpen]).toEqual([0, 0, false]);
   });
 
   it('a breaker pauses all lanes, lets one lane probe, and resumes all lanes once the probe is accepted', () => {
     const { breaker: one, clock, paused } = breaker();
     one.open(50, undefined, 'throttled: slower');
-    expect([one.restFor('x'), one.restFor('y')]).toEqual([50, 50]);
+    expect([one.pausedFor('x'), one.pausedFor('y')]).toEqual([50, 50]);
     clock.at = 50;
-    expect([one.restFor('x'), one.restFor('y')]).toEqual([0, 0]);
+    expect([one.pausedFor('x'), one.pausedFor('y')]).toEqual([0, 0]);
     one.started('x');
     expect(one.isProbedBy('x')).toBe(true);
-    expect(one.restFor('x')).toBe(0);
-    expect(one.restFor('y')).toBeGreaterThan(0);
+    expect(one.pausedFor('x')).toBe(0);
+    expect(one.pausedFor('y')).toBeGreaterThan(0);
     one.passed();
-    expect([one.restFor('y'), one.isOpen]).toEqual([0, false]);
-    // So short a rest is none of other processes' business.
+    expect([one.pausedFor('y'), one.isOpen]).toEqual([0, false]);
+    // Other processes are not told of so short a pause.
     expect(paused).toEqual([]);
   });
 
@@ -43,18 +43,18 @@ describe('ProviderBreaker', () => {
     one.open(50, undefined, 'throttled: slower');
     clock.at = 50;
     one.started('x');
-    clock.at += one.restFor('y');
-    expect(one.restFor('y')).toBe(0);
+    clock.at += one.pausedFor('y');
+    expect(one.pausedFor('y')).toBe(0);
   });
 
   it('a breaker counts requests that fail together once, and pauses longer after each failed probe', () => {
     const { breaker: one, clock, paused } = breaker();
     for (let n = 0; n < 10; n++) one.open(800, undefined, 'unreachable: refused');
-    expect(one.restFor('x')).toBe(800);
+    expect(one.pausedFor('x')).toBe(800);
     for (let trip = 2; trip < 12; trip++) {
-      clock.at += one.restFor('x') + 1;
+      clock.at += one.pausedFor('x') + 1;
       one.open(800, undefined, 'unreachable: refused');
-      expect(one.restFor('x')).toBeLessThan(30_001);
+      expect(one.pausedFor('x')).toBeLessThan(30_001);
     }
     expect(paused.at(-1)?.trips).toBe(11);
     expect(paused.at(-1)?.pausedFor).toBeGreaterThan(3_000);
@@ -67,9 +67,9 @@ describe('ProviderBreaker', () => {
       { provider: 'a', pausedFor: 60_000, reason: 'unauthorized: check the token', trips: 1 },
     ]);
     clock.at = 60_000;
-    expect(one.restFor('x')).toBeGreaterThan(0);
+    expect(one.pausedFor('x')).toBeGreaterThan(0);
     await new Promise(setImmediate);
-    expect(one.restFor('x')).toBe(0);
+    expect(one.pausedFor('x')).toBe(0);
     one.started('x');
     one.passed();
     expect([ended, one.isOpen]).toEqual([['a'], false]);
@@ -78,14 +78,14 @@ describe('ProviderBreaker', () => {
   it('a breaker starts no request while another process probes', async () => {
     const { breaker: one, clock } = breaker(false);
     one.read({ provider: 'a', pausedFor: 5_000, reason: 'unauthorized: x', trips: 3 });
-    expect(one.restFor('x')).toBe(5_000);
+    expect(one.pausedFor('x')).toBe(5_000);
     clock.at = 5_000;
     for (let n = 0; n < 3; n++) {
-      expect(one.restFor('x')).toBeGreaterThan(0);
+      expect(one.pausedFor('x')).toBeGreaterThan(0);
       await new Promise(setImmediate);
     }
     one.read(undefined);
-    expect([one.restFor('x'), one.isOpen]).toEqual([0, false]);
+    expect([one.pausedFor('x'), one.isOpen]).toEqual([0, false]);
   });
 
   it('a breaker keeps the result of its probe where a read is older', () => {

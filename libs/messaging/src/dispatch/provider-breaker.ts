@@ -1,13 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { Clock } from '../ports/clock.js';
 import type { ProviderPause, ProviderPauses } from '../store/verbs/provider-pauses.js';
-import { backoff, LONGEST_REST } from './backoff.js';
+import { PROVIDER_PROBE_LASTS, providerPause } from './waits.js';
 
-/** Shortest rest that other processes are told of, in milliseconds. */
+/** Shortest pause that other processes are told of, in milliseconds. */
 const SHARED_FROM = 100;
-
-/** Time in which a probe without an answer lets no other one start, in milliseconds. */
-const PROBE_LASTS = 2_000;
 
 /** Wait for the answer to a claim, in milliseconds. */
 const CLAIM_WAIT = 50;
@@ -22,11 +19,11 @@ type Pauses = Pick<ProviderPauses, 'pause' | 'claim' | 'end'>;
 
 /**
  * The pause of a provider over all lanes. A failure that says that the provider accepts nothing opens
- * it; rests of a tenth of a second or more are shared with other processes by a row:
+ * it; pauses of a tenth of a second or more are shared with other processes by a row:
  *
  * ```
  * closed ──accepts nothing──▶ open: no lane starts a request
- *    ▲                          │ the rest is over
+ *    ▲                          │ the pause is over
  *    │                          ▼
  *    └──it answers────────── half-open: one request at a time, of one lane of one process
  *                               └─ accepts nothing ─▶ open, for longer
@@ -50,7 +47,7 @@ export class ProviderBreaker {
   constructor(
     private readonly provider: string,
     private readonly clock: Pick<Clock, 'monotonic'>,
-    /** First rest, in milliseconds. */
+    /** First backoff, in milliseconds. */
     private readonly base: number,
     private readonly pauses: Pauses | undefined,
   ) {}
@@ -60,7 +57,7 @@ export class ProviderBreaker {
   }
 
   /** Milliseconds until the lane may start a request. */
-  restFor(lane: string): number {
+  pausedFor(lane: string): number {
     if (this.#until === undefined) return 0;
     const now = this.clock.monotonic();
     if (now < this.#until) return this.#until - now;
@@ -84,21 +81,21 @@ export class ProviderBreaker {
   started(lane: string): void {
     if (this.#until === undefined) return;
     this.#prober = lane;
-    this.#probesUntil = this.clock.monotonic() + PROBE_LASTS;
+    this.#probesUntil = this.clock.monotonic() + PROVIDER_PROBE_LASTS;
   }
 
   /**
    * The provider accepts nothing.
-   * @param rest milliseconds, as the lane has reckoned
-   * @param asked the rest that the provider asked for
+   * @param ofLane milliseconds, as the lane has reckoned
+   * @param asked the pause that the provider asked for
    */
-  open(rest: number, asked: number | undefined, reason: string): void {
+  open(ofLane: number, asked: number | undefined, reason: string): void {
     const now = this.clock.monotonic();
     const isOpen = this.#until !== undefined && now < this.#until;
     // Requests in flight together fail together, so they count as one.
     if (!isOpen) this.#trips++;
-    const own = this.#trips > 1 ? Math.min(LONGEST_REST, backoff(this.base, this.#trips)) : 0;
-    const wait = asked ?? (isOpen ? rest : Math.max(rest, own));
+    const { base } = this;
+    const wait = providerPause({ base, asked, ofLane, isPaused: isOpen, trips: this.#trips });
     const until = now + wait;
     if (isOpen && until <= (this.#until as number)) return;
     this.#set(until, reason);
@@ -160,8 +157,8 @@ export class ProviderBreaker {
   #claim(): void {
     if (this.#claiming) return;
     this.#claiming = true;
-    const until = this.clock.monotonic() + PROBE_LASTS;
-    void (this.pauses?.claim(this.provider, PROBE_LASTS) ?? Promise.resolve(true))
+    const until = this.clock.monotonic() + PROVIDER_PROBE_LASTS;
+    void (this.pauses?.claim(this.provider, PROVIDER_PROBE_LASTS) ?? Promise.resolve(true))
       .then((isOurs) => {
         if (isOurs) this.#claimedUntil = until;
       })
@@ -169,7 +166,7 @@ export class ProviderBreaker {
       .finally(() => (this.#claiming = false));
   }
 
-  /** The rest applies in this process; the next pause or read makes up for it. */
+  /** The pause applies in this process; the next pause or read makes up for it. */
   readonly #missed = (error: unknown): void =>
     this.#logger.warn(
       `${this.provider}: pause (${this.#reason.split(':')[0]}) not shared: ${(error as Error).name}`,

@@ -139,6 +139,36 @@ it('no window has more starts than the rate where the database takes long for a 
   );
 });
 
+it.each([20, 40, 60, 80])(
+  'no window has more starts than the rate where the first call of a process takes %i ms',
+  async (slow) => {
+    const time = new VirtualTime();
+    let calls = 0;
+    const slowFirst: VirtualTime['reserve'] = (...asked) => {
+      // The statement waits for its connection before the database reads its clock.
+      if (calls++ === 0) time.at += slow;
+      return time.reserve(...asked);
+    };
+    const rates = [time.reserve, slowFirst].map(
+      (reserve) => new ProviderRate({ reserve }, time, 'provider x', 20, PER),
+    );
+    const starts: number[] = [];
+    for (const end = time.at + 10_000; time.at < end; time.at++) {
+      await Promise.resolve();
+      for (const [index, rate] of rates.entries()) {
+        // The second process has work when the first one has sent for a while.
+        if (index === 1 && starts.length < 30) continue;
+        if (rate.delay(1, time.at) > 0) continue;
+        rate.start(1, time.at);
+        starts.push(time.at);
+      }
+    }
+    expect(starts.length).toBeGreaterThan(100);
+    const over = starts.filter((start, n) => (starts[n + 20] ?? Infinity) - start < PER);
+    expect(over).toEqual([]);
+  },
+);
+
 it('starts go on at once after the clock of the database was set forward', async () => {
   const time = new VirtualTime();
   const rate = new ProviderRate({ reserve: time.reserve }, time, 'provider x', 40, PER);

@@ -7,19 +7,22 @@ import type {
   SubmissionAccepted,
   TransportCapabilities,
 } from '../ports/message-transport.js';
-import type { MessagingMetrics } from '../ports/metrics.js';
+import type { MessagingMetrics, PassReason } from '../ports/metrics.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import type { Lanes } from '../store/verbs/lanes.js';
 import type { ProviderBreaker } from './provider-breaker.js';
 import { FailureLog } from './failure-log.js';
+import { CountedStart, RateLimiter } from './rate-limiter.js';
 import type { WakeSignal } from './leased-lane.js';
 
-/** Ratio of the slot distance to that of the limit; covers late starts, and jitter on the way. */
-const MARGIN = 1.015;
-/** The same where starts are grouped, too. */
-const GROUPED_MARGIN = 1.02;
-/** Share of `per` by which a start may be late, and share of `max` that may start together. */
-const SLACK = 0.01;
+/** Ratio of the slot distance to that of the limit; covers late starts, groups, and jitter on the way. */
+const MARGIN = 1.018;
+/** Share of `per` by which a start may be late. */
+const LATE = 0.01;
+/** Share of `max` that may start together. */
+const TOGETHER = 0.004;
+/** Calls after which slots are used although the time of the database is known less exactly. */
+const MOST_CALLS = 5;
 /** Span of the slots that one query reserves, in milliseconds. */
 const RESERVED_SPAN = 100;
 /** Wait before the next check while a reservation is under way, in milliseconds. */
@@ -31,6 +34,9 @@ export class ProviderState {
   readonly failures: FailureLog;
   /** Time when the provider last served a request of any lane, on the monotonic clock. */
   servedAt = -Infinity;
+  /** Whether the transport has told of a write. */
+  tellsWrites = false;
+  readonly passes = new Map<PassReason, number>();
 
   constructor(
     readonly name: string,
@@ -42,6 +48,11 @@ export class ProviderState {
   ) {
     this.failures = new FailureLog(name);
     this.slots = new RequestSlots(transport.capabilities.connections);
+  }
+
+  /** Later messages of their lane have passed so many. */
+  passed(reason: PassReason, messages: number): void {
+    this.passes.set(reason, (this.passes.get(reason) ?? 0) + messages);
   }
 
   get capabilities(): TransportCapabilities {
@@ -69,16 +80,21 @@ export class ProviderState {
     return (await this.transport.fetchReports?.(submissions, signal)) ?? [];
   }
 
-  submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+  submit(
+    submission: Submission,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<SubmissionAccepted> {
     return this.metrics
-      ? this.#measured(this.metrics, submission, signal)
-      : this.#traced(submission, signal);
+      ? this.#measured(this.metrics, submission, signal, written)
+      : this.#traced(submission, signal, written);
   }
 
   async #measured(
     metrics: MessagingMetrics,
     submission: Submission,
     signal: AbortSignal,
+    written: (() => void) | undefined,
   ): Promise<SubmissionAccepted> {
     const { channel, recipients } = submission;
     const begun = performance.now();
@@ -91,7 +107,7 @@ export class ProviderState {
         ...(error !== undefined && { error }),
       });
     try {
-      const accepted = await this.#traced(submission, signal);
+      const accepted = await this.#traced(submission, signal, written);
       ended();
       return accepted;
     } catch (error) {
@@ -101,10 +117,14 @@ export class ProviderState {
   }
 
   /** With tracing, the request is a step of the trace in which the message was sent. */
-  #traced(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+  #traced(
+    submission: Submission,
+    signal: AbortSignal,
+    written: (() => void) | undefined,
+  ): Promise<SubmissionAccepted> {
     const { transport, tracing } = this;
     const { id, channel, recipients, attempt, trace } = submission;
-    if (!tracing || !trace) return transport.submit(submission, signal);
+    if (!tracing || !trace) return transport.submit(submission, signal, written);
     return tracing.step(
       {
         operation: 'submit',
@@ -117,7 +137,7 @@ export class ProviderState {
         parent: trace,
         quiet: transport.capabilities.passesTraceOn ?? false,
       },
-      (own) => transport.submit({ ...submission, trace: own ?? trace }, signal),
+      (own) => transport.submit({ ...submission, trace: own ?? trace }, signal, written),
     );
   }
 }
@@ -187,6 +207,11 @@ export class ProviderRate {
    * a larger value; the least one is kept, so that slots of later reservations move apart only.
    */
   #ahead = Infinity;
+  /** Time of the call that gave it: so much earlier than meant a slot may be. */
+  #aheadWithin = Infinity;
+  #calls = 0;
+  /** Of the starts of this process, whatever the delay of each. */
+  readonly #own: RateLimiter;
 
   constructor(
     private readonly lanes: Pick<Lanes, 'reserve'>,
@@ -195,9 +220,10 @@ export class ProviderRate {
     max: number,
     per: number,
   ) {
-    this.#late = per * SLACK;
-    this.#together = Math.max(1, Math.floor(max * SLACK));
-    this.#interval = (per * (this.#together > 1 ? GROUPED_MARGIN : MARGIN)) / max;
+    this.#late = per * LATE;
+    this.#together = Math.max(1, Math.floor(max * TOGETHER));
+    this.#interval = (per * MARGIN) / max;
+    this.#own = new RateLimiter(max, per);
   }
 
   share(wanted: number): number {
@@ -209,13 +235,18 @@ export class ProviderRate {
     const stale = this.#slots.findIndex((slot) => slot + this.#late >= now);
     if (stale !== 0) this.#slots.splice(0, stale < 0 ? this.#slots.length : stale);
     const [first] = this.#slots;
-    if (first !== undefined && this.#slots.length >= this.#need(n)) return Math.max(0, first - now);
+    if (first !== undefined && this.#slots.length >= this.#need(n))
+      return Math.max(0, first - now, this.#own.delay(n, now));
     void this.#reserve(this.#need(n));
     return CHECK_INTERVAL;
   }
 
-  /** @param now after the request was handed on */
-  start(n: number, now: number): void {
+  /**
+   * @param now after the request was handed on
+   * @param isTold whether the transport tells of its writes
+   */
+  start(n: number, now: number, started = new CountedStart(now), isTold = false): void {
+    started.countIn(this.#own, n, now, isTold);
     const need = this.#need(n);
     const isLate = now > (this.#slots[0] ?? now) + this.#late;
     this.#slots.splice(0, need);
@@ -243,7 +274,13 @@ export class ProviderRate {
       const { first, now } = await this.lanes.reserve(this.key, count, this.#interval);
       // The database read its clock between call and answer, unless the clock was set forward.
       const wasSet = now - this.clock.monotonic() > this.#ahead;
-      this.#ahead = Math.min(wasSet ? Infinity : this.#ahead, now - calledAt);
+      if (wasSet) this.#ahead = Infinity;
+      if (now - calledAt < this.#ahead) {
+        this.#ahead = now - calledAt;
+        this.#aheadWithin = this.clock.monotonic() - calledAt;
+      }
+      // Slots of a slow first call would come before their time, and before those of other processes.
+      if (this.#aheadWithin > this.#late && this.#calls++ < MOST_CALLS) return;
       const from = first - this.#ahead;
       for (let slot = 0; slot < count; slot++) this.#slots.push(from + slot * this.#interval);
       this.#forfeit();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RateLimiter } from './rate-limiter.js';
+import { CountedStart, RateLimiter } from './rate-limiter.js';
 
 /** Rounding error of sums, in milliseconds. */
 const ROUNDING = 1e-6;
@@ -73,6 +73,63 @@ describe('a rate limiter', () => {
     );
   });
 
+  it('no window has more than max writes, where the bytes of a start go to the socket up to 15 ms after it', () => {
+    const step = fc.record({
+      after: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 60 })),
+      delay: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 15 })),
+    });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.array(step, { minLength: 100, maxLength: 300 }),
+        (max, steps) => {
+          const limiter = new RateLimiter(max, 1_000);
+          const pending: { at: number; start: CountedStart }[] = [];
+          const writes: Started[] = [];
+          let now = 0;
+          const goTo = (time: number) => {
+            now = time;
+            for (const { at, start } of pending.splice(0).toSorted((a, b) => a.at - b.at))
+              if (at > now) pending.push({ at, start });
+              else {
+                start.written(at);
+                writes.push({ at, n: 1 });
+              }
+          };
+          for (const { after, delay } of steps) {
+            goTo(now + after);
+            for (let wait = limiter.delay(1, now); wait > 0; wait = limiter.delay(1, now))
+              goTo(now + wait);
+            const start = new CountedStart(now);
+            start.countIn(limiter, 1, now, true);
+            pending.push({ at: now + delay, start });
+            goTo(now);
+          }
+          goTo(now + 100);
+          const inOrder = writes.toSorted((a, b) => a.at - b.at);
+          expect(fullestWindow(inOrder, 1_000)).toBeLessThanOrEqual(max);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('the window is longer by the longest delay of the last seconds, and by 15 ms at most', () => {
+    const limiter = new RateLimiter(1, 1_000);
+    const delayed = (now: number, delay: number) => {
+      const start = new CountedStart(now);
+      start.countIn(limiter, 1, now, true);
+      start.written(now + delay);
+    };
+    delayed(0, 7);
+    expect(limiter.delay(1, 7)).toBeCloseTo(1_000 * 1.002 + 7, 1);
+    delayed(2_000, 300);
+    expect(limiter.delay(1, 2_300)).toBeCloseTo(1_000 * 1.002 + 15, 1);
+    delayed(15_000, 0);
+    delayed(30_000, 0);
+    expect(limiter.delay(1, 30_000)).toBeLessThan(1_006);
+  });
+
   it('the limiter keeps the ceiling when another process takes the lane over, after a stop or a crash', () => {
     fc.assert(
       fc.property(
@@ -89,7 +146,7 @@ describe('a rate limiter', () => {
               const state = caller.limiter.save(caller.now);
               caller.now += gap;
               if (clean) next.restore(state, caller.now);
-              else next.holdUntil(caller.now + per + ROUNDING - gap);
+              else next.blockUntil(caller.now + per + ROUNDING - gap);
               caller.limiter = next;
             }
             for (const { after, wanted, late } of asked) {
@@ -195,7 +252,7 @@ describe('a rate limiter', () => {
 
 it('a holder that does not know the starts of a crashed one passes the full window on to the next holder', () => {
   const second = new RateLimiter(10, 1_000);
-  second.holdUntil(1_000 + 1_000);
+  second.blockUntil(1_000 + 1_000);
   const third = new RateLimiter(10, 1_000);
   third.restore(second.save(1_200), 1_200);
   expect(second.delay(1, 1_200)).toBeGreaterThanOrEqual(1_000 - 200);
@@ -208,7 +265,7 @@ it('a holder that does not know the starts of a crashed one passes the full wind
 
 it('a holder that has waited for the whole window passes on its own starts', () => {
   const second = new RateLimiter(2, 1_000);
-  second.holdUntil(1_000);
+  second.blockUntil(1_000);
   second.start(1, 1_500);
   const third = new RateLimiter(2, 1_000);
   third.restore(second.save(1_600), 1_600);

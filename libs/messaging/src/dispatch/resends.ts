@@ -1,8 +1,11 @@
 import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../message/events.js';
+import { UNREADABLE } from '../store/rows/content-seals.js';
 import { RESTORED } from '../store/rows/hold.js';
-import type { HeldLane } from './held-lane.js';
-import { ageOf, type PreparedSubmission, reopened } from './submissions.js';
+import type { LeasedWork } from './leased-work.js';
+import { inLaneOrder } from './lane-order.js';
+import { THROTTLED } from './submit-answers.js';
+import { ageOf, type PreparedSubmission, takenOver } from './submissions.js';
 
 type Resend = PreparedSubmission & { readonly resendAt: number };
 
@@ -12,7 +15,7 @@ const QUESTION = 100;
 /** Longest wait for the answer to a question, in milliseconds. */
 const TIME_LIMIT = 10_000;
 
-/** Longest time until a lane with an open question looks again, in milliseconds. */
+/** Longest time until a lane that asks its provider looks again, in milliseconds. */
 const LOOK = 1_000;
 
 /**
@@ -35,7 +38,7 @@ export class Resends {
   /** Asked after at this moment. */
   #asking: readonly Resend[] = [];
 
-  constructor(private readonly held: HeldLane) {}
+  constructor(private readonly work: LeasedWork) {}
 
   /** Milliseconds until the first resend may start; `Infinity` without resends. */
   get dueIn(): number {
@@ -46,9 +49,9 @@ export class Resends {
     return first;
   }
 
-  /** Whether all due resends are parked, so that other batches go first. */
-  get allParked(): boolean {
-    return this.#waiting.every((item) => this.#waitOf(item) > 0 || this.#isParked(item));
+  /** Whether all due resends step aside, so that other batches go first. */
+  get allStepAside(): boolean {
+    return this.#waiting.every((item) => this.#waitOf(item) > 0 || this.#stepsAside(item));
   }
 
   get batches(): number {
@@ -64,22 +67,24 @@ export class Resends {
     this.#waiting.sort((a, b) => a.resendAt - b.resendAt);
   }
 
-  /** Takes over the open submissions of former holders. One that cannot be resent becomes `unknown`. */
+  /** Takes over the unanswered submissions of former holders. One that cannot be resent becomes `unknown`. */
   async recover(): Promise<void> {
-    const { held } = this;
-    const { context, memory, leased, now } = held;
-    for (const open of await context.work.open(leased.lane)) {
-      const item = reopened(open, now, context.clock.now());
-      const keyLasts = context.providers.get(open.provider)?.capabilities.idempotencyWindow ?? 0;
-      const { inDoubtAt, firstSentAt } = open;
+    const { work } = this;
+    const { context, memory, leased, now } = work;
+    for (const left of await context.work.unanswered(leased.lane)) {
+      const item = takenOver(left, now, context.clock.now());
+      const keyLasts = context.providers.get(left.provider)?.capabilities.idempotencyWindow ?? 0;
+      const { inDoubtAt, firstSentAt } = left;
       const isSettled = inDoubtAt !== null && firstSentAt.getTime() >= inDoubtAt;
-      if (isSettled || ageOf(item, context.clock) >= keyLasts) {
-        held.recordUnknown(item, { errorCode: isSettled ? RESTORED : 'outcome_lost' });
+      if (isSettled || left.unreadable || ageOf(item, context.clock) >= keyLasts) {
+        const lost = left.unreadable ? UNREADABLE : 'outcome_lost';
+        work.recordUnknown(item, { errorCode: isSettled ? RESTORED : lost });
         continue;
       }
-      // The holder died before a later message left, so that none leaves before the resend.
-      const inOrder = item.doubt === undefined;
-      this.add(item, now + memory.failuresOf(open.provider).parkedFor(item, now), inOrder);
+      // The holder died, or paused, before a later message left, so that none leaves before the resend.
+      const inOrder = item.doubt === undefined || item.doubt.errorCode === THROTTLED;
+      memory.order.waits(item, 'uncertain');
+      this.add(item, now + memory.failuresOf(left.provider).backsOffFor(item, now), inOrder);
     }
   }
 
@@ -97,7 +102,7 @@ export class Resends {
 
   /** Takes the due resends of one provider; one resend while that provider is probed. */
   async take(): Promise<readonly PreparedSubmission[]> {
-    const { context, leased } = this.held;
+    const { context, leased } = this.work;
     const { lane, fence } = leased.lease;
     const due = this.#takeDue();
     if (due.length === 0) return [];
@@ -109,16 +114,16 @@ export class Resends {
       attempt: submission.attempt,
     }));
     try {
-      const open = await leased.renewing(() => context.intents.resume(lane, fence, resumed));
+      const unanswered = await leased.renewing(() => context.intents.resume(lane, fence, resumed));
       // A former holder may have recorded an outcome meanwhile.
-      return due.filter(({ submission }) => open.has(submission.id));
+      return due.filter(({ submission }) => unanswered.has(submission.id));
     } catch (error) {
       this.#waiting.unshift(...due);
       throw error;
     }
   }
 
-  /** Gives up the questions: the submissions stay open. */
+  /** Gives up the questions: the submissions stay unanswered. */
   stop(): void {
     this.#stopped = true;
     this.#questioned?.abort();
@@ -127,12 +132,12 @@ export class Resends {
   }
 
   async #question(provider: string, asked: readonly Resend[]): Promise<void> {
-    const { held } = this;
+    const { work } = this;
     const stop = (this.#questioned = new AbortController()).signal;
     const reports = await this.#reportsOf(provider, asked, stop).catch((error: unknown) => {
       if (this.#stopped) return undefined;
       this.#logger.warn(
-        `${held.leased.lane}: ${provider} was not asked after ${asked.length} submissions: ${error instanceof Error ? error.name : typeof error}`,
+        `${work.leased.lane}: ${provider} was not asked after ${asked.length} submissions: ${error instanceof Error ? error.name : typeof error}`,
       );
     });
     if (this.#stopped) return;
@@ -147,22 +152,22 @@ export class Resends {
         item,
         reports?.filter(({ submissionId }) => submissionId === item.submission.id),
       );
-    held.leased.changed.wake();
+    work.leased.changed.wake();
   }
 
   /** @param reports `undefined`: the provider did not answer */
   #answered(item: Resend, reports: readonly DeliveryReport[] | undefined): void {
-    const { held } = this;
-    const { context, now } = held;
+    const { work } = this;
+    const { context, now } = work;
     const { provider, submission } = item;
-    const failures = held.memory.failuresOf(provider);
+    const failures = work.memory.failuresOf(provider);
     if (reports && reports.length > 0) {
       const record = () => context.reports.record(reports, { provider });
       if (isWhole(item, reports)) {
         failures.forget(item);
         const reference = reports.find((report) => report.reference !== null)?.reference;
-        void held
-          .record(item, { result: 'accepted', ...(reference && { reference }) })
+        void work
+          .record(item, { result: 'accepted', reference: reference ?? undefined })
           .then(record)
           // A poll finds them.
           .catch(() => undefined);
@@ -174,7 +179,7 @@ export class Resends {
     if (countedFailures < context.maxAttempts || !item.doubt)
       return this.add({ ...item, countedFailures, submission }, now, true);
     failures.forget(item);
-    held.recordUnknown(item, item.doubt);
+    work.recordUnknown(item, item.doubt);
   }
 
   async #reportsOf(
@@ -182,7 +187,7 @@ export class Resends {
     asked: readonly Resend[],
     stop: AbortSignal,
   ): Promise<readonly DeliveryReport[]> {
-    const { held } = this;
+    const { work } = this;
     const limit = AbortSignal.any([stop, AbortSignal.timeout(TIME_LIMIT)]);
     const sent = asked.map(({ submission }) => {
       const { id, channel, recipients, firstSentAt, attempt } = submission;
@@ -192,29 +197,29 @@ export class Resends {
     const ended = new Promise<never>((_, reject) => {
       limit.addEventListener('abort', () => reject(limit.reason as Error), { once: true });
     });
-    return Promise.race([held.provider(provider).reportsOf(sent, limit), ended]);
+    return Promise.race([work.provider(provider).reportsOf(sent, limit), ended]);
   }
 
   #isToAsk(item: Resend): boolean {
-    return !item.asked && this.held.finds(item);
+    return !item.asked && this.work.finds(item);
   }
 
   #waitOf({ resendAt, provider }: Resend): number {
-    const { now, pause } = this.held;
-    return Math.max(resendAt - now, pause.restFor(provider));
+    const { now, pause } = this.work;
+    return Math.max(resendAt - now, pause.pausedFor(provider));
   }
 
-  #isParked(item: PreparedSubmission): boolean {
-    return this.held.memory.failuresOf(item.provider).isParked(item);
+  #stepsAside(item: PreparedSubmission): boolean {
+    return this.work.memory.failuresOf(item.provider).stepsAside(item);
   }
 
   #takeDue(): readonly Resend[] {
     const due = this.#waiting.filter((item) => this.#waitOf(item) <= 0 && !this.#isToAsk(item));
     const [first] = due;
     if (!first) return [];
-    const own = due.filter(({ provider }) => provider === first.provider);
-    const { probing } = this.held.memory.failuresOf(first.provider);
-    const taken = probing ? [own.find((item) => !this.#isParked(item)) ?? first] : own;
+    const own = due.filter(({ provider }) => provider === first.provider).toSorted(inLaneOrder);
+    const { probing } = this.work.memory.failuresOf(first.provider);
+    const taken = probing ? [own.find((item) => !this.#stepsAside(item)) ?? first] : own;
     this.#waiting = this.#waiting.filter((item) => !taken.includes(item));
     return taken;
   }

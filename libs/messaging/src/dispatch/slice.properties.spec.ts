@@ -51,6 +51,8 @@ function planned(parts: typeof batch extends fc.Arbitrary<infer T> ? T : never, 
     deferredUntil: null,
     validFor: null,
     dueAt: new Date(0),
+    place: 0,
+    priority: 1,
     dueFor: 0,
     inDoubtAt: null,
   } satisfies PlannedBatch;
@@ -108,7 +110,7 @@ describe('slice()', () => {
     );
   });
 
-  it('a slice parks a batch whose messages all wait, and goes on with the next batch', () => {
+  it('a slice defers a batch whose messages all are, and goes on with the next batch', () => {
     const [waiting, next] = [
       planned({ requeued: [], fresh: 0, expired: false, more: false, next: 1 }, 0),
       planned({ requeued: [], fresh: 1, expired: false, more: false, next: 0 }, 1),
@@ -123,8 +125,8 @@ describe('slice()', () => {
       most: Infinity,
     });
     expect(intent.batches).toMatchObject([
-      { id: 'b0', pending: true, parkUntil: 7 },
-      { id: 'b1', pending: false, parkUntil: null },
+      { id: 'b0', pending: true, deferUntil: 7 },
+      { id: 'b1', pending: false, deferUntil: null },
     ]);
     expect(intent.submissions.map(({ batch: id }) => id)).toEqual(['b1']);
   });
@@ -142,9 +144,9 @@ describe('slice()', () => {
           let left = room;
           const intent = slice(plan, () => undefined, {
             routeOf,
-            // The first route rests, the second has so many requests.
+            // The first route pauses, the second has so many requests.
             placementOf: (route) => {
-              if (route === 0 && routes > 1) return { waitFor: 5_000 };
+              if (route === 0 && routes > 1) return { deferFor: 5_000 };
               if (route !== 1) return { provider: `p${route}` };
               return left-- > 0 ? { provider: 'p1' } : 'no room';
             },
@@ -165,8 +167,8 @@ describe('slice()', () => {
             const all = of.recipients.map(({ position }) => position);
             // A batch that waits whole has a time and no rows.
             expect(rows).toEqual(all.slice(0, rows.length));
-            const isParked = head !== undefined && rows.length === 0;
-            expect(isParked ? head.parkUntil : 5_000_000).toBe(5_000_000);
+            const isDeferred = head !== undefined && rows.length === 0;
+            expect(isDeferred ? head.deferUntil : 5_000_000).toBe(5_000_000);
             expect(head?.pending ?? true).toBe(
               of.more || waiting.length > 0 || rows.length < all.length,
             );

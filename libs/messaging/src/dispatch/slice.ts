@@ -1,3 +1,4 @@
+import { submissionIdOf } from '../message/ids.js';
 import type { TextContent } from '../message/message.js';
 import { replacedIn } from '../message/variables.js';
 import type { AppliedDecision } from '../policy/policy-pipeline.js';
@@ -9,7 +10,7 @@ import type {
 } from '../store/rows/intent.js';
 import type { PlannedBatch, PlannedRecipient } from '../store/rows/planned-batch.js';
 import { writtenPositions } from '../store/rows/span.js';
-import { writeContent } from '../store/rows/stored-content.js';
+import { insteadOf } from '../store/rows/stored-content.js';
 import {
   type DecisionOf,
   denialOf,
@@ -19,17 +20,15 @@ import {
   submissionOf,
   validUntilOf,
 } from './submissions.js';
-
-/** Shortest deferral in milliseconds; without it a lane would spin. */
-export const SHORTEST_DEFERRAL = 1_000;
+import { SHORTEST_DEFERRAL } from './waits.js';
 
 /** The intent of a plan; its submissions are prepared once it is committed. */
 export interface Slice extends Omit<Intent, 'lane' | 'fence'> {
   readonly submissions: readonly (IntendedSubmission & PreparedSubmission)[];
 }
 
-/** Result for a submission: a provider, a wait, or 'no room', which also holds for all later ones. */
-export type Placement = { readonly provider: string } | { readonly waitFor: number } | 'no room';
+/** Result for a submission: a provider, a deferral, or 'no room', which is so for all later ones. */
+export type Placement = { readonly provider: string } | { readonly deferFor: number } | 'no room';
 
 export interface SliceLimits<Route> {
   /** The messages of a submission have the same route. */
@@ -52,7 +51,7 @@ export interface SliceLimits<Route> {
   readonly most: number;
 }
 
-/** Messages of one route that follow each other: a submission, or messages that wait. */
+/** Messages of one route that follow each other: a submission, or deferred messages. */
 interface Run {
   readonly members: PlannedRecipient[];
   most: number;
@@ -61,10 +60,10 @@ interface Run {
   /** Set for a submission. */
   n: number | undefined;
   provider: string;
-  /** Due time of messages that wait, in epoch microseconds. */
+  /** Due time of deferred messages, in epoch microseconds. */
   dueAt: number;
-  /** They wait for a provider, and not by a decision of policy. */
-  waits: boolean;
+  /** No provider takes them now, whatever policy decides. */
+  isWithoutProvider: boolean;
 }
 
 /**
@@ -87,18 +86,18 @@ export function slice<Route>(
     if (room <= 0) break;
     const { runs, taken } = runsOf(batch, decisionOf, limits, room);
     const { id, revision, recipients } = batch;
-    // A batch without a due message, as before a redial, is parked until one is due.
+    // A batch without a due message, as before a redial, is deferred until one is due.
     if (runs.length === 0 && recipients.length > 0) break;
     const left = recipients.slice(taken);
     const isWhole = taken === recipients.length && !batch.more;
     let dueAt = batch.deferredUntil ?? Infinity;
     for (const run of runs) dueAt = Math.min(dueAt, run.dueAt);
-    // A batch that waits whole is parked: none of its messages needs a row for that.
-    const isParked = isWhole && runs.every(({ waits }) => waits);
+    // A batch without a provider is deferred whole: none of its messages needs a row for that.
+    const isWholeDeferred = isWhole && runs.every((run) => run.isWithoutProvider);
     for (const run of runs)
       if (run.n !== undefined)
         submissions.push(submissionOfRun(batch, run, isWhole && dueAt === Infinity, limits));
-      else if (!isParked)
+      else if (!isWholeDeferred)
         for (const member of run.members) deferred.push({ ...member, batch: id, dueAt: run.dueAt });
     const more = batch.more || left.length > 0;
     batches.push({
@@ -106,7 +105,7 @@ export function slice<Route>(
       revision,
       pending: more || dueAt < Infinity,
       requeued: dueAt < Infinity || batch.moreRequeued || left.some((member) => member.requeued),
-      parkUntil: more || dueAt === Infinity ? null : dueAt,
+      deferUntil: more || dueAt === Infinity ? null : dueAt,
     });
     if (left.length > 0) break;
   }
@@ -137,7 +136,7 @@ function runsOf<Route>(
       n: undefined,
       provider: '',
       dueAt: Infinity,
-      waits: false,
+      isWithoutProvider: false,
     };
     if (decision?.decision === 'defer') {
       const wait = Math.max(SHORTEST_DEFERRAL, decision.until.getTime() - wallNow);
@@ -147,13 +146,13 @@ function runsOf<Route>(
     if (started >= room) return undefined;
     const goes = !skipped && (decision === undefined || decision.decision === 'substitute');
     const way = goes
-      ? placementOf(route, `${batch.id}-s${n}`, first, batch)
+      ? placementOf(route, submissionIdOf(batch.id, n), first, batch)
       : { provider: anyProvider };
     if (way === 'no room') return undefined;
-    if ('waitFor' in way) {
-      run.waits = true;
+    if ('deferFor' in way) {
+      run.isWithoutProvider = true;
       // So that it expires in time.
-      run.dueAt = dueAfter(Math.min(way.waitFor, batch.validFor ?? Infinity), wallNow);
+      run.dueAt = dueAfter(Math.min(way.deferFor, batch.validFor ?? Infinity), wallNow);
       return run;
     }
     run.provider = way.provider;
@@ -203,7 +202,8 @@ function submissionOfRun(
   const { attempts, countedFailures, refusedBy } = members[0] as PlannedRecipient;
   const attempt = nextAttempt(attempts);
   const positions = members.map(({ position }) => position);
-  const content = decision?.decision === 'substitute' ? decision.content : undefined;
+  const content =
+    decision?.decision === 'substitute' ? insteadOf(decision.content, batch.content) : undefined;
   // Spread objects cost 5 % of the dispatch on SQLite here.
   return {
     batch: batch.id,
@@ -215,7 +215,7 @@ function submissionOfRun(
     attempt,
     countedFailures,
     refusedBy,
-    content: content ? writeContent({ ...batch, content, trace: undefined }) : null,
+    content: content ? { content, labels: batch.labels, hasPersonal: batch.hasPersonal } : null,
     recipients: members,
     positions,
     whole: isWhole && n === 0 && members.length === batch.recipients.length,
@@ -224,6 +224,8 @@ function submissionOfRun(
     skipOutcome: skipOutcomeOf(batch) ?? denialOf(decision),
     validUntil: validUntilOf(batch, now),
     dueSince: now - batch.dueFor,
+    place: batch.place,
+    priority: batch.priority,
     resendAt: undefined,
     submission: submissionOf(
       content ? { ...batch, content } : batch,

@@ -1,12 +1,14 @@
+import { messageIdOf, submissionIdOf } from '../message/ids.js';
 import type { Addressed, AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { Clock } from '../ports/clock.js';
 import type { AttachmentInfo } from '../message/email-content.js';
 import { personalised } from '../message/variables.js';
 import type { Submission } from '../ports/message-transport.js';
 import type { IntendedSubmission } from '../store/rows/intent.js';
-import type { IntendedMessages, Outcome } from '../store/rows/outcome.js';
+import type { IntendedMessages, RefusedResult, SkippedResult } from '../store/rows/outcome.js';
+import { UNREADABLE } from '../store/rows/content-seals.js';
 import { RESTORED } from '../store/rows/hold.js';
-import type { OpenSubmission, PlannedBatch } from '../store/rows/planned-batch.js';
+import type { UnansweredSubmission, PlannedBatch } from '../store/rows/planned-batch.js';
 
 /** A column is a 16-bit number; an outage of months makes more requests. */
 const MOST_ATTEMPTS = 30_000;
@@ -31,10 +33,13 @@ export interface PreparedSubmission
   /** The submission does not start later. */
   readonly validUntil: number;
   readonly dueSince: number;
+  /** Place and priority of the batch in the lane. */
+  readonly place: number;
+  readonly priority: number;
   /** Set for a resend: due time. The provider may already have it, so it is never withdrawn. */
   resendAt?: number | undefined;
   /** Outcome to record instead of a request: the batch has expired or is in doubt, or is denied. */
-  skipOutcome: Pick<Outcome, 'result' | 'errorCode'> | undefined;
+  skipOutcome: SkippedResult | undefined;
   decidedAt: number;
   /** Failures of its messages that count against `maxAttempts`. */
   readonly countedFailures: number;
@@ -46,7 +51,7 @@ export interface PreparedSubmission
   readonly asked?: boolean;
 }
 
-export type SubmissionDoubt = Required<Pick<Outcome, 'errorCode' | 'errorText'>>;
+export type SubmissionDoubt = Required<Pick<RefusedResult, 'errorCode' | 'errorText'>>;
 
 /** Policy decision on the n-th planned recipient of a batch; `undefined`: the message may start. */
 export type DecisionOf = (batch: PlannedBatch, index: number) => AppliedDecision | undefined;
@@ -162,9 +167,13 @@ export function nextAttempt(attempts: number): number {
   return Math.min(MOST_ATTEMPTS, attempts + 1);
 }
 
-/** Restores a submission that a former holder left open, with the same id and members. */
-export function reopened(open: OpenSubmission, now: number, wallNow: number): PreparedSubmission {
-  const { batch, n, firstPosition, lastPosition, provider, firstSentAt, recipients } = open;
+/** Restores a submission that a former holder left unanswered, with the same id and members. */
+export function takenOver(
+  left: UnansweredSubmission,
+  now: number,
+  wallNow: number,
+): PreparedSubmission {
+  const { batch, n, firstPosition, lastPosition, provider, firstSentAt, recipients } = left;
   return {
     batch,
     n,
@@ -176,19 +185,21 @@ export function reopened(open: OpenSubmission, now: number, wallNow: number): Pr
     intendedAt: now - Math.max(0, wallNow - firstSentAt.getTime()),
     decidedAt: -Infinity,
     skipOutcome: undefined,
-    validUntil: validUntilOf(open, now),
-    dueSince: now - open.dueFor,
+    validUntil: validUntilOf(left, now),
+    dueSince: now - left.dueFor,
+    place: left.place,
+    priority: left.priority,
     resendAt: now,
-    countedFailures: open.countedFailures,
+    countedFailures: left.countedFailures,
     // It stays with its provider.
     refusedBy: null,
     doubt:
-      open.errorCode === null
+      left.errorCode === null
         ? undefined
-        : { errorCode: open.errorCode, errorText: open.errorText ?? '' },
+        : { errorCode: left.errorCode, errorText: left.errorText ?? '' },
     submission: submissionOf(
-      open,
-      { ...open, attempt: nextAttempt(open.attempt) },
+      left,
+      { ...left, attempt: nextAttempt(left.attempt) },
       recipients,
       wallNow,
     ),
@@ -201,7 +212,8 @@ export function validUntilOf({ validFor }: Pick<PlannedBatch, 'validFor'>, now: 
 
 export function skipOutcomeOf(batch: PlannedBatch): PreparedSubmission['skipOutcome'] {
   if (batch.inDoubtAt !== null) return { result: 'unknown', errorCode: RESTORED };
-  return batch.expired ? { result: 'expired' } : undefined;
+  if (batch.expired) return { result: 'expired' };
+  return batch.unreadable ? { result: 'rejected', errorCode: UNREADABLE } : undefined;
 }
 
 export function denialOf(decision: AppliedDecision | undefined): PreparedSubmission['skipOutcome'] {
@@ -225,24 +237,24 @@ export function submissionOf(
     | 'labels'
     | 'hasPersonal'
   >,
-  request: Pick<OpenSubmission, 'batch' | 'n' | 'attempt' | 'firstSentAt'>,
-  members: OpenSubmission['recipients'],
+  request: Pick<UnansweredSubmission, 'batch' | 'n' | 'attempt' | 'firstSentAt'>,
+  members: UnansweredSubmission['recipients'],
   wallNow: number,
 ): Submission {
   // All members have the same text, so that providers need no variables.
   const isText = of.hasPersonal && of.content.kind === 'text';
   return {
-    id: `${request.batch}-s${request.n}`,
+    id: submissionIdOf(request.batch, request.n),
     batchId: request.batch,
     tenant: of.tenant,
     channel: of.channel,
     sender: of.sender,
     content: isText ? personalised(of.content, members[0]?.personal) : of.content,
     recipients: members.map(({ recipient }) => recipient),
-    messageIds: members.map(({ position }) => `${request.batch}-${position}`),
+    messageIds: members.map(({ position }) => messageIdOf(request.batch, position)),
     ...(of.labels && { labels: of.labels }),
     ...(of.hasPersonal && !isText && { personal: members.map(({ personal }) => personal) }),
-    deliveryReport: of.deliveryReport ? 'yes' : 'none',
+    deliveryReport: of.deliveryReport,
     attempt: request.attempt,
     dueAt: of.dueAt,
     firstSentAt: request.firstSentAt,

@@ -9,13 +9,19 @@ import {
   SubmitFailure,
   UnroutableFailure,
 } from '../message/errors.js';
-import { identifier, word } from '../message/report-fields.js';
-import type { SubmissionAccepted } from '../ports/message-transport.js';
-import type { Outcome } from '../store/rows/outcome.js';
-import type { PreparedSubmission } from './submissions.js';
+import { addressIdentity } from '../message/phone-identity.js';
+import { isPhoneNumber } from '../message/phone-number.js';
+import { identifier, recipientNumber, word } from '../message/report-fields.js';
+import type { Submission, SubmissionAccepted } from '../ports/message-transport.js';
+import type { AcceptedResult, LearntNumber } from '../store/rows/outcome.js';
+import { isSecret } from '../store/rows/stored-content.js';
+import type { PreparedSubmission, SubmissionDoubt } from './submissions.js';
 
 /** Most characters of a provider's words that are stored. */
 const MOST_TEXT = 500;
+
+/** Code of a failure that asks to send more slowly. */
+export const THROTTLED = 'throttled';
 
 const UNCERTAIN = { kind: 'retryable', uncertain: true } as const;
 
@@ -40,14 +46,26 @@ export interface Failure extends Pick<SubmitFailure, 'code' | 'message'> {
   readonly giveUpAfter?: number;
   /** Status of a message that ends. */
   readonly status?: string;
-  readonly details?: Readonly<Record<string, string | number | null>>;
+  readonly details?: Details | undefined;
+}
+
+/** Digits of a code, also in groups. */
+const CODE = /\d(?:[ -]?\d){3,}/g;
+
+type Details = Readonly<Record<string, string | number | null>>;
+
+/** Replaces what the words of a provider repeat of a one-time code. */
+function withoutCode({ content }: Pick<Submission, 'content'>): (words: string) => string {
+  if (!isSecret(content)) return (words) => words;
+  const codes = JSON.stringify(content).match(CODE) ?? [];
+  return (words) => codes.reduce((left, code) => left.replaceAll(code, '…'), words);
 }
 
 /**
  * Reads an error of `submit()`. An error that is none of the known failures is uncertain; its own
  * message may hold a body or a token, so that only its class is kept.
  */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown, submission: Pick<Submission, 'content'>): Failure {
   if (!(error instanceof SubmitFailure)) {
     const message =
       error === undefined
@@ -56,20 +74,20 @@ export function failureOf(error: unknown): Failure {
     return { ...UNCERTAIN, code: 'transport_error', message };
   }
   const [, meaning = UNCERTAIN] = MEANINGS.find(([failure]) => error instanceof failure) ?? [];
-  const { message, retryAfter = 0 } = error;
+  const { retryAfter = 0 } = error;
   // A wait that is zero or no number leaves the wait to the library's backoff.
   const isWait = Number.isFinite(retryAfter) && retryAfter > 0;
   const code = word(error.code) ?? 'transport_error';
   return {
     ...meaning,
     code,
-    message,
+    message: withoutCode(submission)(error.message),
     ...(isWait && { retryAfter }),
     ...(error instanceof UnroutableFailure && { unroutable: true }),
     ...(error instanceof DeferredFailure && { giveUpAfter: error.giveUpAfter }),
     ...(error instanceof BouncedFailure && { status: error.status }),
     ...((error instanceof BouncedFailure || error instanceof DeferredFailure) &&
-      error.details && { details: detailsOf(error.details) }),
+      error.details && { details: detailsOf(error.details, submission) }),
   };
 }
 
@@ -81,10 +99,7 @@ function classOf(error: unknown): string {
 }
 
 /** Code and words of a failure as the store keeps them. */
-export function factsOf({
-  code,
-  message,
-}: Pick<Failure, 'code' | 'message'>): Required<Pick<Outcome, 'errorCode' | 'errorText'>> {
+export function factsOf({ code, message }: Pick<Failure, 'code' | 'message'>): SubmissionDoubt {
   const errorText = message
     .slice(0, 2 * MOST_TEXT)
     .replace(/[\p{Cc}\p{Cs}]/gu, ' ')
@@ -97,16 +112,16 @@ export function factsOf({
  * @param refusedBy set where another provider takes the recipients that this one cannot reach
  */
 export function acceptanceOf(
-  { positions, submission }: PreparedSubmission,
+  intended: PreparedSubmission,
   accepted: SubmissionAccepted,
   refusedBy?: string,
-): Pick<
-  Outcome,
-  'result' | 'reference' | 'messageIds' | 'rejected' | 'returned' | 'refusedBy' | 'details'
-> {
-  const result = { result: 'accepted' as const, reference: accepted.reference };
-  if (!accepted.messageIds && !accepted.rejected && !accepted.details) return result;
-  const details = detailsOf(accepted.details);
+): AcceptedResult {
+  const { positions, submission } = intended;
+  const result: AcceptedResult = { result: 'accepted', reference: accepted.reference, intended };
+  const { messageIds: given, rejected: refusals, knownAs, details: data } = accepted;
+  if (!given && !refusals && !knownAs && !data) return result;
+  const learnt = learntOf(submission, knownAs);
+  const details = detailsOf(accepted.details, submission);
   const messageIds = new Map<number, string>();
   const rejected = new Map<number, string>();
   const returned = new Map<number, string>();
@@ -124,16 +139,39 @@ export function acceptanceOf(
     ...(messageIds.size > 0 && { messageIds }),
     ...(rejected.size > 0 && { rejected }),
     ...(returned.size > 0 && { returned, refusedBy }),
+    ...(learnt.length > 0 && { learnt }),
     ...(details && { details }),
   };
 }
 
+/** Leaves out what is no number, and other forms of the same number. */
+function learntOf(
+  { tenant, recipients }: Submission,
+  knownAs: SubmissionAccepted['knownAs'],
+): LearntNumber[] {
+  if (!((knownAs as unknown) instanceof Map)) return [];
+  return recipients.flatMap((recipient) => {
+    const number = recipientNumber(knownAs?.get(recipient));
+    const isLearnt =
+      number !== null &&
+      isPhoneNumber(recipient) &&
+      addressIdentity(number) !== addressIdentity(recipient);
+    return isLearnt ? [{ tenant, recipient, knownAs: number }] : [];
+  });
+}
+
 /** The details that the store can keep; `undefined` where none is left. */
-function detailsOf(given: SubmissionAccepted['details']): SubmissionAccepted['details'] {
-  const isDetail = (value: unknown) =>
-    value === null || Number.isFinite(value) || identifier(value) !== null;
-  const entries = Object.entries(typeof given === 'object' ? given : {}).filter(
-    ([name, value]) => identifier(name) !== null && isDetail(value),
+function detailsOf(
+  given: Details | undefined,
+  submission: Pick<Submission, 'content'>,
+): Details | undefined {
+  const words = withoutCode(submission);
+  const entries = Object.entries(typeof given === 'object' ? given : {}).flatMap(
+    ([name, value]): [string, string | number | null][] => {
+      if (identifier(name) === null) return [];
+      if (typeof value === 'string' && identifier(value) !== null) return [[name, words(value)]];
+      return value === null || Number.isFinite(value) ? [[name, value]] : [];
+    },
   );
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }

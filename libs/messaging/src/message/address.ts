@@ -1,5 +1,11 @@
 import type { Personal } from './email-content.js';
 import type { FieldError } from './errors.js';
+import {
+  isPhoneNumber,
+  maskPhoneNumber,
+  normalisePhoneNumber,
+  withoutTrunkPrefix,
+} from './phone-number.js';
 
 /** `platform`: a user id that only the platform knows, such as a WhatsApp BSUID. */
 export type AddressKind = 'phone' | 'email' | 'platform';
@@ -73,25 +79,6 @@ export function maskAddress({ kind, value }: Address): string {
     case 'platform':
       return `${PLATFORM}${value.length < 8 ? '' : value.slice(0, 4)}***`;
   }
-}
-
-const NUMBER = /^[1-9]\d{6,14}$/;
-
-/** Digits with country code, 7–15 of them (E.164 without the plus). */
-export function isPhoneNumber(value: unknown): value is string {
-  return typeof value === 'string' && NUMBER.test(value);
-}
-
-/** Removes a leading plus, spaces, dashes, dots and brackets. */
-export function normalisePhoneNumber(value: string): string {
-  return value.trim().replace(/^\+|[\s\-().]/g, '');
-}
-
-/** `23480******78`: distinguishable in a log, not callable. */
-export function maskPhoneNumber(value: string): string {
-  return value.length < 8
-    ? '****'
-    : `${value.slice(0, 5)}${'*'.repeat(value.length - 7)}${value.slice(-2)}`;
 }
 
 const NORMALISED: Readonly<Record<AddressKind, (given: string) => string | undefined>> = {
@@ -187,7 +174,7 @@ export class RecipientReader {
     const phone = kinds[0] === 'phone';
     let at = this.#read;
     for (const entry of entries) {
-      if (phone && isPhoneNumber(entry)) recipients.add(entry);
+      if (phone && isPhoneNumber(entry)) recipients.add(withoutTrunkPrefix(entry) ?? entry);
       else if (withGroups && isGroupId(entry)) {
         recipients.add(entry);
         if (!groups.has(entry)) groups.set(entry, `to[${at}]`);

@@ -1,9 +1,7 @@
-import type { Address, AddressKind } from './address.js';
+import type { AddressKind } from './address.js';
 import type { FieldError } from './errors.js';
-import type { DeliveryReport } from './events.js';
 import type { ConsentCategory, MessageContent } from './message.js';
 import type { StatusDefinition } from './status.js';
-import type { VasProduct } from './vas.js';
 
 /**
  * All that the library and the gateway know about a channel. The members after `content` are
@@ -49,8 +47,8 @@ export interface ChannelDefinition {
   readonly maxRecipients?: number;
   /** Contact groups in `to`: `expand` to their members, or `pass` on. @default not allowed */
   readonly groups?: 'expand' | 'pass' | undefined;
-  /** Default of a message's `deliveryReport`. @default 'yes' */
-  readonly deliveryReport?: 'none' | 'yes' | undefined;
+  /** Default of a message's `deliveryReport`. @default true */
+  readonly deliveryReport?: boolean | undefined;
   /** Sends a message again after some of its statuses. @default never */
   readonly redial?: RedialRules;
   readonly consent?: ConsentRules;
@@ -58,7 +56,6 @@ export interface ChannelDefinition {
   readonly suppression?: Readonly<Record<string, SuppressionRule>>;
   readonly pricing?: PricingRules;
   readonly wire?: WireForm;
-  readonly simulate?: Simulation;
   /**
    * Each message has an effect that cannot be taken back, such as airtime for a number. A submission
    * without an answer is not repeated: it is `unknown`, and the provider is asked, in the end once a
@@ -129,6 +126,8 @@ export interface SuppressionRule {
   readonly category?: ConsentCategory;
   /** Only with one of these error codes, or as `enhanced_code` of its details. @default any */
   readonly errorCodes?: readonly string[];
+  /** The `category` of its details that suppresses; where there is one, the codes do not count. */
+  readonly detailsCategory?: string;
 }
 
 export interface RedialRules {
@@ -201,51 +200,4 @@ export interface WireForm {
   readonly call?: boolean;
   /** Status webhooks have the client reference and amounts of an order. @default false */
   readonly order?: boolean;
-}
-
-/** Content of a simulated report. */
-export interface SimulatedReport {
-  /** A status, or an event of the channel. */
-  readonly status: string;
-  readonly rawStatus: string;
-  readonly errorCode?: string;
-  /** Made from the time of the final report, or the same in each. */
-  readonly details?: DeliveryReport['details'] | ((final: Date) => DeliveryReport['details']);
-}
-
-/** Simulated outcome of a message to a recipient. */
-export interface SimulatedOutcome extends SimulatedReport {
-  readonly course:
-    | 'reported' // accepted, then reported
-    | 'early' // the report precedes the submit response
-    | 'disordered' // reports arrive twice and out of order
-    | 'silent' // no report is pushed, a poll finds it
-    | 'throttled' // the first submit is throttled, then as `reported`
-    | 'lost' // the submit response is lost, a poll finds the report
-    | 'unreported' // the submit response is lost, no poll finds the report
-    | 'unknown' // as `unreported`, and the submission is not repeated
-    | 'replying' // as `reported`, then the recipient replies
-    | 'refused'; // refused at submit
-  /** Report before the final one. @default none */
-  readonly before?: SimulatedReport;
-  /** Report after the final one. @default the simulation's `followUp` */
-  readonly later?: SimulatedReport;
-}
-
-export interface Simulation {
-  /** The outcome of a message to this address; the same on each call. A poll knows no content. */
-  readonly outcomeOf: (
-    to: Address,
-    of: { readonly attempt: number; readonly content?: MessageContent | undefined },
-  ) => SimulatedOutcome;
-  /** Intermediate report of a `disordered` outcome. */
-  readonly underway: SimulatedReport;
-  /** Report that follows a final one, such as `read` after `delivered`. @default none */
-  readonly followUp?: SimulatedReport & { readonly after: string };
-  /** Prefix of ids in answers, with category, cost and sender. @default only a reference */
-  readonly idPrefix?: string;
-  /** Products of the simulated operator. @default nothing */
-  readonly products?: readonly VasProduct[];
-  /** Text of a `replying` recipient. @default no reply */
-  readonly reply?: string;
 }

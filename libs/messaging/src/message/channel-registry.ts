@@ -1,5 +1,6 @@
 import type { ChannelDefinition, SuppressionRule } from './channel-definition.js';
 import { MessagingConfigError } from './errors.js';
+import type { ReportDetails } from './events.js';
 import {
   type Channel,
   CONSENT_CATEGORIES,
@@ -139,7 +140,7 @@ export class ChannelRegistry {
   }
 
   /** Ranks of messages that may be at the provider and have no final report. */
-  get openRanks(): readonly number[] {
+  get pendingRanks(): readonly number[] {
     return this.#ranksWhere(({ rank, terminal }) => rank >= STATUS_RANK.sending && !terminal);
   }
 
@@ -188,12 +189,19 @@ export class ChannelRegistry {
   suppressionOf(
     channel: string,
     status: string,
-    codes: readonly (string | number | null | undefined)[],
+    errorCode: string | null,
+    details: ReportDetails = {},
   ): SuppressionRule | undefined {
     const rule = this.#channels.get(channel)?.suppression?.[status];
-    const { errorCodes } = rule ?? {};
-    if (!errorCodes) return rule;
-    return codes.some((code) => errorCodes.includes(String(code))) ? rule : undefined;
+    if (!rule?.errorCodes) return rule;
+    const { category } = details;
+    const isMeant =
+      rule.detailsCategory !== undefined && typeof category === 'string'
+        ? category === rule.detailsCategory
+        : [errorCode, details['enhanced_code']].some((code) =>
+            rule.errorCodes?.includes(String(code)),
+          );
+    return isMeant ? rule : undefined;
   }
 
   /** `type` of the webhook of this status or event; `undefined`: the channel has none. */

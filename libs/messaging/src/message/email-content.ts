@@ -8,6 +8,7 @@ export interface Mailbox {
 /** An attachment without its bytes, which the store keeps once per batch. */
 export interface AttachmentInfo {
   readonly filename: string;
+  /** A media type with its parameters; see {@link invitationMethod}. */
   readonly contentType: string;
   /** The attachment is inline: the html names it as `cid:{contentId}`. */
   readonly contentId?: string;
@@ -20,6 +21,22 @@ export interface AttachmentInfo {
 /** An attachment with its bytes, as a submission carries it. */
 export interface Attachment extends Pick<AttachmentInfo, 'filename' | 'contentType' | 'contentId'> {
   readonly content: Buffer;
+}
+
+const TOKEN = String.raw`[\w!#$%&'*^.+-]{1,128}`;
+
+/** A media type with up to ten parameters (RFC 2045), such as `text/plain; charset=utf-8`. */
+export const MEDIA_TYPE = new RegExp(
+  String.raw`^${TOKEN}/${TOKEN}(?:[ \t]{0,8};[ \t]{0,8}${TOKEN}=(?:${TOKEN}|"[ !#-[\]-~]{0,128}")){0,10}$`,
+);
+
+/**
+ * The method of a calendar invitation: `REQUEST` of `text/calendar; method=REQUEST`. Mail programs show
+ * buttons for one that is an alternative of the text. `undefined`: the attachment is a plain file.
+ */
+export function invitationMethod(contentType: string): string | undefined {
+  if (!/^text\/calendar[ \t]*;/i.test(contentType)) return undefined;
+  return /;[ \t]*method="?([a-z-]{1,32})/i.exec(contentType)?.[1]?.toUpperCase();
 }
 
 /** Content of an email, the same for all recipients of its batch. */

@@ -31,6 +31,7 @@ export type MessagingErrorCode =
   | 'migration_locked'
   | 'never_idle'
   | 'newer_database'
+  | 'early_database'
   | 'no_delivery_status'
   | 'no_route'
   | 'not_faked'
@@ -215,7 +216,7 @@ export class DatabaseShutdownTimeoutError extends MessagingError {
  * | {@link PausedFailure} | not accepted, and the provider accepts nothing now | back to `queued`, the lane pauses; the try does not count |
  * | {@link UncertainFailure} | may have been accepted | backoff; the provider is asked after it (`reportsByKey`), then the same submission again under its key; `unknown` after `maxAttempts` tries, and at once without keys |
  * | {@link LostAnswerFailure} | may have been accepted, and a repeat could be delivered twice | `unknown` |
- * | {@link PausedUncertainFailure} | may have been accepted, and the provider accepts nothing now | the same, after a pause of the lane; the try does not count |
+ * | {@link PausedUncertainFailure} | may have been accepted, and the provider accepts nothing now | the same, after a pause of the lane; the try does not count. With the code `throttled` it goes first after the pause |
  *
  * If the route has a further provider (`failover()`), a message that was certainly not accepted
  * leaves by that one at once; an uncertain one never does.

@@ -39,17 +39,30 @@ export interface ReportedSubmit {
 /** Further data of a report, kept as JSON of at most 8,000 characters. */
 export type ReportDetails = Readonly<Record<string, string | number | null>>;
 
+/** Consent that a person gave or took back in the settings of the platform. */
+export interface InboundPreference {
+  /** Category of messages, such as `marketing`. */
+  readonly category: string;
+  readonly state: 'opted_in' | 'opted_out';
+}
+
 export interface InboundMessage {
   /** The provider's id, at most 255 characters; identifies the message. */
   readonly messageId: string;
   readonly channel: Channel;
-  /** Sender's address, such as digits with country code; `null` where only the `bsuid` is known. */
+  /**
+   * Sender's address, such as digits with country code, or the short code or name that wrote;
+   * `null` where only the `bsuid` is known.
+   */
   readonly from: string | null;
   /** WhatsApp's business-scoped user id of the sender. */
   readonly bsuid: string | null;
   /** The number or address that received the message. */
   readonly to: string;
-  /** `null`: not a text message. */
+  /**
+   * The text, the caption of media, the title of a pressed button or chosen row, or the JSON of a
+   * filled form; `null`: none of them.
+   */
   readonly text: string | null;
   /** `null` where the provider omits it. */
   readonly sentAt: Date | null;
@@ -58,6 +71,16 @@ export interface InboundMessage {
    * change no consent. @default true
    */
   readonly authentic?: boolean;
+  /**
+   * `false`: the platform does not count it as a message of the sender to this number, such as a
+   * message in a group: it opens no window, and its words opt out but never in. @default true
+   */
+  readonly opensWindow?: boolean;
+  /**
+   * The sender's choice in the settings of the platform, which is no message: it changes this consent
+   * and nothing else. @default none
+   */
+  readonly preference?: InboundPreference;
   /** Tenant of the message, where the transport has it. @default the `inbound.tenant` option */
   readonly tenant?: string;
 }
@@ -117,7 +140,7 @@ export interface MessageStatusChanged extends EventLabels {
    * below `sent` and has no number.
    */
   readonly sequence: number;
-  readonly deliveryReport: 'none' | 'yes';
+  readonly deliveryReport: boolean;
 }
 
 /** A batch of which messages were cancelled before they had started. */

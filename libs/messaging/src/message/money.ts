@@ -18,3 +18,21 @@ export function amountOf(units: bigint): string {
   const fraction = digits.slice(-DIGITS).replace(/0+$/, '');
   return digits.slice(0, -DIGITS) + (fraction && `.${fraction}`);
 }
+
+const digits = new Map<string, number>();
+
+/** Digits after the point that amounts of the currency have, by ISO 4217; two of an unknown one. */
+export function digitsOf(currency: string): number {
+  let found = digits.get(currency);
+  if (found === undefined) {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+    found = Math.min(format.resolvedOptions().maximumFractionDigits ?? DIGITS, DIGITS);
+    digits.set(currency, found);
+  }
+  return found;
+}
+
+/** Whether the amount has no more digits after the point than its currency. */
+export function fitsCurrency(units: bigint, currency: string): boolean {
+  return units % 10n ** BigInt(DIGITS - digitsOf(currency)) === 0n;
+}

@@ -1,4 +1,4 @@
-import { addressOf } from './address.js';
+import { digitsOf, isPhoneNumber } from './phone-number.js';
 
 /** Date, time and offset, as in RFC 3339 or without the colon of the offset. */
 const WITH_OFFSET = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:?\d{2})$/;
@@ -31,10 +31,17 @@ export function word(value: unknown): string | null {
   return text === '' ? null : text;
 }
 
-/** Digits with country code, from a number in any format. */
+/** A provider's code of an error; `null` where it is none: SMSCs write `000` for success. */
+export function errorCode(value: unknown): string | null {
+  const code = word(value);
+  return code !== null && /^0+$/.test(code) ? null : code;
+}
+
+/** Digits with country code, from a number in any format; a trunk zero stays, as it was sent to. */
 export function recipientNumber(value: unknown): string | null {
   if (typeof value !== 'string' && !Number.isSafeInteger(value)) return null;
-  return addressOf('phone', String(value).slice(0, 64))?.value ?? null;
+  const digits = digitsOf(String(value).slice(0, 64));
+  return isPhoneNumber(digits) ? digits : null;
 }
 
 /** A date and time with its offset; `null` without an offset. */

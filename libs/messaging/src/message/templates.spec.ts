@@ -7,6 +7,7 @@ const templates = defineTemplates({
   order_update: { language: 'en', category: 'utility', params: ['name', 'order'] },
   sale: { language: 'en', params: 2 },
   hello: { language: 'en_US', params: [] },
+  long: { language: 'en', params: 1, fixedLength: 924 },
 });
 
 /** Never called: the compiler is the one that reads it. */
@@ -55,6 +56,7 @@ describe('templates', () => {
     ['t', { language: 'english please', params: [] }, /templates\.t\.language/],
     ['t', { language: 'en', params: ['x', 'x'] }, /templates\.t\.params/],
     ['t', { language: 'en', params: -1 }, /templates\.t\.params/],
+    ['t', { language: 'en', params: 1, fixedLength: 0.5 }, /templates\.t\.fixedLength/],
     ['t', { language: 'en', params: [], category: 'spam' as 'utility' }, /templates\.t\.category/],
   ])('the invalid template %j is refused with its field', (name, definition, told) => {
     const define = () => defineTemplates({ [name]: definition });
@@ -80,6 +82,19 @@ describe('templates', () => {
     ],
     ['of a wrong type', ['a', 7], 'sale', [], ['params[1]']],
     ['too long', ['a', 'x'.repeat(5_000)], 'sale', [], ['params[1]']],
+    ['with a line break', ['a\nb', 'a\r\nb'], 'sale', [], ['params[0]', 'params[1]']],
+    ['with a tab', { name: 'a\tb', order: '1' }, 'order_update', [], ['params.name']],
+    ['with five spaces', ['a     b', 'c    d'], 'sale', [], ['params[0]']],
+    ['that are empty', ['', '  '], 'sale', [], ['params[0]', 'params[1]']],
+    [
+      'of 1,024 characters together',
+      ['👍', 'x'.repeat(1_023)],
+      'sale',
+      ['👍', 'x'.repeat(1_023)],
+      [],
+    ],
+    ['too long together', ['ab', 'x'.repeat(1_023)], 'sale', [], ['params[1]']],
+    ['too long in their body', ['x'.repeat(101)], 'long', [], ['params[0]']],
     ['that cannot be stored', ['a\0', '\ud800'], 'sale', [], ['params[0]', 'params[1]']],
     ['a text', 'Ade', 'sale', [], ['params']],
   ])('template params %s', (_what, given, name, values, paths) => {

@@ -9,6 +9,11 @@ export interface TemplateDefinition {
   readonly category?: MessageCategory;
   /** Names of the parameters in the order of their positions, or the number of parameters. */
   readonly params: readonly string[] | number;
+  /**
+   * Characters of its body without the variables, so that a message is refused that would be longer
+   * than WhatsApp takes. @default not counted, or as the platform lists the template
+   */
+  readonly fixedLength?: number;
 }
 
 /** A {@link TemplateDefinition} with its name, made by {@link defineTemplates}. */
@@ -38,7 +43,8 @@ export type Templates<D extends Readonly<Record<string, TemplateDefinition>>> = 
 
 const NAME = /^[\x21-\x7e]{1,255}$/;
 const LANGUAGE = /^[A-Za-z]{2,8}(?:[_-][A-Za-z0-9]{2,8})*$/;
-const LONGEST_PARAM = 4_096;
+/** Most characters of a body with its parameters filled in. */
+const LONGEST_BODY = 1_024;
 
 /**
  * Defines the app's templates by their approved names. The compiler and the library check the
@@ -58,7 +64,10 @@ export function defineTemplates<const D extends Readonly<Record<string, Template
   ) as unknown as Templates<D>;
 }
 
-function defined(name: string, { language, category, params }: TemplateDefinition): Template {
+function defined(
+  name: string,
+  { language, category, params, fixedLength }: TemplateDefinition,
+): Template {
   const check = (sound: boolean, field: string, message: string) => {
     if (!sound) throw new MessagingConfigError(`templates.${name}${field}: ${message}`);
   };
@@ -69,7 +78,15 @@ function defined(name: string, { language, category, params }: TemplateDefinitio
   if (category !== undefined)
     check(isMessageCategory(category), '.category', `must be ${MESSAGE_CATEGORIES.join(', ')}`);
   check(isCount || areNames, '.params', 'must be different names, or how many there are');
-  return { name, language, params, ...(category !== undefined && { category }) };
+  const isLength = Number.isSafeInteger(fixedLength) && Number(fixedLength) >= 0;
+  check(fixedLength === undefined || isLength, '.fixedLength', 'must be a number of characters');
+  return {
+    name,
+    language,
+    params,
+    ...(category !== undefined && { category }),
+    ...(fixedLength !== undefined && { fixedLength }),
+  };
 }
 
 export function isTemplateName(value: unknown): value is string {
@@ -80,10 +97,34 @@ export function isLanguage(value: unknown): value is string {
   return typeof value === 'string' && LANGUAGE.test(value);
 }
 
+/** Why the platform refuses the text as a parameter of a body or header; `undefined`: it does not. */
+export function paramFault(value: unknown): string | undefined {
+  if (typeof value !== 'string' || /[\0\p{Cs}]/u.test(value))
+    return 'must be a text without NUL and half characters';
+  if (value.trim() === '') return 'must not be empty: WhatsApp refuses the message';
+  if (/[\t\n\v\f\r\u0085\u2028\u2029]| {5}/.test(value))
+    return 'must have no line break, no tab and at most four spaces in a row: WhatsApp refuses them';
+  return undefined;
+}
+
+/**
+ * Why the platform refuses the body that these parameters make; `undefined`: it does not.
+ * @param fixedLength characters of the body without the variables, where they are known
+ */
+export function templateBodyFault(
+  fixedLength: number | null | undefined,
+  params: readonly string[],
+): string | undefined {
+  const length = params.reduce((sum, param) => sum + Array.from(param).length, fixedLength ?? 0);
+  return length <= LONGEST_BODY
+    ? undefined
+    : `makes the body ${length} characters long; WhatsApp takes at most ${LONGEST_BODY}`;
+}
+
 /** The values in the order of their positions; adds errors by field to `errors`. */
 export function placedParams(
   given: unknown = [],
-  template: Pick<Template, 'name' | 'params'> | undefined,
+  template: Pick<Template, 'name' | 'params' | 'fixedLength'> | undefined,
   errors: FieldError[],
 ): string[] {
   const refuse = (message: string, path = 'params'): string[] => {
@@ -106,9 +147,15 @@ export function placedParams(
       if (!names.includes(name)) refuse(`is none of ${names.join(', ')}`, `params.${name}`);
     fields = names.map((name) => [`params.${name}`, own(given, name)]);
   }
-  for (const [path, value] of fields)
-    if (typeof value !== 'string' || value.length > LONGEST_PARAM || /[\0\p{Cs}]/u.test(value))
-      refuse(`must be a text of at most ${LONGEST_PARAM} characters`, path);
+  for (const [path, value] of fields) {
+    const fault = paramFault(value);
+    if (fault !== undefined) refuse(fault, path);
+  }
+  const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string');
+  const values = texts.map(([, value]) => value);
+  const tooLong = templateBodyFault(template?.fixedLength, values);
+  const [longest] = texts.toSorted(([, one], [, other]) => other.length - one.length);
+  if (tooLong !== undefined && longest) refuse(tooLong, longest[0]);
   return fields.map(([, value]) => value as string);
 }
 
@@ -138,6 +185,8 @@ export interface PlatformTemplate {
   readonly category: MessageCategory | null;
   /** Number of the variables of its body; their names, in order, where it has them by name. */
   readonly params: number | readonly string[];
+  /** Characters of its body without the variables. @default unknown */
+  readonly fixedLength?: number;
 }
 
 /** The platform does not send this template now; nothing was stored. */

@@ -14,7 +14,8 @@ export interface Page<T> {
 
 export type StatusCounts = Partial<Record<MessageStatus, number>>;
 
-export interface BatchView extends BatchLabels {
+/** A batch of a list. */
+export interface ListedBatch extends BatchLabels {
   /** UUIDv7; `reference_id` in the HTTP interface. */
   readonly id: string;
   readonly tenant: string;
@@ -22,7 +23,7 @@ export interface BatchView extends BatchLabels {
   readonly sender: string;
   /** `null` after retention erased it. */
   readonly content: MessageContent | null;
-  readonly deliveryReport: 'none' | 'yes';
+  readonly deliveryReport: boolean;
   readonly status: BatchStatus;
   readonly createdAt: Date;
   readonly sendAt: Date | null;
@@ -31,6 +32,14 @@ export interface BatchView extends BatchLabels {
   readonly recipients: number;
   /** SMS parts of one message, of the longest where texts differ; 0 where the channel has none. */
   readonly parts: number;
+  /**
+   * Number of messages by status, without zeros. `null` for a batch of more than 1,000 recipients
+   * that is still at work; read by its id it has them.
+   */
+  readonly counts: StatusCounts | null;
+}
+
+export interface BatchView extends ListedBatch {
   /** Number of messages by status, without zeros. */
   readonly counts: StatusCounts;
 }

@@ -1,4 +1,6 @@
+import type { EntityManager } from 'typeorm';
 import { addressKey } from '../message/address.js';
+import { addressIdentity } from '../message/phone-identity.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type {
@@ -10,6 +12,7 @@ import type {
   PolicySlice,
 } from '../ports/messaging-policy.js';
 import type { MessagingSettings } from '../ports/messaging-options.js';
+import { type LearntNumbers, numberKey } from '../contacts/learnt-numbers.js';
 import type { CountedCategory, RecentSends } from '../store/reads/recent-sends.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 
@@ -41,6 +44,7 @@ export class FrequencyCapPolicy implements MessagingPolicy {
     private readonly channels: ChannelRegistry,
     caps: CapsByCategory,
     private readonly recent: RecentSends,
+    private readonly learnt: LearntNumbers,
   ) {
     this.#caps = capsOf(caps, channels);
     const capped = new Set(this.#caps.map(({ channel }) => channel));
@@ -55,20 +59,56 @@ export class FrequencyCapPolicy implements MessagingPolicy {
       const people = places.map((place) => {
         const { message, recipient } = items[place] as PolicyItem;
         const { tenant, batchId } = message;
-        // A batch has each recipient once, so the batch identifies the message.
-        return { tenant, recipient: addressKey(recipient), own: batchId ?? `place ${place}` };
+        const key = addressKey(recipient);
+        // A batch has each recipient once.
+        return { tenant, recipient: key, own: `${batchId ?? `place ${place}`} ${key}` };
       });
-      const read = () => this.recent.batchesTo(people, counted, now - per, manager);
+      const read = () => this.#sentTo(people, counted, now - per, manager);
       const sent = await (stage === 'send' && !manager ? retryWhileUnavailable(read) : read());
-      people.forEach(({ tenant, recipient, own }, index) => {
-        const key = `${recipient} ${tenant}`;
-        const batches = sent.get(key) ?? new Set<string>();
+      people.forEach(({ own }, index) => {
+        const batches = sent[index] as Set<string>;
         const others = batches.size - (batches.has(own) ? 1 : 0);
         if (others >= max) decisions.set(places[index] as number, DENIED);
-        else sent.set(key, batches.add(own));
+        else batches.add(own);
       });
     }
     return decisions;
+  }
+
+  /** Messages to each person in the order given; numbers of one person share their set. */
+  async #sentTo(
+    people: readonly { readonly tenant: string; readonly recipient: string }[],
+    counted: CountedCategory,
+    since: number,
+    manager?: EntityManager,
+  ): Promise<Set<string>[]> {
+    const numbers = people.map(({ tenant, recipient }) => {
+      return { tenant, address: addressIdentity(recipient) };
+    });
+    const learnt = await this.learnt.people(numbers, manager && { manager });
+    const all = numbers.map((number) => {
+      const { person, numbers: same } = learnt.get(numberKey(number)) ?? {
+        person: number.address,
+        numbers: [number.address],
+      };
+      return { tenant: number.tenant, person, same };
+    });
+    const asked = all.flatMap(({ tenant, same }) =>
+      same.map((recipient) => ({ tenant, recipient })),
+    );
+    const sent = await this.recent.batchesTo(asked, counted, since, manager);
+    const byPerson = new Map<string, Set<string>>();
+    return all.map(({ tenant, person, same }) => {
+      const key = numberKey({ tenant, address: person });
+      let batches = byPerson.get(key);
+      if (!batches) {
+        batches = new Set(
+          same.flatMap((address) => [...(sent.get(numberKey({ tenant, address })) ?? [])]),
+        );
+        byPerson.set(key, batches);
+      }
+      return batches;
+    });
   }
 
   #counts({ channel, category }: CountedCategory, item: PolicyItem): boolean {

@@ -4,14 +4,19 @@ import { registryOf } from '../channels/built-in-channels.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
 import type { PolicyOptions } from '../ports/policy-options.js';
 import { settingsOf } from '../ports/messaging-options.js';
+import type { LearntNumbers } from '../contacts/learnt-numbers.js';
 import { policiesInOrder } from './policies-in-order.js';
 
 const channels = registryOf();
 const own: MessagingPolicy = { name: 'own', decide: async () => new Map() };
 const names = (policy: PolicyOptions, others: MessagingPolicy[]) =>
-  policiesInOrder(settingsOf({ policy }).policy, others, channels, {} as RecentSends).map(
-    ({ name }) => name,
-  );
+  policiesInOrder(
+    settingsOf({ policy }).policy,
+    others,
+    channels,
+    {} as RecentSends,
+    {} as LearntNumbers,
+  ).map(({ name }) => name);
 
 it('built-in policies run first and own policies last', () => {
   expect(names({}, [own])).toEqual(['opt-in-required', 'opted-out', 'service-window', 'own']);

@@ -2,6 +2,7 @@ import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
 import type { MessagingSettings } from '../ports/messaging-options.js';
+import type { LearntNumbers } from '../contacts/learnt-numbers.js';
 import type { RecentSends } from '../store/reads/recent-sends.js';
 import { OptedOutPolicy, OptInRequiredPolicy } from './consent.policies.js';
 import { FrequencyCapPolicy } from './frequency-cap.policy.js';
@@ -14,9 +15,10 @@ export function policiesInOrder(
   own: readonly MessagingPolicy[],
   channels: ChannelRegistry,
   recent: RecentSends,
+  learnt: LearntNumbers,
 ): MessagingPolicy[] {
   const { remove, order } = options;
-  const all = [...builtIn(options, channels, recent), ...own];
+  const all = [...builtIn(options, channels, recent, learnt), ...own];
   const names = new Set<string>();
   for (const { name } of all) {
     if (!name) throw new MessagingConfigError('policy: there is a policy without a name; name it');
@@ -39,12 +41,13 @@ function builtIn(
   { serviceWindow, quietHours, frequencyCap }: MessagingSettings['policy'],
   channels: ChannelRegistry,
   recent: RecentSends,
+  learnt: LearntNumbers,
 ): MessagingPolicy[] {
   return [
     new OptInRequiredPolicy(channels),
     new OptedOutPolicy(channels),
     new ServiceWindowPolicy(channels, serviceWindow),
     ...(quietHours ? [new QuietHoursPolicy(quietHours, channels)] : []),
-    ...(frequencyCap ? [new FrequencyCapPolicy(channels, frequencyCap, recent)] : []),
+    ...(frequencyCap ? [new FrequencyCapPolicy(channels, frequencyCap, recent, learnt)] : []),
   ];
 }

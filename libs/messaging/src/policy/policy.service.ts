@@ -116,7 +116,7 @@ const Subject = Reflector.createDecorator<PolicySubject>();
 
 /** Admits a request only where policy allows its message to all recipients. */
 @Injectable()
-export class PolicyGuard implements CanActivate {
+class PolicyGuard implements CanActivate {
   /** @internal */
   constructor(
     @Inject(PolicyService) private readonly policy: PolicyService,

@@ -88,6 +88,69 @@ describe('quiet hours', () => {
     );
   });
 
+  // London 2026: 01:00 becomes 02:00 on 29 March, 02:00 becomes 01:00 on 25 October.
+  it.each([
+    ['the clock goes forward', '21:00', '08:00', '2026-03-28T23:00Z', '2026-03-29T07:00Z'],
+    ['the clock goes forward later', '21:00', '08:00', '2026-03-29T00:59Z', '2026-03-29T07:00Z'],
+    ['the clock has gone forward', '21:00', '08:00', '2026-03-29T01:00Z', '2026-03-29T07:00Z'],
+    ['the clock goes back', '21:00', '08:00', '2026-10-24T22:00Z', '2026-10-25T08:00Z'],
+    ['the clock has gone back', '21:00', '08:00', '2026-10-25T01:00Z', '2026-10-25T08:00Z'],
+    ['the end is skipped', '21:00', '01:30', '2026-03-28T23:00Z', '2026-03-29T01:00Z'],
+    ['the start is skipped', '01:30', '08:00', '2026-03-29T01:00Z', '2026-03-29T07:00Z'],
+    ['all of it is skipped', '01:15', '01:45', '2026-03-29T00:59Z', undefined],
+    [
+      'the end comes twice, before the first',
+      '21:00',
+      '01:30',
+      '2026-10-24T22:00Z',
+      '2026-10-25T00:30Z',
+    ],
+    ['the end comes twice, between them', '21:00', '01:30', '2026-10-25T00:45Z', undefined],
+    [
+      'the end comes twice, before the second',
+      '21:00',
+      '01:30',
+      '2026-10-25T01:10Z',
+      '2026-10-25T01:30Z',
+    ],
+    ['the start comes twice, before the second', '01:30', '08:00', '2026-10-25T01:15Z', undefined],
+    [
+      'the start comes twice, after the second',
+      '01:30',
+      '08:00',
+      '2026-10-25T01:30Z',
+      '2026-10-25T08:00Z',
+    ],
+  ])('quiet hours end by the wall clock where %s', (_what, from, to, now, until) => {
+    const minutes = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+    const span = { from: minutes(from), to: minutes(to) };
+    const end = quietUntil(['Europe/London'], span, Date.parse(now));
+    expect(end && new Date(end).toISOString()).toBe(until && new Date(until).toISOString());
+  });
+
+  it('quiet hours end at the first minute that is not quiet, around every change of a clock', () => {
+    // The last is half an hour.
+    const changes = fc.constantFrom(
+      ['America/New_York', '2026-03-08T07:00Z'],
+      ['America/New_York', '2026-11-01T06:00Z'],
+      ['Africa/Cairo', '2026-04-23T22:00Z'],
+      ['Australia/Lord_Howe', '2026-04-04T15:00Z'],
+    );
+    const near = fc.integer({ min: -720, max: 120 });
+    const minute = fc.nat(1_439);
+    fc.assert(
+      fc.property(changes, near, minute, minute, ([zone = '', change = ''], ago, from, to) => {
+        fc.pre(from !== to);
+        const span = { from, to };
+        const now = Date.parse(change) + ago * 60_000;
+        let first = now;
+        while (isQuiet(span, minuteOfDay(zone, first))) first += 60_000;
+        expect(quietUntil([zone], span, now)).toBe(first === now ? undefined : first);
+      }),
+      { numRuns: 1_000, examples: [[['America/New_York', '2026-11-01T06:00Z'], -1, 61, 0]] },
+    );
+  });
+
   it("a country that is always quiet somewhere waits for its first zone's morning", () => {
     const span = { from: 0, to: 1_380 };
     const zones = ['Africa/Lagos', 'Asia/Kolkata', 'Asia/Tokyo'];

@@ -134,10 +134,16 @@ export function quietUntil(
   }
 }
 
-/** The next local `to`; steps by minutes where the clock changes before it. */
+/**
+ * The first minute after `at` that is not quiet: the next local `to`, or the end of a skipped hour that
+ * `to` is in. In a repeated hour the wall clock decides both times.
+ */
 function endIn(zone: string, span: QuietSpan, at: number): number {
   const whole = Math.floor(at / MINUTE) * MINUTE;
   let end = whole + ((span.to - minuteOfDay(zone, at) + DAY) % DAY) * MINUTE;
+  if (minuteOfDay(zone, end) === span.to) return end;
+  // The clock changes before that: the end comes earlier or later, or the start comes again.
+  end = whole;
   while (isQuiet(span, minuteOfDay(zone, end))) end += MINUTE;
   return end;
 }

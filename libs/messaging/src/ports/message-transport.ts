@@ -32,7 +32,7 @@ export interface Submission {
   readonly attachments?: readonly Attachment[];
   /** Our ids of the messages, `{batchId}-{position}`, in the order of `recipients`. */
   readonly messageIds?: readonly string[];
-  readonly deliveryReport: 'none' | 'yes';
+  readonly deliveryReport: boolean;
   /** Number of this request with the messages, 1 for the first; a resend is a further one. */
   readonly attempt: number;
   /** Time from which the batch could be sent: the same in all of its submissions. */
@@ -57,6 +57,11 @@ export interface SubmissionAccepted {
    * the next provider of their route, and are `rejected` where there is none. @default none
    */
   readonly unroutable?: ReadonlySet<string>;
+  /**
+   * By recipient, the number by which the platform knows its person, where that is another one: the
+   * two are one person from then on. @default none
+   */
+  readonly knownAs?: ReadonlyMap<string, string>;
   /** Further data of the answer (cost, currency, category, sender); stored as JSON. */
   readonly details?: Readonly<Record<string, string | number | null>>;
 }
@@ -108,9 +113,9 @@ export interface ConnectionPlaces {
   readonly most: number;
   /**
    * The process has its places from now on: connect.
-   * @param isHeld false once a place may be lost: nothing may be sent any more
+   * @param isLeased false once a place may be lost: nothing may be sent any more
    */
-  connect(isHeld: () => boolean): void;
+  connect(isLeased: () => boolean): void;
   /** Ends every connection within `limit` milliseconds; `connect()` may follow. */
   disconnect(limit: number): Promise<void>;
 }
@@ -150,10 +155,16 @@ export interface MessageTransport {
    * Resolves only when the provider has confirmed the submission. An answer without a reference, or
    * with other than one id for each recipient, counts as uncertain.
    * @param signal aborts the request. Submissions share it: remove your listener at the end
+   * @param written call it when the request goes to the socket: a rate limit counts it then, where the
+   * connection had to be opened first. It is given where a rate limit applies
    * @throws a {@link SubmitFailure} that describes the outcome; its table says which class needs
    * which proof, and any other error counts as uncertain
    */
-  submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted>;
+  submit(
+    submission: Submission,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<SubmissionAccepted>;
   /**
    * Polls reports of at most 100 earlier submissions.
    * @param signal aborts the poll; reports returned within a second after it still count

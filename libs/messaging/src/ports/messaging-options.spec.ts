@@ -12,7 +12,7 @@ describe('settingsOf', () => {
         retention: { content: 30 * 86_400_000, messages: 365 * 86_400_000 },
       },
       reports: { pollAfter: 60_000, giveUpAfter: 259_200_000 },
-      sms: { deliveryReport: 'yes', maxRecipients: 100_000, maxParts: 3 },
+      sms: { deliveryReport: true, maxRecipients: 100_000, maxParts: 3 },
     });
   });
 

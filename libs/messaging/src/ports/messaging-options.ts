@@ -1,9 +1,10 @@
+import type { AmbientTransaction } from './ambient-transaction.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { InboundMessage, InboundReceived } from '../message/events.js';
 import { SyncedTemplates, type Template } from '../message/templates.js';
 import type { TransportFactory, TransportSource } from './message-transport.js';
-import { providerPrices } from './provider-prices.js';
+import { providerCosts } from './provider-costs.js';
 import {
   callback,
   DURATION,
@@ -15,7 +16,6 @@ import {
   group,
   list,
   object,
-  oneOf,
   optional,
   type OptionReader,
   type OptionsOf,
@@ -98,6 +98,13 @@ const INBOUND = {
 export type InboundOptions = OptionsOf<typeof INBOUND>;
 
 const VERIFICATION = {
+  /**
+   * Secrets of at least 32 bytes in base64. The first encrypts the messages with codes in the store,
+   * until they are erased. Former ones follow it until `VerificationService.reencrypt()` has run; a
+   * message under a secret that is missing here ends with the error code `content_unreadable`.
+   * @default none: the store has the messages in clear
+   */
+  keys: withDefault(list(secretKey), []),
   /** ISO 3166 codes of countries whose numbers get codes. @default all */
   countries: optional(list(textLike(/^[A-Z]{2}$/, 'two capital letters, such as NG'))),
   /** The text of a code on SMS and email. @default English */
@@ -121,9 +128,6 @@ const VERIFICATION = {
   coolDown: withDefault(DURATION, '30s'),
 };
 
-/** Options of one-time codes. */
-export type VerificationOptions = OptionsOf<typeof VERIFICATION>;
-
 const transport: OptionReader<TransportSource> = (name, value) => {
   if (typeof value === 'function') return value as TransportFactory;
   const { useClass, useFactory, inject = [] } = (value ?? {}) as Record<string, unknown>;
@@ -141,10 +145,10 @@ const readProvider = group({
   /** Limit of the provider over all lanes and replicas. @default none */
   rateLimit: optional(rateLimit),
   /**
-   * Prices by the prefix of the recipient, `'*'` for all others, in one currency for all
-   * providers: for `cheapest()` and `maxPrice` of routes. @default none
+   * What the provider charges, by the prefix of the recipient, `'*'` for all others, in one currency for
+   * all providers: for `cheapest()` and `maxPrice` of routes. @default none
    */
-  prices: optional(providerPrices),
+  prices: optional(providerCosts),
 });
 
 /** A bare transport has no options. */
@@ -187,6 +191,12 @@ const OPTIONS = {
    */
   routes: optional(list(readRoute)),
   dispatch: group(DISPATCH),
+  /**
+   * Joins what is sent, where it gets no `manager`, to the transaction of `@Transactional()`:
+   * `typeOrmTransactional()`, or `clsTransactional()` of `@dundun/messaging/cls-transactional`.
+   * @default only `manager` joins a transaction
+   */
+  ambientTransaction: optional(object<AmbientTransaction>()),
   store: group({
     /** Create and update `messaging_*` at start. @default true, false if NODE_ENV is production */
     migrate: optional(flag),
@@ -212,7 +222,10 @@ const OPTIONS = {
     retention: group({
       /** Texts and phone numbers; the counts stay. @default '30d' */
       content: withDefault(keptFor, '30d'),
-      /** The batch, not before `idempotencyWindow` or `reports.giveUpAfter`. @default '365d' */
+      /**
+       * The batch with its content; not shorter than `idempotencyWindow` and `reports.giveUpAfter`.
+       * @default '365d'
+       */
       messages: withDefault(keptFor, '365d'),
     }),
   }),
@@ -236,8 +249,8 @@ const OPTIONS = {
   /** Channels in addition to SMS, WhatsApp, email and voice. @default none */
   channels: withDefault(list(object<ChannelDefinition>()), []),
   sms: group({
-    /** Default of a message's `deliveryReport`. @default 'yes' */
-    deliveryReport: withDefault(oneOf('none', 'yes'), 'yes'),
+    /** Default of a message's `deliveryReport`. @default true */
+    deliveryReport: withDefault(flag, true),
     /** Most recipients in one send. @default 100000 */
     maxRecipients: withDefault(wholeNumber, 100_000),
     /** Most parts of one SMS. @default 10 */
@@ -270,8 +283,8 @@ const OPTIONS = {
     maxSize: withDefault(wholeNumber, 26_214_400),
   }),
   voice: group({
-    /** Default of a call's `deliveryReport`. @default 'yes' */
-    deliveryReport: withDefault(oneOf('none', 'yes'), 'yes'),
+    /** Default of a call's `deliveryReport`. @default true */
+    deliveryReport: withDefault(flag, true),
     /** Caller id of calls that name none. @default none: each call names one */
     from: optional(text),
     /** Most recipients in one send. @default 1000 */
@@ -328,6 +341,7 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
     throw new MessagingConfigError(
       'reports.giveUpAfter: is shorter than reports.pollAfter, so no message would be asked after; write a longer time',
     );
+  checkRetention(settings, options.store?.retention);
   for (const [category, { per }] of Object.entries(policy.frequencyCap ?? {}))
     for (const [field, kept] of Object.entries(store.retention))
       if (kept !== undefined && kept < per)
@@ -335,4 +349,24 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
           `store.retention.${field}: is shorter than policy.frequencyCap.${category}.per; erased messages cannot be counted`,
         );
   return settings;
+}
+
+/** Settings that a deleted batch would break, and a content that its batch would take with it. */
+function checkRetention(
+  { store, reports }: MessagingSettings,
+  written: NonNullable<MessagingOptions['store']>['retention'],
+): void {
+  const { content = Infinity, messages = Infinity } = store.retention;
+  for (const [name, needed] of [
+    ['store.idempotencyWindow', store.idempotencyWindow],
+    ['reports.giveUpAfter', reports.giveUpAfter],
+  ] as const)
+    if (messages < needed)
+      throw new MessagingConfigError(
+        `store.retention.messages: is shorter than ${name}, which needs the batch; write at least '${needed}ms', or false`,
+      );
+  if (written?.content !== undefined && messages < content)
+    throw new MessagingConfigError(
+      'store.retention.content: is longer than store.retention.messages, which deletes the batch with its content; write a longer time there, or false',
+    );
 }

@@ -14,6 +14,35 @@ export interface SubmitMeasurement {
   readonly error?: unknown;
 }
 
+/**
+ * Why a message starts after a later one of its lane and provider:
+ *
+ * | reason | the message |
+ * |---|---|
+ * | `in_flight` | was refused for now, while the later ones were in flight |
+ * | `parked` | backs off after three failures, or its batch after two failing messages |
+ * | `deferred` | was deferred by its provider or a policy, is dialled again, or waits for its providers |
+ * | `uncertain` | may have been accepted, and is sent again |
+ * | `class` | has a lower priority |
+ * | `late` | was committed after the later ones had been planned |
+ * | `unnamed` | has none of these reasons: a fault of the library |
+ */
+export type PassReason =
+  | 'in_flight'
+  | 'parked'
+  | 'deferred'
+  | 'uncertain'
+  | 'class'
+  | 'late'
+  | 'unnamed';
+
+/** Messages of this process, since its start, that later ones of their lane and provider have passed. */
+export interface PassedMessages {
+  readonly provider: string;
+  readonly reason: PassReason;
+  readonly messages: number;
+}
+
 /** Counts of the database at the time of a reading. */
 export interface QueueReading {
   /** Seconds that the oldest due message of a priority has waited, without held lanes. */
@@ -22,6 +51,7 @@ export interface QueueReading {
   readonly lanes: readonly LaneReading[];
   /** Number of reports that name no message, by provider. */
   readonly unmatched: ReadonlyMap<string, number>;
+  readonly passed: readonly PassedMessages[];
 }
 
 export interface LaneReading {

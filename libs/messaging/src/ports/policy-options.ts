@@ -51,4 +51,3 @@ export const POLICY = {
 
 /** The policies that run, their order, and the settings of the built-in ones. */
 export type PolicyOptions = OptionsOf<typeof POLICY>;
-export type FrequencyCapOptions = NonNullable<PolicyOptions['frequencyCap']>;

@@ -14,7 +14,7 @@ export interface Weighted {
     | readonly { readonly use: RouteUse; readonly weight: number }[];
 }
 
-/** The one with the lowest price for the recipient; the next one after a definite refusal. */
+/** The one with the lowest cost for the recipient; the next one after a definite refusal. */
 export interface Cheapest {
   readonly cheapest: readonly string[];
 }
@@ -44,8 +44,8 @@ export function weighted(of: Weighted['weighted']): Weighted {
 }
 
 /**
- * Tries the providers in the order of their `prices` for the recipient. One without a price for it
- * gets no message.
+ * Tries the providers in the order of their costs for the recipient, by their option `prices`. One
+ * whose cost is not known gets no message.
  * @example
  * routes: [{ channel: 'sms', maxPrice: '0.02', use: cheapest('a', 'b') }]
  */
@@ -127,8 +127,8 @@ const ROUTE = {
   /** Price category of the content, such as `'marketing'`. @default every category, and none */
   category: optional(text),
   /**
-   * Providers of the rule that charge more for the recipient get no message, nor do those without a
-   * price for it. Needs their option `prices`. @default no limit
+   * Providers of the rule that cost more for the recipient get no message, nor do those whose cost is
+   * not known. Needs their option `prices`. @default no limit
    */
   maxPrice: optional(decimalAmount),
   use: routeUse,

@@ -69,6 +69,45 @@ describe('Twilio', () => {
     expect(read(twilioParser(), media)).toMatchObject([{ text: null }]);
   });
 
+  it('the Twilio parser reads an MMS without a text as a message', () => {
+    const body =
+      'SmsStatus=received&NumMedia=1&MediaUrl0=https%3A%2F%2Fmedia.example%2F1&From=%2B14130000001&To=%2B12020000001&MessageSid=SM1';
+    const mms = Object.fromEntries(new URLSearchParams(body));
+    expect(twilioParser().parse(callbackRequest({ body: mms }))).toEqual({
+      reports: [],
+      messages: [message({ messageId: 'SM1', from: '14130000001', to: '12020000001', text: null })],
+      errors: [],
+    });
+  });
+
+  it('the Twilio parser knows WhatsApp by the prefix of one end, and a sender by the user id', () => {
+    const bare = { ...whatsApp, From: `+${FROM}` };
+    const expected = message({ messageId: SID, channel: 'whatsapp' });
+    expect(read(twilioParser(), bare)).toEqual([expected]);
+    const bsuid = 'NG.13491208655302741918';
+    const { From: _, ...nameless } = whatsApp;
+    for (const more of [
+      { ExternalUserId: bsuid },
+      { ExternalUserId: `whatsapp:${bsuid}` },
+      { From: `whatsapp:${bsuid}` },
+    ])
+      expect(read(twilioParser(), { ...nameless, ...more })).toEqual([
+        { ...expected, from: null, bsuid },
+      ]);
+    expect(read(twilioParser(), { ...bare, ExternalUserId: bsuid })).toEqual([
+      { ...expected, bsuid },
+    ]);
+  });
+
+  it('the Twilio parser reads buttons, rows and forms of WhatsApp', () => {
+    const texts = [
+      { ButtonText: 'STOP' },
+      { ListTitle: 'STOP' },
+      { InteractiveData: '{"a":1}' },
+    ].map((more) => read(twilioParser(), { ...whatsApp, Body: '', ...more })[0]?.text);
+    expect(texts).toEqual(['STOP', 'STOP', '{"a":1}']);
+  });
+
   it("the Twilio parsers skip each other's callbacks", () => {
     const status = form({ MessageSid: SID, MessageStatus: 'delivered', To: `+${TO}`, From: 'A' });
     expect(read(twilioParser(), { ...sms, From: 'messenger:1234567890' })).toEqual([]);
@@ -133,6 +172,28 @@ describe('Vonage', () => {
     for (const body of [v1, v01, sms]) expect(reportsIn(vonageParser(), body)).toEqual([]);
   });
 
+  it('the Vonage parser reads captions, and what opens no window', () => {
+    const given = (more: object) => {
+      const base = { channel: 'whatsapp', message_uuid: 'm-1', to: TO, from: FROM };
+      return read(vonageParser(), { ...base, ...more }).map(({ text, opensWindow = true }) => [
+        text,
+        opensWindow,
+      ]);
+    };
+    const caption = { url: 'https://example.com/i', caption: 'STOP' };
+    expect(given({ message_type: 'image', image: caption })).toEqual([['STOP', true]]);
+    const content = { type: 'video', video: caption };
+    expect(given({ message: { content } })).toEqual([['STOP', true]]);
+    expect(given({ message_type: 'button', button: { payload: 'x', text: 'STOP' } })).toEqual([
+      ['STOP', true],
+    ]);
+    expect(given({ message_type: 'unsupported' })).toEqual([[null, false]]);
+    const reaction = (more: object) => given({ message_type: 'reaction', reaction: more });
+    expect(reaction({ action: 'react', emoji: '👍' })).toEqual([[null, true]]);
+    expect(reaction({ action: 'unreact', emoji: '👍' })).toEqual([]);
+    expect(reaction({})).toEqual([]);
+  });
+
   it('the Vonage parser skips receipts and other channels', () => {
     const receipt = { msisdn: FROM, to: 'ACME', messageId: 'x', status: 'delivered' };
     expect(read(vonageParser(), { ...sms, channel: 'viber_service' })).toEqual([]);
@@ -177,6 +238,42 @@ describe('Infobip', () => {
       message({ messageId: 'wamid.1', channel: 'whatsapp', text: null, sentAt }),
     ]);
     expect(reportsIn(infobipParser(), { results })).toEqual([]);
+  });
+
+  it('the Infobip parser joins the texts of an MMS, and reads captions, buttons and forms', () => {
+    const parts = [
+      { contentType: 'image/png', url: 'https://example.com/i' },
+      { contentType: 'text/plain', value: 'STOP' },
+      { contentType: 'text/plain; charset=utf-8', value: 'now' },
+    ];
+    const texts = [
+      { ...sms, text: undefined, message: parts.slice(0, 2) },
+      { ...sms, text: undefined, message: parts },
+      { ...sms, text: undefined, message: parts.slice(0, 1) },
+      { ...whatsApp, message: { type: 'IMAGE', url: 'https://example.com/i', caption: 'STOP' } },
+      { ...whatsApp, message: { type: 'INTERACTIVE_LIST_REPLY', id: '1', title: 'STOP' } },
+      { ...whatsApp, message: { type: 'BUTTON', text: 'STOP', payload: 'x' } },
+      {
+        ...whatsApp,
+        message: { type: 'INTERACTIVE_FLOW_REPLY', text: 'Sent', response: { a: 1 } },
+      },
+    ].map((result) => read(infobipParser(), { results: [result] })[0]?.text);
+    expect(texts).toEqual(['STOP', 'STOP\nnow', null, 'STOP', 'STOP', 'STOP', '{"a":1}']);
+  });
+
+  it('the Infobip parser knows what opens no window', () => {
+    const kinds = [
+      { message: { type: 'UNSUPPORTED' } },
+      { message: { type: 'TEXT', text: 'to all' }, groupId: 'g' },
+      { message: { type: 'REACTION', emoji: '👍' } },
+      { message: { type: 'REACTION' } },
+    ].map((more) => read(infobipParser(), { results: [{ ...whatsApp, ...more }] }));
+    expect(kinds.map((all) => all.map(({ opensWindow = true }) => opensWindow))).toEqual([
+      [false],
+      [false],
+      [true],
+      [],
+    ]);
   });
 
   it('the Infobip parser skips reports', () => {
@@ -336,4 +433,49 @@ it('the Kannel inbound parser reads GET and POST callbacks', () => {
       messages: [expected],
       errors: [],
     });
+});
+
+it('the Clickatell parser reads a text in its character set, and the caption of media', () => {
+  const sms = {
+    integrationId: 'i',
+    messageId: 'm',
+    replyMessageId: 'm-1',
+    fromNumber: FROM,
+    toNumber: TO,
+    timestamp: 1_795_780_000_000,
+  };
+  const texts = [
+    { text: '%00S%00T%00O%00P', charset: 'UTF-16BE' },
+    { text: 'Arr%EAt', charset: 'ISO-8859-1' },
+    { text: 'Arrêt', charset: 'ISO-8859-1' },
+    { text: '100% off', charset: 'ISO-8859-1' },
+    { text: '100%25', charset: 'UTF-8' },
+    { text: 'STOP', charset: 'GSM' },
+    { text: 'STOP' },
+  ].map((more) => read(clickatellParser(), { ...sms, ...more })[0]?.text);
+  expect(texts).toEqual(['STOP', 'Arrêt', 'Arrêt', '100% off', '100%25', 'STOP', 'STOP']);
+  const media = { messageId: 'm-1', from: FROM, to: TO, contentType: 'image/png', content: 'iVBO' };
+  const captions = [{}, { caption: 'STOP' }].map((more) => {
+    const moMedia = [{ ...media, channel: 'whatsapp', ...more }];
+    return read(clickatellParser(), { event: { moMedia } })[0]?.text;
+  });
+  expect(captions).toEqual([null, 'STOP']);
+});
+
+it.each([
+  ["Africa's Talking", africasTalkingParser(), { id: 'm-1', text: 'Hi' }],
+  ['Kannel', kannelInboundParser(), { id: 'm-1', text: 'Hi' }],
+  ['Infobip', infobipParser(), { messageId: 'm-1', text: 'Hi', receivedAt: '' }],
+  ['Clickatell', clickatellParser(), { replyMessageId: 'm-1', text: 'Hi' }],
+  ['Termii', termiiParser(), { type: 'inbound', message_id: 'm-1', message: 'Hi' }],
+  ['Twilio', twilioParser(), { MessageSid: 'm-1', Body: 'Hi' }],
+  ['Plivo', plivoParser(), { MessageUUID: 'm-1', Text: 'Hi' }],
+  ['Vonage', vonageParser(), { messageId: 'm-1', text: 'Hi' }],
+])('the %s parser keeps a short code or a name that writes', (_, parser, entry) => {
+  const senders = ['21512', 'MTN-NG', 'My Bank'].map((sender) => {
+    const ends = { from: sender, From: sender, sender, fromNumber: sender, msisdn: sender };
+    const body = { ...entry, ...ends, to: TO, To: TO, receiver: TO, toNumber: TO };
+    return parser.parse(callbackRequest({ body, query: body })).messages?.map(({ from }) => from);
+  });
+  expect(senders).toEqual([['21512'], ['MTN-NG'], ['My Bank']]);
 });

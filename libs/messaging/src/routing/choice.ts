@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Choice, RouteRule } from '../ports/route-options.js';
 
-/** Which of them a recipient has depends on prices. */
-export function isPriced({ use, maxPrice }: RouteRule): boolean {
+/** Which of them a recipient has depends on what they cost. */
+export function comparesCosts({ use, maxPrice }: RouteRule): boolean {
   return maxPrice !== undefined || cheapestIn(use).length > 0;
 }
 
-/** Providers that the rule compares by their prices. */
-export function pricedIn({ use, maxPrice }: RouteRule): readonly string[] {
+/** Providers that the rule compares by their costs. */
+export function comparedIn({ use, maxPrice }: RouteRule): readonly string[] {
   return maxPrice === undefined ? cheapestIn(use) : namesIn(use);
 }
 
@@ -25,7 +25,7 @@ function partsOf(
 
 /**
  * The choice for one recipient.
- * @param order the providers with a price for it, the cheapest first
+ * @param order the providers whose cost for it is known, the cheapest first
  * @param isLimited none but those of `order` may be used
  */
 export function within(

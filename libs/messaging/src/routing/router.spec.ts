@@ -9,7 +9,7 @@ import {
   type RouteUse,
   weighted,
 } from '../ports/route-options.js';
-import { providerPrices, type ProviderPrices } from '../ports/provider-prices.js';
+import { providerCosts, type ProviderCosts } from '../ports/provider-costs.js';
 import { type Providers, type RoutedMessage, Router } from './router.js';
 
 function provider(...channels: string[]) {
@@ -214,63 +214,68 @@ describe('Router', () => {
   });
 });
 
-describe('prices of a route', () => {
+describe('costs of a route', () => {
   const THREE = new Map(['a', 'b', 'c'].map((name) => [name, provider()])) as Providers;
   const PRICES: Record<string, Record<string, string>> = {
     a: { '234': '0.0100', '234803': '0.0020', '*': '0.05' },
     b: { '+234': '0.003' },
     c: { '*': '0.0030' },
   };
-  function priced(route: Route, tables = PRICES): Router {
-    const prices = new Map<string, ProviderPrices>(
+  function comparing(route: Route, tables = PRICES): Router {
+    const prices = new Map<string, ProviderCosts>(
       Object.entries(tables).map(([name, table]) => [
         name,
-        providerPrices(`providers.${name}.prices`, table),
+        providerCosts(`providers.${name}.prices`, table),
       ]),
     );
     return new Router([readRoute('routes[0]', route)], THREE, undefined, prices);
   }
 
-  it('cheapest() tries the lowest price of the longest prefix first, and equal prices in their order', () => {
-    const router = priced({ use: cheapest('a', 'b', 'c') });
+  it('cheapest() tries the lowest cost of the longest prefix first, and equal costs in their order', () => {
+    const router = comparing({ use: cheapest('a', 'b', 'c') });
     expect(providersOf(router, '2348031234567')).toEqual(['a', 'b', 'c']);
     expect(providersOf(router, '2348101234567')).toEqual(['b', 'c', 'a']);
     expect(providersOf(router, '14155550123')).toEqual(['c', 'a']);
   });
 
   it('recipients with the same order share one route', () => {
-    const routeOf = priced({ use: cheapest('a', 'b') }).routesOf(SMS);
+    const routeOf = comparing({ use: cheapest('a', 'b') }).routesOf(SMS);
     expect(routeOf('2348101234567')).toBe(routeOf('2348151234567'));
     expect(routeOf('2348101234567')).not.toBe(routeOf('2348031234567'));
   });
 
-  it('a recipient for which no provider is within maxPrice, or has a price, has no route', () => {
-    const router = priced({ maxPrice: '0.0030', use: cheapest('a', 'b') });
+  it('a recipient for which no provider is within maxPrice, or has a cost, has no route', () => {
+    const router = comparing({ maxPrice: '0.0030', use: cheapest('a', 'b') });
     expect(providersOf(router, '2348031234567')).toEqual(['a', 'b']);
     expect(providersOf(router, '2348101234567')).toEqual(['b']);
     expect(router.unrouted(SMS, ['2348101234567', '14155550123'])?.recipients).toEqual([
       '14155550123',
     ]);
     expect(router.onlyOf(SMS)).toBeUndefined();
-    const only = priced({ maxPrice: '0.002', use: 'b' });
+    const only = comparing({ maxPrice: '0.002', use: 'b' });
     expect([only.only, providersOf(only, '2348101234567')]).toEqual([undefined, undefined]);
   });
 
   it('maxPrice also holds for the providers of failover() and weighted()', () => {
     const use = failover(weighted({ a: 50, b: 50 }), 'c');
-    expect(providersOf(priced({ maxPrice: '0.0030', use }), '2348101234567')).toEqual(['b', 'c']);
-    const behind = priced({ use: failover('a', cheapest('b', 'c')) });
+    expect(providersOf(comparing({ maxPrice: '0.0030', use }), '2348101234567')).toEqual([
+      'b',
+      'c',
+    ]);
+    const behind = comparing({ use: failover('a', cheapest('b', 'c')) });
     expect(providersOf(behind, '14155550123')).toEqual(['a', 'c']);
   });
 
   it('a provider without prices, and a wrong price, are refused by name', () => {
-    expect(() => priced({ use: cheapest('a', 'b') }, { a: PRICES['a']! })).toThrow(
+    expect(() => comparing({ use: cheapest('a', 'b') }, { a: PRICES['a']! })).toThrow(
       'routes[0].use: provider b has no prices',
     );
-    expect(() => priced({ maxPrice: '1', use: 'b' }, {})).toThrow('routes[0].maxPrice: provider b');
-    expect(() => priced({ maxPrice: 'much' as '1', use: 'b' })).toThrow('routes[0].maxPrice');
-    expect(() => priced({ use: 'b' }, { b: { x: '1' } })).toThrow('providers.b.prices');
-    expect(() => priced({ use: 'b' }, { b: { '1': '1,2' } })).toThrow('providers.b.prices.1');
+    expect(() => comparing({ maxPrice: '1', use: 'b' }, {})).toThrow(
+      'routes[0].maxPrice: provider b',
+    );
+    expect(() => comparing({ maxPrice: 'much' as '1', use: 'b' })).toThrow('routes[0].maxPrice');
+    expect(() => comparing({ use: 'b' }, { b: { x: '1' } })).toThrow('providers.b.prices');
+    expect(() => comparing({ use: 'b' }, { b: { '1': '1,2' } })).toThrow('providers.b.prices.1');
     expect(() => routerOf([{ use: { cheapest: ['main'] } as unknown as RouteUse }])).toThrow(
       'cheapest',
     );

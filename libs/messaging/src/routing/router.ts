@@ -3,8 +3,16 @@ import type { SenderKind } from '../message/channel-definition.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { MessageContent } from '../message/message.js';
 import type { MessageTransport } from '../ports/message-transport.js';
-import { alternativesIn, isPriced, nameOf, namesIn, namesOf, pricedIn, within } from './choice.js';
-import { byPrice, ProviderPrices } from '../ports/provider-prices.js';
+import {
+  alternativesIn,
+  comparesCosts,
+  nameOf,
+  namesIn,
+  namesOf,
+  comparedIn,
+  within,
+} from './choice.js';
+import { byCost, ProviderCosts } from '../ports/provider-costs.js';
 import { type Choice, readRoute, type Route, type RouteRule } from '../ports/route-options.js';
 
 export type Providers = ReadonlyMap<string, Pick<MessageTransport, 'capabilities'>>;
@@ -23,12 +31,12 @@ const MOST_NAMED = 10;
 /** One rule, with the values that its recipients are compared with. */
 export interface RouteOf {
   readonly rule: RouteRule;
-  /** `use` of the rule; of one with prices, with the providers in the order of the recipient's. */
+  /** `use` of the rule; of one that compares costs, with the providers in the order of the recipient's. */
   readonly use: Choice;
   /** Providers of `use` that carry the channel, in the order of the rule. */
   readonly providers: readonly string[];
-  /** Routes of a rule with prices, by the order of the providers. */
-  readonly priced?: Map<string, RouteOf>;
+  /** Routes of a rule that compares costs, by the order of the providers. */
+  readonly compared?: Map<string, RouteOf>;
 }
 
 /**
@@ -48,7 +56,7 @@ export class Router {
     routes: readonly RouteRule[] | undefined,
     private readonly providers: Providers,
     private readonly channels?: Pick<ChannelRegistry, 'find'>,
-    private readonly prices: ReadonlyMap<string, ProviderPrices> = new Map(),
+    private readonly costs: ReadonlyMap<string, ProviderCosts> = new Map(),
   ) {
     const [only, ...others] = providers.keys();
     if (only === undefined)
@@ -97,11 +105,11 @@ export class Router {
   routesOf(message: RoutedMessage): (recipient: string) => RouteOf | undefined {
     const fitting = this.#fittingFor(message);
     const [first] = fitting;
-    if (!first?.starts && !first?.priced) return () => carried(first);
+    if (!first?.starts && !first?.compared) return () => carried(first);
     return (recipient) => {
       for (const route of fitting)
         if (!route.starts || isIn(route.starts, recipient))
-          return carried(route.priced ? this.#priced(route, route.priced, recipient) : route);
+          return carried(route.compared ? this.#compared(route, route.compared, recipient) : route);
       return undefined;
     };
   }
@@ -128,7 +136,7 @@ export class Router {
   ): { readonly recipients: readonly string[]; readonly provider: string | undefined } | undefined {
     const fitting = this.#fittingFor(message);
     const [only] = fitting;
-    if (only && !only.starts && !only.priced && only.providers.length > 0) return undefined;
+    if (only && !only.starts && !only.compared && only.providers.length > 0) return undefined;
     const routeOf = this.routesOf(message);
     const without: string[] = [];
     for (const recipient of recipients) {
@@ -195,7 +203,7 @@ export class Router {
         rule,
         use: rule.use,
         providers,
-        ...(isPriced(rule) && { priced: new Map<string, RouteOf>() }),
+        ...(comparesCosts(rule) && { compared: new Map<string, RouteOf>() }),
         ...(rule.starts && { starts: rule.starts }),
       });
       if (!rule.starts) break;
@@ -207,12 +215,12 @@ export class Router {
   }
 
   /** The same object for all recipients with the same order, as they share submissions. */
-  #priced(
+  #compared(
     { rule, providers }: RouteOf,
     known: Map<string, RouteOf>,
     recipient: string,
   ): RouteOf | undefined {
-    const order = byPrice(providers, this.prices, recipient, rule.maxPrice);
+    const order = byCost(providers, this.costs, recipient, rule.maxPrice);
     const key = order.join(' ');
     let route = known.get(key);
     if (!route) {
@@ -252,10 +260,10 @@ export class Router {
       throw new MessagingConfigError(
         `${option}: provider ${deaf} does not carry the channel ${channel}; use another provider`,
       );
-    const unpriced = pricedIn(rule).find((name) => !this.prices.has(name));
-    if (unpriced !== undefined)
+    const uncosted = comparedIn(rule).find((name) => !this.costs.has(name));
+    if (uncosted !== undefined)
       throw new MessagingConfigError(
-        `${option}.${rule.maxPrice === undefined ? 'use' : 'maxPrice'}: provider ${unpriced} has no prices to compare; give it the option prices, such as { '234': '0.0030' }`,
+        `${option}.${rule.maxPrice === undefined ? 'use' : 'maxPrice'}: provider ${uncosted} has no prices to compare; give it the option prices, such as { '234': '0.0030' }`,
       );
     const twice = alternativesIn(rule.use).find((name, place, all) => all.indexOf(name) < place);
     if (twice !== undefined)
@@ -278,18 +286,18 @@ export class Router {
  * Checks the rules of `routes` without the providers themselves: their form, the names in them, and
  * that each can match.
  * @param providers their names
- * @param priced names of those with prices
+ * @param compared names of those with the option `prices`
  * @throws MessagingConfigError naming the rule and the remedy
  */
 export function checkRoutes(
   routes: readonly Route[],
   providers: readonly string[],
-  priced: readonly string[] = [],
+  compared: readonly string[] = [],
 ): void {
   const rules = routes.map((route, n) => readRoute(`routes[${n}]`, route));
   const capabilities = { maxRecipients: 1, idempotencyWindow: 0 };
-  const prices = new Map(priced.map((name) => [name, new ProviderPrices(new Map())]));
-  new Router(rules, new Map(providers.map((name) => [name, { capabilities }])), undefined, prices);
+  const costs = new Map(compared.map((name) => [name, new ProviderCosts(new Map())]));
+  new Router(rules, new Map(providers.map((name) => [name, { capabilities }])), undefined, costs);
 }
 
 /** Sets of conditions whose rules are remembered. */

@@ -1,11 +1,12 @@
 import type { DataSource } from 'typeorm';
 import type { ChannelRegistry } from '../message/channel-registry.js';
+import type { AmbientTransaction } from '../ports/ambient-transaction.js';
 import type { Clock } from '../ports/clock.js';
 import type { ErasureListeners, EventPublisher, StatusListeners } from '../ports/listeners.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './database/after-commit.js';
 import { BatchChanges } from './verbs/cancel.js';
-import { Cancellations } from './verbs/cancellations.js';
+import { Cancellations, type CancellingProvider } from './verbs/cancellations.js';
 import { OperatorChanges } from './verbs/operator-changes.js';
 import { Doubts } from './verbs/doubts.js';
 import { NewBatches } from './verbs/enqueue.js';
@@ -16,8 +17,9 @@ import { Holds } from './verbs/holds.js';
 import { Lanes } from './verbs/lanes.js';
 import { WaitingWork } from './reads/waiting-work.js';
 import type { StoreDatabase } from './database/store-database.js';
+import { StoreListeners } from './store-listeners.js';
 import { databaseOf } from './open-store.js';
-import { migrate, type OwnMigrations } from './schema/migrator.js';
+import { migrate, type OwnMigrations, requireUnicode } from './schema/migrator.js';
 import { BatchData } from './reads/batch-data.js';
 import { ChangeReader } from './reads/changes.js';
 import { MessageList } from './reads/message-list.js';
@@ -29,8 +31,9 @@ import { ProviderPauses } from './verbs/provider-pauses.js';
 import { ReportRecorder } from './verbs/report.js';
 import { OutcomeRecorder } from './verbs/settle.js';
 import { StatusNotices } from './verbs/status-notices.js';
+import { ContentSeals } from './rows/content-seals.js';
 import { KeyedDigests } from './rows/keyed-digests.js';
-import { type CloseWindows, StatusWriter, type Suppress } from './verbs/status-writer.js';
+import { StatusWriter } from './verbs/status-writer.js';
 import { TraceContexts, TracedEvents } from './reads/traced-events.js';
 import { BatchCompletion } from './upkeep/completion.js';
 import { Erasures } from './upkeep/erasure.js';
@@ -53,6 +56,12 @@ export interface StoreSettings {
   readonly retention: RetentionSettings;
   /** See {@link KeyedDigests}. */
   readonly digestKeys?: readonly Uint8Array[] | undefined;
+  /** See {@link ContentSeals}. */
+  readonly contentKeys?: readonly Uint8Array[] | undefined;
+  /** Providers that are asked to cancel accepted messages. @default none */
+  readonly cancelling?: readonly CancellingProvider[];
+  /** Finds the transaction of a caller's flow. */
+  readonly ambient?: AmbientTransaction | undefined;
   /** `false`: every verb takes the slow path, for tests that compare the two. @default true */
   readonly fastPaths?: boolean;
 }
@@ -62,6 +71,8 @@ export interface StoreDependencies {
   readonly clock: Clock;
   readonly events: EventPublisher;
   readonly listeners: StatusListeners;
+  /** @default none */
+  readonly storeListeners?: StoreListeners;
   readonly erasureListeners?: ErasureListeners | undefined;
   readonly tracing?: MessagingTracing | undefined;
 }
@@ -103,22 +114,31 @@ export class MessageStore {
   private constructor(
     readonly database: StoreDatabase,
     settings: StoreSettings,
-    { clock, events: published, listeners, erasureListeners, tracing }: StoreDependencies,
+    dependencies: StoreDependencies,
   ) {
+    const { clock, events: published, listeners, erasureListeners, tracing } = dependencies;
+    const { storeListeners = new StoreListeners() } = dependencies;
     this.traces = new TraceContexts(database);
     this.digests = new KeyedDigests(settings.digestKeys);
     const events = tracing
       ? new TracedEvents(published, database.channels, this.traces, tracing)
       : published;
     this.data = new BatchData(database);
-    const writer = new StatusWriter(database, listeners, events, this.notices, this.data);
+    const writer = new StatusWriter(
+      database,
+      listeners,
+      storeListeners,
+      events,
+      this.notices,
+      this.data,
+    );
     this.#writer = writer;
     this.newBatches = new NewBatches(database, writer, settings.idempotencyWindow);
-    this.reads = new Reads(database, this.digests);
+    this.reads = new Reads(database, this.digests, this.data);
     this.messages = new MessageList(database, settings.recipientIndex ?? false);
     this.changes = new ChangeReader(database, clock);
     const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
-    this.cancellations = new Cancellations(database);
+    this.cancellations = new Cancellations(database, settings.cancelling ?? []);
     this.batches = new BatchChanges(database, writer, clock, this.reads, completion, (tx, ids) =>
       this.cancellations.request(tx, ids),
     );
@@ -131,12 +151,15 @@ export class MessageStore {
     this.records = new MessageRecords(database, this.reads, this.messages, this.data);
     this.work = new LaneWork(database, this.data);
     this.intents = new Intents(database, this.lanes, completion);
-    this.reports = new ReportRecorder(database, writer, clock, {
-      keepWaiting: settings.giveUpAfter,
-      salt: this.digests.salt,
-    });
-    this.outcomes = new OutcomeRecorder(database, writer, completion, clock, (references) =>
-      this.reports.matchWaiting(references),
+    const waiting = { keepWaiting: settings.giveUpAfter, salt: this.digests.salt };
+    this.reports = new ReportRecorder(database, writer, clock, waiting, storeListeners);
+    this.outcomes = new OutcomeRecorder(
+      database,
+      writer,
+      completion,
+      clock,
+      storeListeners,
+      (references) => this.reports.matchWaiting(references),
     );
     this.doubts = new Doubts(database);
     this.unmatched = new UnmatchedReports(database);
@@ -163,26 +186,14 @@ export class MessageStore {
       idleTimeout: leaseTime,
       preparedStatements,
       channels: dependencies.channels,
+      seals: new ContentSeals(settings.contentKeys),
       fastPaths,
+      ambient: settings.ambient,
     });
+    await requireUnicode(dataSource);
     await migrate(dataSource, settings.migrations, settings.migrate);
     await database.open();
     return new MessageStore(database, settings, dependencies);
-  }
-
-  /** Calls `suppress` in the transaction of a status that suppresses its recipient. */
-  suppressWith(suppress: Suppress): void {
-    this.#writer.suppress = suppress;
-  }
-
-  /** Calls `close` in the transaction of a refusal that says that a window is closed. */
-  closeWindowsWith(close: CloseWindows): void {
-    this.#writer.closeWindows = close;
-  }
-
-  /** Calls `wake` after the commit of a status that ends a step of a notification. */
-  onStepEnd(wake: () => void): void {
-    this.#writer.onStepEnd = wake;
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,8 @@
 import { cancelContract } from './contract/cancel.contract.js';
+import { countsContract } from './contract/counts.contract.js';
 import { intendContract } from './contract/intend.contract.js';
 import { enqueueContract } from './contract/enqueue.contract.js';
+import { longTextContract } from './contract/long-text.contract.js';
 import { notificationStepsContract } from './contract/notification-steps.contract.js';
 import { reportContract } from './contract/report.contract.js';
 import { settleContract } from './contract/settle.contract.js';
@@ -10,6 +12,7 @@ import {
   type StoreContract,
   type StoreContractSetup,
 } from './contract/store-bench.js';
+import { textContract } from './contract/text.contract.js';
 import { upkeepContract } from './contract/upkeep.contract.js';
 
 export { CONTRACT_CHANNELS } from './contract/store-bench.js';
@@ -18,17 +21,8 @@ export { CONTRACT_CHANNELS } from './contract/store-bench.js';
  * Describes every verb of the store, for all drivers: alone, concurrent, conflicting, in a caller's
  * transaction, after a crash, and fast path against slow path on the same inputs.
  */
-export function storeContract(setup: StoreContractSetup, { describe, it }: ContractRunner): void {
-  const test: StoreContract['test'] = (name, prove) =>
-    it(name, async () => {
-      const bench = new StoreBench(setup);
-      try {
-        await prove(bench);
-      } finally {
-        await bench.close();
-      }
-    });
-  for (const part of [
+export function storeContract(setup: StoreContractSetup, runner: ContractRunner): void {
+  prove(setup, runner, [
     settleContract,
     reportContract,
     enqueueContract,
@@ -36,6 +30,30 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
     cancelContract,
     notificationStepsContract,
     upkeepContract,
-  ])
-    part({ setup, describe, test });
+    countsContract,
+    textContract,
+    longTextContract,
+  ]);
+}
+
+/** The part about texts, for databases with further encodings. */
+export function textsOfStoreContract(setup: StoreContractSetup, runner: ContractRunner): void {
+  prove(setup, runner, [textContract]);
+}
+
+function prove(
+  setup: StoreContractSetup,
+  { describe, it }: ContractRunner,
+  parts: readonly ((contract: StoreContract) => void)[],
+): void {
+  const test: StoreContract['test'] = (name, proof) =>
+    it(name, async () => {
+      const bench = new StoreBench(setup);
+      try {
+        await proof(bench);
+      } finally {
+        await bench.close();
+      }
+    });
+  for (const part of parts) part({ setup, describe, test });
 }

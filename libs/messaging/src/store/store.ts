@@ -5,7 +5,7 @@ import type { Accepted } from './rows/outcome.js';
 import type { PlanRow } from './rows/planned-batch.js';
 import type { MatchedReport } from './rows/received-report.js';
 import type { Sql } from './database/sql.js';
-import type { HeldMessage } from './rows/status.js';
+import type { LockedMessage } from './rows/status.js';
 
 /**
  * The store: durable state of messages on the application's own database.
@@ -67,7 +67,10 @@ export interface FastPaths {
    * @returns the messages before
    * @throws ConcurrentChangeError where a message no longer exists or has another recipient
    */
-  readonly report: (sql: Sql, reports: readonly MatchedReport[]) => Promise<readonly HeldMessage[]>;
+  readonly report: (
+    sql: Sql,
+    reports: readonly MatchedReport[],
+  ) => Promise<readonly LockedMessage[]>;
 }
 
 /**

@@ -87,7 +87,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       sender: setup.sender,
       content: { kind: 'text', text: 'Contract' },
       recipients,
-      deliveryReport: 'yes',
+      deliveryReport: true,
       attempt: 1,
       dueAt: new Date(1_790_000_000_000),
       firstSentAt: new Date(1_790_000_000_000),

@@ -568,7 +568,7 @@ describe('a client session', () => {
       });
       const sent = session.request('submit_sm', hello);
       const { sequence } = await peer.first('submit_sm');
-      // The second one is parked when the first is in work: nothing more is read.
+      // The second one is queued when the first is in work: nothing more is read.
       peer.write(delivery(1), delivery(2));
       await inWork;
       answer(peer, sequence);

@@ -4,6 +4,7 @@ import { encodePdu } from '../codec/encode.js';
 import { FrameDecoder } from '../codec/frame-decoder.js';
 import type { Pdu } from '../codec/pdu.js';
 import { SmppDecodeError } from '../errors.js';
+import type { PduTurns } from './pdu-turns.js';
 import type { ReadingClock } from './reading-clock.js';
 import type { CloseReason } from './session-errors.js';
 import type { SessionSettings } from './session-options.js';
@@ -26,6 +27,9 @@ const LINGER = 1_000;
 export class SmppConnection {
   readonly #frames: FrameDecoder;
   #drainTimer: NodeJS.Timeout | undefined;
+  /** PDUs that were read and wait for their turn. */
+  #unread: Generator<Buffer, void, undefined> | undefined;
+  #isStopped = false;
   #isClosed = false;
 
   constructor(
@@ -33,6 +37,8 @@ export class SmppConnection {
     private readonly settings: Pick<SessionSettings, 'maxPduLength' | 'responseTimeout'>,
     private readonly clock: ReadingClock,
     private readonly hooks: ConnectionHooks,
+    /** `undefined`: all PDUs that were read are taken at once. */
+    private readonly turns: PduTurns | undefined,
   ) {
     this.#frames = new FrameDecoder(settings.maxPduLength);
     socket.setNoDelay(true);
@@ -52,6 +58,11 @@ export class SmppConnection {
     return !this.#isClosed && !this.socket.writableNeedDrain;
   }
 
+  /** PDUs of the peer wait for their turn. */
+  get hasUnread(): boolean {
+    return this.#unread !== undefined;
+  }
+
   /** PDUs of one turn of the event loop leave together: a system call for each took a quarter of a session's CPU. */
   write(bytes: Buffer): void {
     if (this.#isClosed) return;
@@ -61,29 +72,36 @@ export class SmppConnection {
     }
     if (this.socket.write(bytes)) return;
     // A peer that does not read gets no answers: nothing more of it is read.
-    this.hold();
+    this.stopReading();
     const { responseTimeout } = this.settings;
-    this.#drainTimer ??= setTimeout(() => this.hooks.end('slow_reader'), responseTimeout);
+    this.#drainTimer ??= setTimeout(() => {
+      this.hooks.end('slow_reader');
+      // The last bytes do not leave, and the peer may go on writing.
+      this.socket.destroy();
+    }, responseTimeout);
   }
 
   /** Reads nothing more; the clock stops. */
-  hold(): void {
-    if (this.#isClosed || this.socket.isPaused()) return;
+  stopReading(): void {
+    if (this.#isClosed || this.#isStopped) return;
+    this.#isStopped = true;
     this.socket.pause();
     this.clock.stop();
   }
 
-  /** @returns whether the connection was held */
-  release(): boolean {
-    if (this.#isClosed || !this.socket.isPaused()) return false;
+  /** @returns whether the connection had stopped reading */
+  readOn(): boolean {
+    if (this.#isClosed || !this.#isStopped) return false;
+    this.#isStopped = false;
     this.clock.start();
-    this.socket.resume();
+    if (!this.hasUnread) this.socket.resume();
     return true;
   }
 
   /** Closes after the last bytes, at the latest after a second. */
   close(): void {
     this.#isClosed = true;
+    this.#unread = undefined;
     clearTimeout(this.#drainTimer);
     const { socket } = this;
     socket.resume();
@@ -101,18 +119,34 @@ export class SmppConnection {
 
   #read(chunk: Buffer): void {
     if (this.#isClosed) return;
+    this.#unread = this.#frames.push(chunk);
+    this.#take();
+  }
+
+  /** Takes the PDUs that were read, those that find no place in this turn in the next ones. */
+  #take(): void {
     try {
-      for (const frame of this.#frames.push(chunk)) {
-        this.hooks.received();
-        this.#receive(frame);
+      for (let taken = 0; this.turns?.take(taken) ?? true; taken++) {
         if (this.#isClosed) return;
+        const frame = this.#unread?.next();
+        if (!frame || frame.done) return this.#taken();
+        this.hooks.received();
+        if (!this.#isClosed) this.#receive(frame.value);
       }
     } catch (error) {
       if (!(error instanceof SmppDecodeError)) throw error;
       this.hooks.malformed(error);
       this.write(encodePdu({ command: 'generic_nack', sequence: 0, status: error.status }));
-      this.hooks.end('protocol_error', error);
+      return this.hooks.end('protocol_error', error);
     }
+    if (this.#isClosed) return;
+    this.socket.pause();
+    this.turns?.wait(() => this.#take());
+  }
+
+  #taken(): void {
+    this.#unread = undefined;
+    if (!this.#isStopped && this.socket.isPaused()) this.socket.resume();
   }
 
   #receive(frame: Buffer): void {

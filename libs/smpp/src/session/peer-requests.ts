@@ -1,9 +1,9 @@
 import type { PduOf } from '../codec/pdu.js';
 import type { MessageRequest } from './session-options.js';
 
-/** The requests of the peer: `window` of them in work, the others parked, in order. */
+/** The requests of the peer: `window` of them in work, the others queued, in order. */
 export class PeerRequests {
-  readonly #parked: PduOf<MessageRequest>[] = [];
+  readonly #queued: PduOf<MessageRequest>[] = [];
   #working = 0;
 
   constructor(
@@ -16,22 +16,22 @@ export class PeerRequests {
   }
 
   get isEmpty(): boolean {
-    return this.#working === 0 && this.#parked.length === 0;
+    return this.#working === 0 && this.#queued.length === 0;
   }
 
   /** Reading must pause. */
   get isFull(): boolean {
-    return this.#parked.length >= this.window;
+    return this.#queued.length >= this.window;
   }
 
-  park(pdu: PduOf<MessageRequest>): void {
-    this.#parked.push(pdu);
+  queue(pdu: PduOf<MessageRequest>): void {
+    this.#queued.push(pdu);
   }
 
   /** @param mayStart asked before each request */
   start(mayStart: () => boolean): void {
     while (this.#working < this.window && mayStart()) {
-      const pdu = this.#parked.shift();
+      const pdu = this.#queued.shift();
       if (!pdu) return;
       this.#working++;
       void this.work(pdu);
@@ -44,6 +44,6 @@ export class PeerRequests {
   }
 
   clear(): void {
-    this.#parked.length = 0;
+    this.#queued.length = 0;
   }
 }

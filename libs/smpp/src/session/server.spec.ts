@@ -4,9 +4,11 @@ import { connect } from 'node:net';
 import { type Certificate, certificates } from '../../../../test/support/certificates.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { ScriptedPeer } from '../../../../test/support/smpp/scripted-peer.js';
+import type { PduInput } from '../codec/pdu.js';
 import { COMMAND_STATUS } from '../command-status.js';
 import { readReceipt, writeReceipt } from '../receipt.js';
 import { connectSmpp, type ConnectOptions } from './client.js';
+import { smallNetworkOf } from './peer-networks.js';
 import { SmppServer, type SmppServerOptions } from './server.js';
 import type { SmppSession } from './session.js';
 import { SmppBindError, SmppConnectError } from './session-errors.js';
@@ -48,8 +50,8 @@ describe('a server', () => {
     clients.push(session);
     return session;
   }
-  async function scripted(port: number): Promise<ScriptedPeer> {
-    const peer = await ScriptedPeer.connect(port);
+  async function scripted(port: number, localAddress?: string): Promise<ScriptedPeer> {
+    const peer = await ScriptedPeer.connect(port, localAddress);
     peers.push(peer);
     return peer;
   }
@@ -273,6 +275,136 @@ describe('a server', () => {
     expect(server?.sessions).toHaveLength(1);
   });
 
+  it('a network has maxUnboundPerNetwork connections without a bind, and places again after binds and ends', async () => {
+    const port = await started({ maxUnboundPerNetwork: 2 });
+    const strangers = [await scripted(port), await scripted(port)];
+    const limited = once(server as SmppServer, 'limited');
+    await (await scripted(port)).ended();
+    expect(await limited).toMatchObject([
+      { limit: 'maxUnboundPerNetwork', peer: { address: '127.0.0.1' } },
+    ]);
+    const other = await scripted(port, '127.0.0.2');
+    const bind = { systemId: 'tester', password: 'secret' };
+    other.write({ command: 'bind_transmitter', sequence: 1, ...bind });
+    expect(await other.first('bind_transmitter_resp')).toMatchObject({ status: 0 });
+    strangers[0]?.write({ command: 'bind_transmitter', sequence: 1, ...bind });
+    await strangers[0]?.first('bind_transmitter_resp');
+    strangers[1]?.socket.destroy();
+    await eventually(async () => {
+      const next = await Promise.all([client(port), client(port)]);
+      expect(next.every(({ isBound }) => isBound)).toBe(true);
+    });
+  });
+
+  it('a network has maxBoundPerNetwork binds, and a place again after the end of one', async () => {
+    const port = await started({
+      maxBoundPerNetwork: 2,
+      networkOf: (address) => address.slice(0, 3),
+    });
+    const [first] = [await client(port), await client(port)];
+    const limited = once(server as SmppServer, 'limited');
+    await expect(client(port)).rejects.toMatchObject({ status: COMMAND_STATUS.ESME_RBINDFAIL });
+    expect(await limited).toMatchObject([{ limit: 'maxBoundPerNetwork' }]);
+    const neighbour = await scripted(port, '127.0.0.2');
+    const bind = { systemId: 'tester', password: 'secret' };
+    neighbour.write({ command: 'bind_transmitter', sequence: 1, ...bind });
+    expect((await neighbour.first('bind_transmitter_resp')).status).not.toBe(0);
+    await first?.unbind();
+    await eventually(async () => expect((await client(port)).isBound).toBe(true));
+  });
+
+  const withoutAnswer = ['enquire_link_resp', 'outbind'] as const;
+  it.each(['enquire_link', 'submit_sm', ...withoutAnswer] as const)(
+    'a flood of %s before a bind gets maxUnboundRequests answers, then the connection ends',
+    async (command) => {
+      const port = await started({ maxUnboundRequests: 5 });
+      const peer = await scripted(port);
+      const flood = Array.from({ length: 1_000 }, (_, n) => ({ command, sequence: n + 1 }));
+      peer.write(...(flood as PduInput[]));
+      await peer.ended();
+      expect(peer.received.length).toBeLessThanOrEqual(5);
+    },
+  );
+
+  it('a flood of unknown PDUs before a bind gets maxUnboundRequests answers, then the connection ends', async () => {
+    const peer = await scripted(await started({ maxUnboundRequests: 5 }));
+    const unknown = Buffer.alloc(16);
+    unknown.writeUInt32BE(16);
+    unknown.writeUInt32BE(0xbad, 4);
+    peer.socket.write(Buffer.concat(Array.from({ length: 1_000 }, () => unknown)));
+    await peer.ended();
+    expect(peer.received.length).toBeLessThanOrEqual(5);
+  });
+
+  it('maxUnboundRequests does not count what comes after the bind', async () => {
+    const peer = await scripted(await started({ maxUnboundRequests: 5 }));
+    peer.write({
+      command: 'bind_transmitter',
+      sequence: 1,
+      systemId: 'tester',
+      password: 'secret',
+    });
+    await peer.first('bind_transmitter_resp');
+    const links = Array.from({ length: 100 }, (_, n) => ({
+      command: 'enquire_link' as const,
+      sequence: n + 2,
+    }));
+    peer.write(...links);
+    expect(await peer.all('enquire_link_resp', 100)).toHaveLength(100);
+  });
+
+  it('a flood of a bind is answered in order, in many turns of the event loop', async () => {
+    const port = await started();
+    const bound = nextSession();
+    const peer = await scripted(port);
+    peer.write({
+      command: 'bind_transmitter',
+      sequence: 1,
+      systemId: 'tester',
+      password: 'secret',
+    });
+    let inTurn = 0;
+    let most = 0;
+    (await bound).on('malformed', () => {
+      if (inTurn++ > 0) return;
+      setImmediate(() => {
+        most = Math.max(most, inTurn);
+        inTurn = 0;
+      });
+    });
+    const sequences = Array.from({ length: 2_000 }, (_, n) => n + 2);
+    const unknown = sequences.map((sequence) => {
+      const pdu = Buffer.alloc(16);
+      for (const [index, value] of [16, 0xbad, 0, sequence].entries())
+        pdu.writeUInt32BE(value, index * 4);
+      return pdu;
+    });
+    peer.socket.write(Buffer.concat(unknown));
+    const nacks = await peer.all('generic_nack', sequences.length);
+    expect(nacks.map(({ sequence }) => sequence)).toEqual(sequences);
+    expect(most).toBeLessThanOrEqual(100);
+  });
+
+  it.each(['maxUnboundPerNetwork', 'maxBoundPerNetwork', 'maxUnboundRequests'])(
+    'the option %s is checked',
+    (name) => {
+      const options = { authenticate: () => ({ status: 0 }), [name]: 0 };
+      expect(() => new SmppServer(options)).toThrow(expect.objectContaining({ field: name }));
+    },
+  );
+
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['2001:db8:0:0:8::', '2001:db8:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['::1', '0:0:0:0'],
+  ])('the network of %s is %s', (address, network) => {
+    expect(smallNetworkOf(address)).toBe(network);
+  });
+
   it('a taken port is an error of listen', async () => {
     const port = await started();
     const other = new SmppServer({ authenticate: () => ({ status: 0 }) });
@@ -317,6 +449,22 @@ describe('a server with TLS', () => {
     const failure = once(server, 'failure');
     await expect(connectSmpp({ ...options(), tls: true })).rejects.toThrow(SmppConnectError);
     await failure;
+  });
+
+  it('connections in their handshake count for maxUnboundPerNetwork', async () => {
+    const silent = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    await expect(connectSmpp({ ...options(), tls: { ca } })).rejects.toThrow(SmppConnectError);
+    for (const socket of silent) socket.destroy();
+    await eventually(async () => {
+      const session = await connectSmpp({ ...options(), tls: { ca } });
+      await session.unbind();
+    });
   });
 
   it('a client that never finishes its handshake is closed', async () => {

@@ -1,8 +1,14 @@
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import {
+  createServer as createTlsServer,
+  type Server as TlsServer,
+  type TlsOptions,
+} from 'node:tls';
 import { COMMAND_STATUS } from '../command-status.js';
 import type { BindMode } from './message-rights.js';
+import { PduTurns } from './pdu-turns.js';
+import { Networks, SecondsRate, smallNetworkOf } from './peer-networks.js';
 import { SmppSession } from './session.js';
 import {
   type BindRequest,
@@ -40,7 +46,21 @@ export interface SmppServerOptions extends SessionOptions {
   readonly tls?: TlsOptions;
   /** Connections at a time, bound or not; a further one is closed. @default 1000 */
   readonly maxConnections?: number;
-  /** Time for the bind of a connection, its TLS included, in milliseconds. @default 10000 */
+  /** Connections of a network that are not bound; a further one is closed. @default 20 */
+  readonly maxUnboundPerNetwork?: number;
+  /** Binds of a network; a further one is answered `ESME_RBINDFAIL`. @default 50 */
+  readonly maxBoundPerNetwork?: number;
+  /**
+   * The network of an address that these two limits count by.
+   * @default an IPv4 address, an IPv6 /64
+   */
+  readonly networkOf?: (address: string) => string;
+  /**
+   * PDUs in a second that are answered before the bind, it included; a further one ends the connection.
+   * @default 10
+   */
+  readonly maxUnboundRequests?: number;
+  /** Time for the TLS handshake, then as much for the bind, in milliseconds. @default 10000 */
   readonly bindTimeout?: number;
 }
 
@@ -49,6 +69,13 @@ export interface SmppServerEvents {
   session: [session: SmppSession, decision: BindDecision];
   refused: [
     refused: { readonly systemId: string; readonly status: number; readonly peer: SmppPeer },
+  ];
+  /** A connection was closed, or a bind refused, because of the others of its network. */
+  limited: [
+    limited: {
+      readonly limit: 'maxUnboundPerNetwork' | 'maxBoundPerNetwork';
+      readonly peer: SmppPeer;
+    },
   ];
   /** A connection failed before it was a session, or `authenticate` threw. */
   failure: [error: Error];
@@ -62,6 +89,26 @@ const MODES = {
 
 const INTERFACE_VERSION = 0x34;
 
+type Limits = ReturnType<typeof limitsOf>;
+
+function limitsOf(options: SmppServerOptions) {
+  const limits = {
+    maxConnections: options.maxConnections ?? 1_000,
+    maxUnboundPerNetwork: options.maxUnboundPerNetwork ?? 20,
+    maxBoundPerNetwork: options.maxBoundPerNetwork ?? 50,
+    maxUnboundRequests: options.maxUnboundRequests ?? 10,
+    bindTimeout: options.bindTimeout ?? 10_000,
+  };
+  for (const [name, value] of Object.entries(limits)) checkInteger(name, value, 1);
+  return limits;
+}
+
+/**
+ * Connections that the system accepts while the process is in one turn of its event loop. Of more it
+ * drops the first packet, and their peers wait one second, then three. Node's own number is 511.
+ */
+const BACKLOG = 4_096;
+
 /**
  * Listens for binds. Requests of the peers go to `handlers`.
  *
@@ -74,29 +121,33 @@ const INTERFACE_VERSION = 0x34;
  */
 export class SmppServer extends EventEmitter<SmppServerEvents> {
   readonly #server: Server;
+  /** Takes the connections of `#server` and listens nowhere. */
+  readonly #handshakes: TlsServer | undefined;
   readonly #settings: SessionSettings;
-  readonly #bindTimeout: number;
+  readonly #limits: Limits;
+  readonly #networks: Networks;
+  readonly #turns = new PduTurns();
   readonly #open = new Set<SmppSession>();
   readonly #sockets = new Set<Socket>();
 
   /** @throws SmppValueError naming the option */
   constructor(private readonly options: SmppServerOptions) {
     super();
-    const { tls, maxConnections = 1_000, bindTimeout = 10_000 } = options;
+    const { tls, networkOf = smallNetworkOf } = options;
     this.#settings = sessionSettings(options);
-    checkInteger('maxConnections', maxConnections, 1);
-    checkInteger('bindTimeout', bindTimeout, 1);
-    this.#bindTimeout = bindTimeout;
-    this.#server = tls
-      ? createTlsServer({ handshakeTimeout: bindTimeout, ...tls }, (socket) => this.#accept(socket))
-      : createServer((socket) => this.#accept(socket));
-    this.#server.maxConnections = maxConnections;
-    this.#server.on('tlsClientError', (error: Error, socket: Socket) => {
+    this.#limits = limitsOf(options);
+    const { maxConnections, bindTimeout } = this.#limits;
+    this.#networks = new Networks(networkOf);
+    this.#handshakes =
+      tls &&
+      createTlsServer({ handshakeTimeout: bindTimeout, ...tls }, (socket) => this.#accept(socket));
+    this.#handshakes?.on('tlsClientError', (error: Error, socket: Socket) => {
       // Also after a handshake that took too long, of which Node only tells.
       socket.destroy();
       this.emit('failure', error);
     });
-    this.#server.on('connection', (socket: Socket) => this.#track(socket));
+    this.#server = createServer(tls ?? {}, (socket) => this.#admit(socket));
+    this.#server.maxConnections = maxConnections;
   }
 
   /** The peers that are bound. */
@@ -109,7 +160,7 @@ export class SmppServer extends EventEmitter<SmppServerEvents> {
    * @throws the system's error, such as `EADDRINUSE`
    */
   async listen(where: { readonly host: string; readonly port: number }): Promise<AddressInfo> {
-    this.#server.listen(where.port, where.host);
+    this.#server.listen({ ...where, backlog: BACKLOG });
     await once(this.#server, 'listening');
     this.#server.on('error', (error) => this.emit('failure', error));
     return this.#server.address() as AddressInfo;
@@ -125,24 +176,42 @@ export class SmppServer extends EventEmitter<SmppServerEvents> {
     await closed;
   }
 
-  #track(socket: Socket): void {
+  #admit(socket: Socket): void {
+    const peer = this.#peerOf(socket);
+    const { address } = peer;
+    if (this.#networks.unbound(address) >= this.#limits.maxUnboundPerNetwork) {
+      socket.on('error', () => undefined).destroy();
+      return void this.emit('limited', { limit: 'maxUnboundPerNetwork', peer });
+    }
+    this.#networks.add('connections', address, 1);
     this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+    socket.once('close', () => {
+      this.#networks.add('connections', address, -1);
+      this.#sockets.delete(socket);
+    });
+    if (this.#handshakes) this.#handshakes.emit('connection', socket);
+    else this.#accept(socket);
+  }
+
+  #peerOf({ remoteAddress = '', remotePort = 0 }: Socket): SmppPeer {
+    return { address: remoteAddress, port: remotePort, isTls: this.#handshakes !== undefined };
   }
 
   #accept(socket: Socket): void {
-    const peer: SmppPeer = {
-      address: socket.remoteAddress ?? '',
-      port: socket.remotePort ?? 0,
-      isTls: this.options.tls !== undefined,
-    };
+    const peer = this.#peerOf(socket);
     let isAsked = false;
-    const session: SmppSession = new SmppSession('server', socket, this.#settings, (bind) => {
-      if (isAsked) return session.answer(bind, COMMAND_STATUS.ESME_RALYBND);
-      isAsked = true;
-      return void this.#bind(session, bind, peer, timer);
+    const { bindTimeout, maxUnboundRequests } = this.#limits;
+    const rate = new SecondsRate(maxUnboundRequests);
+    const session: SmppSession = new SmppSession('server', socket, this.#settings, {
+      turns: this.#turns,
+      mayReceive: () => rate.take(),
+      bind: (bind) => {
+        if (isAsked) return session.answer(bind, COMMAND_STATUS.ESME_RALYBND);
+        isAsked = true;
+        return void this.#bind(session, bind, peer, timer);
+      },
     });
-    const timer = setTimeout(() => session.end('bind_timeout'), this.#bindTimeout);
+    const timer = setTimeout(() => session.end('bind_timeout'), bindTimeout);
     this.#open.add(session);
     session.once('close', () => {
       clearTimeout(timer);
@@ -160,7 +229,11 @@ export class SmppServer extends EventEmitter<SmppServerEvents> {
     const decision = await this.#decide(bind, peer);
     if (session.isClosed) return;
     clearTimeout(timer);
-    const { status } = decision;
+    const isLimited =
+      decision.status === 0 &&
+      this.#networks.binds(peer.address) >= this.#limits.maxBoundPerNetwork;
+    if (isLimited) this.emit('limited', { limit: 'maxBoundPerNetwork', peer });
+    const status = isLimited ? COMMAND_STATUS.ESME_RBINDFAIL : decision.status;
     const body = { systemId: this.options.systemId ?? '' };
     const isVersioned = status === 0 && bind.interfaceVersion >= INTERFACE_VERSION;
     const tlvs = isVersioned ? { tlvs: { scInterfaceVersion: INTERFACE_VERSION } } : {};
@@ -169,6 +242,8 @@ export class SmppServer extends EventEmitter<SmppServerEvents> {
       session.end('bind_refused');
       return void this.emit('refused', { systemId, status, peer });
     }
+    this.#networks.add('binds', peer.address, 1);
+    session.once('close', () => this.#networks.add('binds', peer.address, -1));
     session.bound(MODES[bind.command], systemId, decision);
     this.emit('session', session, decision);
   }

@@ -24,6 +24,8 @@ export type CloseReason =
   | 'inactivity'
   /** The peer did not bind in time. */
   | 'bind_timeout'
+  /** The peer sent more than `maxUnboundRequests` PDUs in a second before its bind. */
+  | 'too_many_requests'
   /** The bind was refused. */
   | 'bind_refused'
   /** `close()` of this side, or its signal. */

@@ -11,12 +11,13 @@ import {
 import { encodePdu, MAX_SEQUENCE } from '../codec/encode.js';
 import type { BodyInput, Pdu, PduInput, PduOf } from '../codec/pdu.js';
 import type { SmppDecodeError } from '../errors.js';
-import { SmppConnection } from './connection.js';
+import { type ConnectionHooks, SmppConnection } from './connection.js';
 import { LinkWatch } from './link-watch.js';
 import { BIND_MODES, type BindMode, maySend, type Role } from './message-rights.js';
 import { PeerRequests } from './peer-requests.js';
 import { ReadingClock } from './reading-clock.js';
 import { PendingRequests, type PendingRequest } from './pending-requests.js';
+import type { PduTurns } from './pdu-turns.js';
 import { type CloseReason, SmppNoAnswerError, SmppNotSentError } from './session-errors.js';
 import type {
   AnswerOf,
@@ -28,6 +29,16 @@ import type {
   SessionLimits,
   SessionSettings,
 } from './session-options.js';
+
+/** A server's part before the bind. */
+export interface UnboundHooks {
+  /** Shared by the peers. */
+  readonly turns: PduTurns;
+  /** Asked for each PDU; `false` ends the session. */
+  readonly mayReceive: () => boolean;
+  /** Decides on the bind. */
+  readonly bind: (pdu: BindRequest) => void;
+}
 
 /**
  * One bind: sends requests within its window and answers those of the peer. Made by `connectSmpp()` or
@@ -57,8 +68,7 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     readonly role: Role,
     socket: Socket,
     private readonly settings: SessionSettings,
-    /** Decides on the bind, at a server. */
-    private readonly onBind?: (pdu: BindRequest) => void,
+    private readonly server?: UnboundHooks,
   ) {
     super();
     this.#pending = new PendingRequests(settings.window, settings.maxQueued);
@@ -68,16 +78,23 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
       isActive: () => this.#pending.unanswered > 0 || this.#peerRequests.isWorking,
       leave: () => this.#leave(),
     });
-    this.#connection = new SmppConnection(socket, settings, this.#clock, {
-      received: () => this.#watch.received(),
+    const hooks: ConnectionHooks = {
+      received: () => {
+        this.#watch.received();
+        if (this.#state === 'open' && this.server && !this.server.mayReceive())
+          this.end('too_many_requests');
+      },
       pdu: (pdu) => this.#receive(pdu),
       malformed: (error) => this.#receiveMalformed(error),
       writable: () => {
         this.#pump();
-        this.#handleParked();
+        this.#handleQueued();
       },
       end: (reason, error) => this.end(reason, error),
-    });
+    };
+    // A client takes all at once: the answers of a peer that breaks the connection are not lost.
+    const turns = server?.turns;
+    this.#connection = new SmppConnection(socket, settings, this.#clock, hooks, turns);
   }
 
   /** The rights of the bind. */
@@ -311,7 +328,7 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
       case 'unbind':
         this.#peerUnbind = pdu;
         this.#pending.refuseWaiting('peer_unbound');
-        return this.#handleParked();
+        return this.#handleQueued();
       case 'alert_notification':
         return void this.emit('alert', pdu);
       case 'outbind':
@@ -319,25 +336,25 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
       case 'bind_receiver':
       case 'bind_transmitter':
       case 'bind_transceiver':
-        if (this.#state === 'open' && this.onBind) return this.onBind(pdu);
+        if (this.#state === 'open' && this.server) return this.server.bind(pdu);
         return this.answer(pdu, COMMAND_STATUS.ESME_RALYBND);
       default:
         this.#watch.message();
-        this.#peerRequests.park(pdu as PduOf<MessageRequest>);
-        this.#handleParked();
+        this.#peerRequests.queue(pdu as PduOf<MessageRequest>);
+        this.#handleQueued();
     }
   }
 
   /** Hands requests of the peer to the handlers, as many as `receiveWindow` at a time. */
-  #handleParked(): void {
+  #handleQueued(): void {
     const requests = this.#peerRequests;
     requests.start(() => this.#connection.isWritable);
     if (this.#peerUnbind && requests.isEmpty) {
       this.answer(this.#peerUnbind, COMMAND_STATUS.ESME_ROK);
       return this.end('peer_unbound');
     }
-    if (requests.isFull || !this.#connection.isWritable) this.#connection.hold();
-    else if (this.#connection.release()) this.#armAnswers();
+    if (requests.isFull || !this.#connection.isWritable) this.#connection.stopReading();
+    else if (this.#connection.readOn()) this.#armAnswers();
   }
 
   async #handle(pdu: PduOf<MessageRequest>): Promise<void> {
@@ -351,7 +368,7 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     }
     this.#peerRequests.finish();
     if (this.isClosed) return;
-    this.#handleParked();
+    this.#handleQueued();
     this.#wakeIdle();
   }
 
@@ -377,6 +394,10 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
 
   #expire(): void {
     if (this.isClosed || this.#clock.isStopped) return;
+    if (this.#connection.hasUnread) {
+      this.#answerTimer = setTimeout(() => this.#expire(), 1);
+      return;
+    }
     const expired = this.#pending.expire(this.#clock.now() - this.settings.responseTimeout);
     if (this.#pending.isSpent) return this.end('response_timeout');
     for (const { command, sentAt } of expired)

@@ -14,6 +14,18 @@ export const DATA_CODING = {
 /** How an SMSC reads `data_coding` 0. */
 export type DefaultAlphabet = 'gsm7' | 'latin1' | 'ascii';
 
+/** What a peer means by the two values of `data_coding` that clients use for several alphabets. */
+export interface Alphabets {
+  /** @default 'gsm7' */
+  readonly dataCoding0?: DefaultAlphabet;
+  /**
+   * `auto`: GSM 03.38 where a byte below 0x20 other than LF and CR shows it, else ASCII. Several
+   * clients write GSM 03.38 under this value.
+   * @default 'auto'
+   */
+  readonly dataCoding1?: DefaultAlphabet | 'auto';
+}
+
 /** The meaning of a value of `data_coding`. */
 export type Encoding = 'gsm7' | 'ascii' | 'latin1' | 'ucs2' | 'binary';
 
@@ -41,6 +53,24 @@ export function encodingOf(
   if (dataCoding >= 0xe0) return 'ucs2';
   if (dataCoding >= 0xc0) return 'gsm7';
   return 'binary';
+}
+
+/** The encoding of these bytes: as `encodingOf()`, where the peer's alphabets and the bytes decide. */
+export function encodingOfBytes(
+  bytes: Uint8Array,
+  dataCoding: number,
+  { dataCoding0, dataCoding1 = 'auto' }: Alphabets = {},
+): Encoding {
+  if (dataCoding !== DATA_CODING.ascii) return encodingOf(dataCoding, dataCoding0);
+  if (dataCoding1 !== 'auto') return dataCoding1;
+  return bytes.some(isControlByte) ? 'gsm7' : 'ascii';
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+function isControlByte(byte: number): boolean {
+  return byte < 0x20 && byte !== LF && byte !== CR;
 }
 
 /** UTF-16 with the high byte first; a character outside the BMP is a surrogate pair. */
@@ -78,16 +108,13 @@ export function encodeText(text: string): EncodedText {
     : { dataCoding: DATA_CODING.ucs2, bytes: encodeUcs2(text) };
 }
 
-/**
- * The text of a message without its header; `undefined` for bytes that are no text.
- * @param defaultAlphabet of the SMSC @default 'gsm7'
- */
+/** The text of a message without its header; `undefined` for bytes that are no text. */
 export function decodeText(
   bytes: Uint8Array,
   dataCoding: number,
-  defaultAlphabet?: DefaultAlphabet,
+  alphabets?: Alphabets,
 ): string | undefined {
-  switch (encodingOf(dataCoding, defaultAlphabet)) {
+  switch (encodingOfBytes(bytes, dataCoding, alphabets)) {
     case 'gsm7':
       return decodeGsm7(bytes);
     case 'ascii':

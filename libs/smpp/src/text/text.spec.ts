@@ -96,8 +96,27 @@ describe('other encodings', () => {
   });
 
   it('data_coding 0 has the default alphabet of the SMSC', () => {
-    expect(decodeText(Buffer.from('ä', 'latin1'), 0, 'latin1')).toBe('ä');
+    expect(decodeText(Buffer.from('ä', 'latin1'), 0, { dataCoding0: 'latin1' })).toBe('ä');
     expect(decodeText(Buffer.from([0x7b]), 0)).toBe('ä');
     expect(decodeText(Buffer.from([1]), 4)).toBeUndefined();
+  });
+
+  it.each([
+    ['£ $ @ é €', undefined, '£ $ @ é €'],
+    // No byte below 0x20: the bytes mean other characters in ASCII.
+    ['Köln', undefined, 'K|ln'],
+    ['Köln', 'gsm7', 'Köln'],
+    ['é', 'ascii', '\u0005'],
+  ] as const)(
+    'data_coding 1 with GSM 03.38 bytes of %j and the alphabet %s is %j',
+    (text, dataCoding1, read) => {
+      const bytes = smpp.encodings.ASCII.encode(text);
+      expect(decodeText(bytes, 1, dataCoding1 && { dataCoding1 })).toBe(read);
+    },
+  );
+
+  it('data_coding 1 in ASCII keeps line breaks', () => {
+    const text = 'Hello {you} [at] home\r\nNext ~ | ^ \\';
+    expect(decodeText(Buffer.from(text, 'latin1'), 1)).toBe(text);
   });
 });

@@ -34,7 +34,6 @@ import { useSession } from '../session-data.js';
 import { ConfirmButton } from './confirm-button.js';
 import { OpenOrdersCard } from './orders-page.js';
 import { Secret } from './secret.js';
-import { SENDER_WORDS } from './senders-page.js';
 
 export function AccountsPage({ route }: { route: Route }): JSX.Element {
   const list = useData<Listed<AccountRow>>(
@@ -186,7 +185,7 @@ function SenderRequests(): JSX.Element | null {
         id={({ accountId, channel, sender }) => accountId + channel + sender}
         columns={[
           { title: 'Sender', cell: ({ sender }) => <strong>{sender}</strong> },
-          { title: 'As', cell: ({ channel }) => SENDER_WORDS[channel]?.one ?? channel },
+          { title: 'As', cell: ({ as }) => as },
           { title: 'Account', cell: ({ accountName }) => accountName },
           {
             title: 'Actions',

@@ -20,7 +20,7 @@ export function CarriersPage(): JSX.Element {
     <>
       <PageHeader
         title="Carriers"
-        description="The ways out, as CARRIER, EMAIL_CARRIER, VOICE_CARRIER and VAS_CARRIER name them."
+        description="The ways out: the carriers of CARRIERS_FILE, or of CARRIER and the variables beside it."
       />
       <Card flush>
         {loading && <Skeleton />}

@@ -19,6 +19,7 @@ import {
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type InvitationLink, type Member, type Members, ROLES } from '../../portal-api.js';
+import { useSession } from '../session-data.js';
 import { ConfirmButton } from './confirm-button.js';
 import { Secret } from './secret.js';
 
@@ -30,6 +31,7 @@ const MAY = {
 
 export function MembersTab(): JSX.Element {
   const { data, error, loading, reload } = useData<Members>('api/members');
+  const { session } = useSession();
   const [inviting, setInviting] = useState(false);
   const [link, setLink] = useState<string>();
   const changeRole = useAction(async (userId: string, role: string) => {
@@ -77,6 +79,28 @@ export function MembersTab(): JSX.Element {
                     change={(role) => void changeRole.run(member.userId, role)}
                   />
                 ),
+              },
+              {
+                title: 'Second factor',
+                cell: ({ userId, email, hasSecondFactor }) =>
+                  hasSecondFactor && session.user?.isOperator ? (
+                    <ConfirmButton
+                      label="Reset"
+                      name={`Reset the second factor of ${email}`}
+                      title={`Reset the second factor of ${email}?`}
+                      confirm="Reset"
+                      action={async () => {
+                        await call('POST', `api/users/${userId}/second-factor/reset`);
+                        toast('Second factor reset');
+                        await reload();
+                      }}
+                    >
+                      The password alone signs the person in; all sessions of the person end. Make
+                      sure that it was the person who asked.
+                    </ConfirmButton>
+                  ) : (
+                    <>{hasSecondFactor ? 'on' : 'off'}</>
+                  ),
               },
               { title: 'Last sign-in', cell: ({ lastSignInAt }) => <Time at={lastSignInAt} /> },
               {

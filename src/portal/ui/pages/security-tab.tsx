@@ -21,13 +21,18 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { RotatedToken, Security } from '../../portal-api.js';
 import { NewPasswordField } from './new-password-field.js';
+import { SecondFactorCard } from './second-factor.js';
 import { Secret } from './secret.js';
+import { SessionsCard } from './sessions-card.js';
 
 export function SecurityTab({ admin }: { admin: boolean }): JSX.Element {
   return (
     <>
       {admin && <Token />}
       <Password />
+      <SecondFactorCard />
+      <SessionsCard />
+      {admin && <RequiredSecondFactor />}
     </>
   );
 }
@@ -66,6 +71,34 @@ function Password(): JSX.Element {
           Change password
         </Button>
       </form>
+    </Card>
+  );
+}
+
+function RequiredSecondFactor(): JSX.Element {
+  const { data, error, reload } = useData<Security>('api/security');
+  const change = useAction(async (requiresSecondFactor: boolean) => {
+    await call('PATCH', 'api/security', { requiresSecondFactor });
+    toast(requiresSecondFactor ? 'Every member needs a second factor' : 'It is optional again');
+    await reload();
+  });
+  return (
+    <Card
+      title="Second factor of the members"
+      description="A member without one sets it up before the pages of this account open."
+    >
+      <ErrorNotice error={error ?? change.error} retry={error && reload} />
+      {data && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={data.requiresSecondFactor}
+            disabled={change.busy}
+            onChange={(event) => void change.run(event.currentTarget.checked)}
+          />
+          Every member needs one
+        </label>
+      )}
     </Card>
   );
 }

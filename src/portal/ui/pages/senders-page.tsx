@@ -17,32 +17,10 @@ import {
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Sender, Senders } from '../../portal-api.js';
+import type { Sender, SenderKind, Senders } from '../../portal-api.js';
 import { useMay } from '../session-data.js';
+import { BlockedTab, DO_NOT_CALL } from './blocked-tab.js';
 import { ConfirmButton } from './confirm-button.js';
-import { DoNotCallTab } from './do-not-call-tab.js';
-
-/** Words for the senders that an admin adds. */
-type SenderWords = Readonly<Record<'one' | 'many' | 'hint' | 'empty', string>> & {
-  readonly icon: 'at' | 'call';
-};
-
-export const SENDER_WORDS: Readonly<Record<string, SenderWords>> = {
-  sms: {
-    icon: 'at',
-    one: 'sender ID',
-    many: 'Sender IDs',
-    hint: '1 to 11 letters and digits, with a letter',
-    empty: 'Add the name that recipients of SMS should see, such as ACME.',
-  },
-  voice: {
-    icon: 'call',
-    one: 'caller id',
-    many: 'Caller ids',
-    hint: '7 to 15 digits with country code',
-    empty: 'Add the number that people who are called should see.',
-  },
-};
 
 export function SendersPage({ route }: { route: Route }): JSX.Element {
   const tab = route.id ?? 'own';
@@ -60,7 +38,7 @@ export function SendersPage({ route }: { route: Route }): JSX.Element {
           ['senders/do-not-call', 'Do not call'],
         ]}
       />
-      {tab === 'do-not-call' ? <DoNotCallTab route={route} /> : <OwnSenders />}
+      {tab === 'do-not-call' ? <BlockedTab route={route} of={DO_NOT_CALL} /> : <OwnSenders />}
     </>
   );
 }
@@ -71,39 +49,42 @@ function OwnSenders(): JSX.Element {
     <>
       {loading && <Skeleton />}
       <ErrorNotice error={error} retry={reload} />
-      {data &&
-        Object.entries(SENDER_WORDS).map(([channel, words]) => (
+      {data?.kinds
+        .filter(({ isAskedFor }) => isAskedFor)
+        .map((words) => (
           <ChannelCard
-            key={channel}
-            channel={channel}
+            key={words.channel}
+            channel={words.channel}
             words={words}
-            senders={data.data.filter((one) => one.channel === channel)}
+            senders={data.data.filter(({ channel }) => channel === words.channel)}
             approval={data.approval}
             reload={reload}
           />
         ))}
-      {data && (
-        <Card title="WhatsApp numbers">
-          {(data.ofChannels['whatsapp'] ?? []).length > 0 ? (
-            <ul class="rows">
-              {data.ofChannels['whatsapp']?.map((number) => (
-                <li key={number}>
-                  <code>{number}</code>
-                </li>
-              ))}
-            </ul>
-          ) : (
-            <p class="muted">None. An operator adds one with “dundun number add”.</p>
-          )}
-        </Card>
-      )}
+      {data?.kinds
+        .filter(({ isAskedFor }) => !isAskedFor)
+        .map(({ channel, many, empty }) => (
+          <Card key={channel} title={many}>
+            {(data.ofChannels[channel] ?? []).length > 0 ? (
+              <ul class="rows">
+                {data.ofChannels[channel]?.map((sender) => (
+                  <li key={sender}>
+                    <code>{sender}</code>
+                  </li>
+                ))}
+              </ul>
+            ) : (
+              <p class="muted">{empty}</p>
+            )}
+          </Card>
+        ))}
     </>
   );
 }
 
 function ChannelCard(props: {
   channel: string;
-  words: SenderWords;
+  words: SenderKind;
   senders: readonly Sender[];
   approval: Senders['approval'];
   reload: () => Promise<void>;
@@ -165,7 +146,7 @@ function ChannelCard(props: {
 
 function SenderTable(props: {
   channel: string;
-  words: SenderWords;
+  words: SenderKind;
   senders: readonly Sender[];
   admin: boolean;
   reload: () => Promise<void>;

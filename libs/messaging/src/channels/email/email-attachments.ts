@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { AttachmentInfo } from '../../message/email-content.js';
+import { type AttachmentInfo, invitationMethod, MEDIA_TYPE } from '../../message/email-content.js';
 import type { StoredAttachment } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
@@ -7,7 +7,10 @@ import { own } from '../../message/report-fields.js';
 /** An attachment as callers give it. */
 export interface EmailAttachment {
   readonly filename: string;
-  /** Such as `application/pdf`. */
+  /**
+   * A media type, such as `application/pdf`. One such as `text/calendar; method=REQUEST` is an
+   * invitation: it is an alternative of the text as well, so that mail programs show its buttons.
+   */
   readonly contentType: string;
   /** Base64 (RFC 4648, padded, without line breaks) or the bytes. */
   readonly content: string | Uint8Array;
@@ -21,14 +24,16 @@ interface CheckedAttachments {
 }
 
 const MOST = 100;
-const CONTENT_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/;
 
 const RULES = {
   filename: {
     form: /^[^/\\\p{Cc}\p{Cs}]{1,255}$/u,
     rule: 'must be 1 to 255 characters, without slashes and control characters',
   },
-  contentType: { form: CONTENT_TYPE, rule: 'must be a media type, such as application/pdf' },
+  contentType: {
+    form: MEDIA_TYPE,
+    rule: 'must be a media type, such as application/pdf or text/plain; charset=utf-8',
+  },
   contentId: {
     form: /^[\w.@+-]{1,128}$/,
     rule: 'must be 1 to 128 letters, digits and the signs . _ @ + -',
@@ -59,6 +64,13 @@ export function checkAttachments(given: unknown, errors: FieldError[]): CheckedA
     if (!content) refuse('content', 'must be base64 with padding and without spaces, or bytes');
     if (contentId !== undefined && checked.infos.some((info) => info.contentId === contentId))
       refuse('contentId', 'must differ from those of the other attachments');
+    const isInvitation = ({ contentType: type }: Pick<AttachmentInfo, 'contentType'>) =>
+      invitationMethod(type) !== undefined;
+    if (isInvitation({ contentType }) && checked.infos.some(isInvitation))
+      refuse(
+        'contentType',
+        'must not be a second calendar invitation (text/calendar with a method)',
+      );
     if (!content || errors.length > before) return;
     const sha256 = hash('sha256', content, 'hex');
     checked.stored.push({ digest: sha256, content });

@@ -48,7 +48,20 @@ it.each([
 
 it.each([
   ['filename', ['', '../x', 'a\\b', 'a\nb', 7]],
-  ['contentType', ['pdf', 'text/plain; charset=utf-8', 'a/b\r\nX: y', undefined]],
+  [
+    'contentType',
+    [
+      'pdf',
+      'text/plain;',
+      'text/plain; charset',
+      'text/plain; charset=a b',
+      'text/plain; charset="a',
+      'a/b\r\nX: y',
+      'a/b; x="y\r\nX: y"',
+      `a/b${'; x=y'.repeat(11)}`,
+      undefined,
+    ],
+  ],
   ['contentId', ['', '<a>', 'a b', 7]],
   [
     'content',
@@ -60,6 +73,23 @@ it.each([
     expect(checked({ attachments: [sound, { ...sound, [field]: value }] }).paths).toEqual([
       `attachments[1].${field}`,
     ]);
+});
+
+it('a media type has parameters, and a message has one calendar invitation', () => {
+  const sound = { filename: 'a.txt', content: 'AA==' };
+  const types = [
+    'text/plain; charset=utf-8',
+    'text/plain;charset="iso-8859-1";format=flowed',
+    'application/vnd.ms-excel.sheet.macroEnabled.12',
+    'text/calendar; charset=utf-8',
+    'text/calendar; charset=utf-8; method=REQUEST',
+  ];
+  const attachments = types.map((contentType) => ({ ...sound, contentType }));
+  const { content, paths } = checked({ attachments });
+  expect(paths).toEqual([]);
+  expect(content).toMatchObject({ attachments: types.map((contentType) => ({ contentType })) });
+  attachments.push({ ...sound, contentType: 'TEXT/Calendar;method="CANCEL"' });
+  expect(checked({ attachments }).paths).toEqual(['attachments[5].contentType']);
 });
 
 it('two attachments with the same content id are refused', () => {

@@ -1,4 +1,4 @@
-import type { ChannelDefinition, SimulatedOutcome } from '../../message/channel-definition.js';
+import type { ChannelDefinition } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { readMailbox } from '../../message/mailbox.js';
 import { STATUSES } from '../../message/status.js';
@@ -38,7 +38,11 @@ export function emailChannel({
     groups: 'expand',
     consent: { required: ['marketing'] },
     suppression: {
-      bounced: { reason: 'hard_bounce', errorCodes: HARD_BOUNCES },
+      bounced: {
+        reason: 'hard_bounce',
+        errorCodes: HARD_BOUNCES,
+        detailsCategory: 'recipient',
+      },
       complained: { reason: 'complaint' },
       unsubscribed: { reason: 'unsubscribe', category: 'marketing' },
     },
@@ -49,56 +53,11 @@ export function emailChannel({
       identifiedBy: 'batch',
       labels: true,
     },
-    simulate: {
-      outcomeOf: ({ value }) =>
-        OUTCOMES[value.slice(0, value.lastIndexOf('@')).toLowerCase()] ?? DELIVERED,
-      underway: { status: 'sent', rawStatus: 'relayed' },
-      reply: 'Hello',
-    },
   };
 }
 
-/** Enhanced codes of addresses that do not exist; a full mailbox or a refusal by policy may pass. */
-const HARD_BOUNCES = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1'];
-
-const DELIVERED: SimulatedOutcome = {
-  course: 'reported',
-  status: 'delivered',
-  rawStatus: 'delivered',
-};
-
-/** Outcomes by the local part of the address. */
-const OUTCOMES: Readonly<Record<string, SimulatedOutcome>> = {
-  bounced: { course: 'reported', ...bounce('recipient', 550, '5.1.1', 'No such user here') },
-  full: { course: 'reported', ...bounce('mailbox_full', 552, '5.2.2', 'Mailbox is full') },
-  blocked: { course: 'reported', ...bounce('block', 554, '5.7.1', 'Refused by policy') },
-  complained: { ...DELIVERED, later: { status: 'complained', rawStatus: 'abuse' } },
-  delayed: {
-    ...DELIVERED,
-    before: { status: 'delayed', rawStatus: 'delayed', errorCode: '4.7.1' },
-  },
-  rejected: {
-    course: 'refused',
-    status: 'rejected',
-    rawStatus: 'refused',
-    errorCode: 'address_refused',
-  },
-  lost: { ...DELIVERED, course: 'unknown' },
-  'late-bounce': { ...DELIVERED, later: bounce('recipient', 550, '5.1.1', 'No such user here') },
-  reply: { ...DELIVERED, course: 'replying' },
-};
-
-function bounce(category: string, code: number, enhanced: string, text: string) {
-  return {
-    status: 'bounced',
-    rawStatus: 'failed',
-    errorCode: enhanced,
-    details: {
-      category,
-      smtp_code: code,
-      enhanced_code: enhanced,
-      diagnostic: `${code} ${enhanced} ${text}`,
-      remote_mta: 'mx.simulator.test',
-    },
-  } as const;
-}
+/**
+ * Enhanced codes of addresses that do not exist, for reports without a category. A full mailbox or a
+ * refusal by policy may pass, and 5.2.1 means either.
+ */
+const HARD_BOUNCES = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.1.351'];

@@ -76,7 +76,7 @@ export interface EmailEnvelope extends EmailAddressees, LabelledMessage {
   readonly category?: 'transactional' | 'marketing' | undefined;
   /** With category `marketing`: the page of the one-click unsubscribe. */
   readonly unsubscribeUrl?: string | undefined;
-  readonly deliveryReport?: 'none' | 'yes' | undefined;
+  readonly deliveryReport?: boolean | undefined;
   /** Earliest time of sending; a past time means at once. */
   readonly sendAt?: Date | undefined;
 }
@@ -151,7 +151,7 @@ export class EmailService extends ChannelService {
         if (index % SLICE === SLICE - 1) await turn();
         receipts.push(
           await this.enqueue(
-            { ...this.#messageOf(message), part: { index, count } } as LibraryMessage,
+            { ...this.#messageOf(message), part: { index, count } },
             { ...options, manager: transaction },
           ).catch((error: unknown) => {
             throw ofMessage(index, error);
@@ -160,7 +160,9 @@ export class EmailService extends ChannelService {
       }
       return receipts;
     };
-    return manager ? within(manager) : this.store.database.callerTransaction(within);
+    const { database } = this.store;
+    const tx = database.callersTransaction(manager);
+    return tx ? within(tx.manager) : database.callerTransaction(within);
   }
 
   /**
@@ -200,7 +202,7 @@ export class EmailService extends ChannelService {
       typeof text === 'string' ? text : undefined,
     );
     return {
-      from: given.from as string,
+      from: given.from,
       to: [],
       content: recipients === undefined ? content : { ...content, to: undefined, cc: undefined },
       deliveryReport,

@@ -26,7 +26,7 @@ const wait = (at: number) => ({ kind: 'wait', at });
 const end = (status: string) => ({ kind: 'end', status });
 
 describe('before the deadline', () => {
-  it.each(['queued', 'sending', 'open'] as const)(
+  it.each(['queued', 'sending', 'unreported'] as const)(
     'before the deadline a message that is %s is waited for',
     (state) => {
       expect(decided({ states: [state] })).toEqual(wait(AFTER));
@@ -58,12 +58,12 @@ describe('after the deadline', () => {
   });
 
   it('unless sent, a message that may have been sent has no fallback', () => {
-    expect(late('open', 'sent')).toEqual(wait(GIVE_UP));
+    expect(late('unreported', 'sent')).toEqual(wait(GIVE_UP));
     expect(late('sending', 'sent')).toMatchObject({ kind: 'wait' });
   });
 
   it('unless delivered, a message that may have been sent falls back', () => {
-    expect(late('open', 'delivered')).toEqual(next('not_delivered'));
+    expect(late('unreported', 'delivered')).toEqual(next('not_delivered'));
     expect(late('sending', 'delivered')).toEqual(next('not_delivered'));
   });
 
@@ -84,8 +84,8 @@ describe('without a step to come', () => {
   });
 
   it('a message without a report keeps the notification open until the report is given up', () => {
-    expect(decided({ states: ['open', 'failed'], left: 0 })).toEqual(wait(GIVE_UP));
-    expect(decided({ states: ['open', 'failed'], left: 0, now: GIVE_UP })).toEqual(
+    expect(decided({ states: ['unreported', 'failed'], left: 0 })).toEqual(wait(GIVE_UP));
+    expect(decided({ states: ['unreported', 'failed'], left: 0, now: GIVE_UP })).toEqual(
       end('undecided'),
     );
   });
@@ -111,7 +111,7 @@ describe('after the end', () => {
 
   it('a report that is no late delivery changes no ended notification', () => {
     for (const status of ['delivered', 'failed', 'cancelled'] as const)
-      expect(decided({ states: ['failed', 'open'], status })).toEqual({ kind: 'rest' });
-    expect(decided({ states: ['reached'], status: 'delivered' })).toEqual({ kind: 'rest' });
+      expect(decided({ states: ['failed', 'unreported'], status })).toEqual({ kind: 'none' });
+    expect(decided({ states: ['reached'], status: 'delivered' })).toEqual({ kind: 'none' });
   });
 });

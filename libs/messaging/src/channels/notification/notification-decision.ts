@@ -8,12 +8,19 @@ import type { FallbackReason, NotificationStatus } from '../../message/events.js
  * | `queued` | has not started, or waits for a further try: it can be cancelled |
  * | `held` | has not started, and a restored database may have sent it before |
  * | `sending` | is planned or in flight: it may become queued again |
- * | `open` | was sent or may have been, without a final report |
+ * | `unreported` | was sent or may have been, without a final report |
  * | `failed` | surely did not arrive: a terminal status of the channel that is `failed`; or policy denied it, or the notification cancelled it |
  * | `cancelled` | the app cancelled it, or an erasure |
  * | `reached` | arrived: another terminal status, such as `delivered` |
  */
-export type StepState = 'queued' | 'held' | 'sending' | 'open' | 'failed' | 'cancelled' | 'reached';
+export type StepState =
+  | 'queued'
+  | 'held'
+  | 'sending'
+  | 'unreported'
+  | 'failed'
+  | 'cancelled'
+  | 'reached';
 
 /** Times and durations in milliseconds. */
 export interface Situation {
@@ -42,7 +49,7 @@ export type NotificationDecision =
   /** Looked at again at `at`, or earlier after a status that ends a step. */
   | { readonly kind: 'wait'; readonly at: number }
   /** It has its end. */
-  | { readonly kind: 'rest' };
+  | { readonly kind: 'none' };
 
 /** Wait until a message that may become queued again is looked at again. */
 export const LOOK_AGAIN = 2_000;
@@ -63,11 +70,11 @@ export function decide(of: Situation): NotificationDecision {
   const last = steps.at(-1);
   const isFailed = steps.every(({ state }) => state === 'failed' || state === 'cancelled');
   if (steps.some(({ state }) => state === 'reached'))
-    return status === 'delivered' ? { kind: 'rest' } : { kind: 'end', status: 'delivered' };
+    return status === 'delivered' ? { kind: 'none' } : { kind: 'end', status: 'delivered' };
   if (status !== 'pending')
     return status === 'undecided' && isFailed
       ? { kind: 'end', status: 'failed' }
-      : { kind: 'rest' };
+      : { kind: 'none' };
   if (!last || last.state === 'cancelled') return { kind: 'end', status: 'cancelled' };
   const mayGoOn = left > 0 && (until === null || now < until);
   if (last.state === 'failed' && mayGoOn)

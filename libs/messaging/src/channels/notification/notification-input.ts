@@ -1,9 +1,17 @@
 import { addressOf, type AddressKind, isGroupId, ruleOf } from '../../message/address.js';
 import type { ChannelDefinition } from '../../message/channel-definition.js';
 import { type FieldError, MessageValidationError } from '../../message/errors.js';
+import { own } from '../../message/report-fields.js';
 import type { NewBatch } from '../../store/rows/new-batch.js';
 import type { ChannelContext } from '../channel.service.js';
-import { type ChannelMessage, checkTime, checkWords, durationOf, given } from '../send.js';
+import {
+  type ChannelMessage,
+  checkTime,
+  checkWords,
+  durationOf,
+  given,
+  type LibraryMessage,
+} from '../send.js';
 import { validForOf } from './notification-runner.js';
 import type { NotificationKey, StoredMessage, StoredPlan } from './notification-store.js';
 import type {
@@ -123,15 +131,15 @@ function channelsOf(
   if (names.length === 0) refuse('via', "must name the channels, such as ['whatsapp', 'sms']");
   const repeatable = channels.namesWhere(({ irrevocable }) => irrevocable === undefined);
   return names.flatMap((name, index) => {
-    if (!repeatable.includes(name as string)) {
+    if (typeof name !== 'string' || !repeatable.includes(name)) {
       refuse(`via[${index}]`, `must be one of ${repeatable.join(', ')}`);
       return [];
     }
     if (names.indexOf(name) < index) {
-      refuse(`via[${index}]`, `names ${name as string} again; name each channel once`);
+      refuse(`via[${index}]`, `names ${name} again; name each channel once`);
       return [];
     }
-    return channels.get(name as string);
+    return channels.get(name);
   });
 }
 
@@ -141,9 +149,9 @@ function messageOf(
   notification: NewNotification,
   to: NotificationRecipient,
   refuse: Refuse,
-): ChannelMessage | undefined {
+): LibraryMessage | undefined {
   const { sendAt, tags, metadata } = notification;
-  const fields = (notification as unknown as Readonly<Record<string, unknown>>)[name];
+  const fields = own(notification, name);
   const recipient = recipientOf(to, addressKinds);
   if (recipient === undefined) refuse('to', `for ${name} ${ruleOf(addressKinds)}`);
   if (typeof fields !== 'object' || fields === null) {
@@ -153,10 +161,10 @@ function messageOf(
   if (recipient === undefined) return undefined;
   const { from, content } = read ? read({ ...fields }) : (fields as ChannelMessage);
   return {
-    from: from as string | undefined,
+    from,
     to: recipient,
     content,
-    deliveryReport: 'yes',
+    deliveryReport: true,
     sendAt,
     tags,
     metadata,

@@ -229,7 +229,7 @@ export class NotificationRunner {
     const stop = batches('queued');
     // A message in flight may become queued again; a queued one may have started meanwhile.
     const dueAt = stop.length + batches('sending').length > 0 ? now + LOOK_AGAIN : null;
-    if (decision.kind === 'rest')
+    if (decision.kind === 'none')
       return { before, row: { ...row, steps, dueAt }, stop, events: doubled };
     const { status } = decision;
     const ended = { ...of, status, previous: row.status };

@@ -342,13 +342,13 @@ export class NotificationStore implements ErasureListener {
     if (channels.reachedRanks.includes(rank)) return 'reached';
     if (channels.isTerminal(status)) return 'failed';
     // A call that is answered and goes on has arrived.
-    return rank >= STATUS_RANK.delivered ? 'reached' : 'open';
+    return rank >= STATUS_RANK.delivered ? 'reached' : 'unreported';
   }
 
   /** The state of a status that was seen before retention deleted the message. */
   stateOfStatus(status: string | undefined): StepState {
     const rank = status === undefined ? undefined : this.channels.rankOf(status);
-    return rank === undefined || status === undefined ? 'open' : this.#stateOf(rank, status);
+    return rank === undefined || status === undefined ? 'unreported' : this.#stateOf(rank, status);
   }
 }
 

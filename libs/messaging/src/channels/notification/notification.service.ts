@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
+import type { StoreListeners } from '../../store/store-listeners.js';
 import type { HoldWatch } from '../../dispatch/hold-watch.js';
 import {
   type FallbackReason,
@@ -12,7 +13,7 @@ import { PolicyError } from '../../policy/policy.service.js';
 import type { ErasureListeners, EventPublisher } from '../../ports/listeners.js';
 import type { MessagingSettings } from '../../ports/messaging-options.js';
 import type { AlsoOption, Transaction } from '../../store/database/sql.js';
-import { isBatchId } from '../../store/reads/reads.js';
+import { isBatchId } from '../../message/ids.js';
 import type { ChannelContext } from '../channel.service.js';
 import { NotificationAcceptance } from './notification-acceptance.js';
 import { type CheckedNotification, checkedNotification } from './notification-input.js';
@@ -64,6 +65,7 @@ export class NotificationService {
     private readonly settings: Pick<MessagingSettings, 'reports' | 'store'>,
     private readonly events: EventPublisher,
     erasures: ErasureListeners,
+    storeListeners: StoreListeners,
     holds: Pick<HoldWatch, 'of'>,
   ) {
     const { store, channels, enqueuer, clock } = context;
@@ -86,7 +88,7 @@ export class NotificationService {
       events,
       giveUpAfter,
     );
-    store.onStepEnd(() => this.#runner.wake());
+    storeListeners.add({ onStepEnded: () => this.#runner.wake() });
     erasures.add(notifications);
   }
 
@@ -110,7 +112,7 @@ export class NotificationService {
     to: NotificationRecipient,
     options: NotificationSendOptions = {},
   ): Promise<NotificationReceipt> {
-    const { manager } = options;
+    const manager = this.context.store.database.callersTransaction(options.manager)?.manager;
     const checked = checkedNotification(this.context, notification, to, options);
     const { keys, tenant } = checked;
     const stored = this.#stored(checked, []);

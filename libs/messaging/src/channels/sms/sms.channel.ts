@@ -28,7 +28,7 @@ export function smsChannel({
     title: 'SMS',
     content: {
       text: ({ text }, errors) => ({
-        content: { kind: 'text', text: text as string },
+        content: { kind: 'text', text: typeof text === 'string' ? text : '' },
         parts: partsOf(text, maxParts, errors),
       }),
     },

@@ -23,7 +23,7 @@ export interface VasOrder extends LabelledMessage {
   readonly clientReference: string;
   /** The number's network, where it is known; it must be the product's. */
   readonly network?: string | undefined;
-  readonly deliveryReport?: 'none' | 'yes' | undefined;
+  readonly deliveryReport?: boolean | undefined;
   /** Accept the same number, product and amount again within 60 seconds. @default false */
   readonly allowDuplicate?: boolean | undefined;
 }

@@ -50,13 +50,13 @@ const JOINS = `LEFT JOIN messaging_batch b ON b.id = o.batch
 
 /** Statements on orders under way and ended. */
 export class VasOrders {
-  readonly #openRanks: string;
+  readonly #pendingRanks: string;
 
   constructor(
     private readonly database: StoreDatabase,
     private readonly channels: ChannelRegistry,
   ) {
-    this.#openRanks = [STATUS_RANK.unknown, channels.rankOf('processing')].join(', ');
+    this.#pendingRanks = [STATUS_RANK.unknown, channels.rankOf('processing')].join(', ');
   }
 
   async one(tenant: string, id: string): Promise<VasOrderView | undefined> {
@@ -77,7 +77,7 @@ export class VasOrders {
   open(submittedBefore: number, limit: number): Promise<VasOrderView[]> {
     // Polls end with the outcome, so the index of polls holds every open order.
     return this.#read(
-      `b.poll_at IS NOT NULL AND b.channel = 'vas' AND m.status IN (${this.#openRanks})
+      `b.poll_at IS NOT NULL AND b.channel = 'vas' AND m.status IN (${this.#pendingRanks})
        AND o.created_at < ?`,
       [submittedBefore * 1_000],
       limit,
@@ -87,7 +87,7 @@ export class VasOrders {
   async countOpen(submittedBefore: number): Promise<number> {
     const [row] = await this.database.all<{ orders: Big }>(
       `SELECT count(*) AS orders FROM messaging_vas_order o ${JOINS}
-       WHERE b.poll_at IS NOT NULL AND b.channel = 'vas' AND m.status IN (${this.#openRanks})
+       WHERE b.poll_at IS NOT NULL AND b.channel = 'vas' AND m.status IN (${this.#pendingRanks})
          AND o.created_at < ?`,
       [submittedBefore * 1_000],
     );
@@ -134,7 +134,7 @@ export class VasOrders {
     const open = await sql.all<{ id: string; tenant: string; reference: string; createdAt: Big }>(
       `SELECT o.batch AS id, o.tenant, o.reference, o.created_at AS "createdAt"
        FROM messaging_vas_order o ${JOINS}
-       WHERE o.batch IN (${placesFor(ids)}) AND m.status IN (${this.#openRanks})`,
+       WHERE o.batch IN (${placesFor(ids)}) AND m.status IN (${this.#pendingRanks})`,
       ids,
     );
     return open.map((row) => ({ ...row, createdAt: dateOf(row.createdAt) }));

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { validated } from '../../message/errors.js';
-import { unitsOf } from '../../message/money.js';
+import { MessageValidationError, validated } from '../../message/errors.js';
+import { digitsOf, fitsCurrency, unitsOf } from '../../message/money.js';
 import type { VasProduct } from '../../message/vas.js';
 import type { Clock } from '../../ports/clock.js';
 import type { MessageTransport, Transports } from '../../ports/message-transport.js';
@@ -48,12 +48,12 @@ export class VasProducts {
    */
   async of({ product: id, amount, currency, network }: VasOrder): Promise<OrderedProduct> {
     const product = (await this.all()).find((one) => one.id === id);
+    if (!product)
+      throw new MessageValidationError([
+        { path: 'product', message: 'is no product of the operator; see the list of products' },
+      ]);
     return validated((errors) => {
       const refuse = (path: string, message: string) => errors.push({ path, message });
-      if (!product) {
-        refuse('product', 'is no product of the operator; see the list of products');
-        return { product: product as unknown as VasProduct, amount: 0n };
-      }
       if (currency !== undefined && currency !== product.currency)
         refuse('currency', `must be ${product.currency}, the currency of the product`);
       if (network !== undefined && network !== product.network)
@@ -69,6 +69,11 @@ export class VasProducts {
       if (amount === undefined) refuse('amount', 'is missing: the product has none of its own');
       else if (units < (unitsOf(min) ?? 0n) || (max !== null && units > (unitsOf(max) ?? 0n)))
         refuse('amount', `must be ${min ?? '0'} to ${max ?? 'any amount'} ${product.currency}`);
+      else if (!fitsCurrency(units, product.currency))
+        refuse(
+          'amount',
+          `has more than the ${digitsOf(product.currency)} decimals of ${product.currency}`,
+        );
       return { product, amount: units };
     });
   }

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { addressOf, ADDRESS_RULES } from '../../message/address.js';
+import { addressIdentity, formsOf } from '../../message/phone-identity.js';
 import { type FieldError, validated } from '../../message/errors.js';
 import type { VasOrderOpen } from '../../message/events.js';
 import { amountOf, unitsOf } from '../../message/money.js';
@@ -9,7 +10,7 @@ import { MESSAGE_TRANSPORTS, type Transports } from '../../ports/message-transpo
 import { Router } from '../../routing/router.js';
 import type { Sql } from '../../store/database/sql.js';
 import { LAST_ID } from '../../store/reads/newest-batches.js';
-import { isBatchId } from '../../store/reads/reads.js';
+import { isBatchId } from '../../message/ids.js';
 import { decodeCursor, encodeCursor } from '../../store/rows/cursor.js';
 import { ChannelContext, pageOf } from '../channel.service.js';
 import { checkLabels } from '../labels.js';
@@ -109,7 +110,8 @@ export class VasService {
     });
     const { store, clock } = this.context;
     const put = (tx: Sql) => this.#ledger.allow(tx, tenant, { currency, ...caps }, clock.now());
-    await (manager ? put(store.database.join(manager)) : store.database.transaction(put));
+    const tx = store.database.callersTransaction(manager);
+    await (tx ? put(tx) : store.database.transaction(put));
   }
 
   /** Takes the allowance back; orders under way go on. False: there was none. */
@@ -304,8 +306,12 @@ export class VasService {
       network,
       key: operatorKeyOf(tenant, clientReference),
     });
-    const numbers = store.digests.ofAddress(tenant, to);
-    const [number = to] = numbers;
+    // Orders of the same person under another form of the number count, too.
+    const forms = formsOf(addressIdentity(to));
+    const [identity = to] = forms;
+    const digests = forms.flatMap((form) => store.digests.ofAddress(tenant, form));
+    const numbers = digests.length > 0 ? digests : forms;
+    const [number = identity] = numbers;
     const [fingerprint = ''] = fingerprints;
     const reference = clientReference;
     return {
@@ -325,7 +331,7 @@ export class VasService {
         currency,
         network,
       },
-      numbers: numbers.length > 0 ? numbers : [number],
+      numbers,
       fingerprints,
       allowDuplicate,
     };

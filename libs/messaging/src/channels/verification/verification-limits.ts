@@ -2,6 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/core';
 import metadata from 'libphonenumber-js/metadata.min';
 import type { Address } from '../../message/address.js';
 import { doubledWait } from '../../message/doubled-wait.js';
+import { addressIdentity } from '../../message/phone-identity.js';
 import type { MessagingSettings } from '../../ports/messaging-options.js';
 import type { Sql } from '../../store/database/store-database.js';
 import type { KeyedDigests } from '../../store/rows/keyed-digests.js';
@@ -59,7 +60,7 @@ export class VerificationLimits {
       [...ACCOUNT_LIMIT, perTenant, 0],
       ['country', country || '-', perCountry, 0],
       ['network', digest(network), perNetwork, 0],
-      ['recipient', digest(value), perRecipient, coolDown],
+      ['recipient', digest(addressIdentity(value)), perRecipient, coolDown],
     ] as const) {
       const known = await this.store.lockLimit(tx, tenant, scope, subject);
       const isOver = now >= known.windowAt + per;

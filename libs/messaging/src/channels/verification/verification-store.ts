@@ -204,6 +204,19 @@ export class VerificationStore {
     return found.map(({ status: _status, ...ended }) => ended);
   }
 
+  /** Verifications whose message has its content, in the order of their ids. */
+  withContent(
+    sql: Pick<Sql, 'all'>,
+    after: string,
+    limit: number,
+  ): Promise<Pick<Ended, 'id' | 'batch'>[]> {
+    return sql.all(
+      `SELECT v.id, v.batch FROM messaging_verification v
+       WHERE v.erase_at IS NOT NULL AND v.id > ? ORDER BY v.id LIMIT ?`,
+      [after, limit],
+    );
+  }
+
   /** Erases the content of the message, once nothing of it is left to send. False: not yet. */
   async eraseContent(sql: Sql, { id, batch }: Ended, again: number): Promise<boolean> {
     const [ready] = await sql.all(

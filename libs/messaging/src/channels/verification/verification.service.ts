@@ -11,9 +11,10 @@ import {
 import type { TenantOption } from '../../message/views.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-options.js';
 import { readDuration } from '../../ports/option-schema.js';
-import { isBatchId } from '../../store/reads/reads.js';
+import { isBatchId } from '../../message/ids.js';
 import type { Sql } from '../../store/database/store-database.js';
 import { ChannelContext } from '../channel.service.js';
+import { resealContent } from '../../store/upkeep/resealed-content.js';
 import { checkWords, given } from '../send.js';
 import { matchesDigest } from './code-digest.js';
 import {
@@ -44,8 +45,8 @@ const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
  * One-time codes over any channel. A code exists in memory and in its message alone, whose content
- * no view shows and which is erased when the verification ends; the store has a keyed digest.
- * Needs `erasure.keys`.
+ * no view shows, which `verification.keys` encrypts, and which is erased when the verification ends;
+ * the store has a keyed digest. Needs `erasure.keys`.
  * @example
  * const { id } = await verification.start({ to: '2348012345678', channel: 'sms', from: 'ACME' });
  * const { status } = await verification.check(id, code); // 'verified', once
@@ -116,7 +117,7 @@ export class VerificationService {
         from,
         to: address.value,
         content,
-        deliveryReport: 'none',
+        deliveryReport: false,
         secret: true,
       } as const;
       const options = { tenant, class: 'high', validFor: ttl, manager } as const;
@@ -210,6 +211,23 @@ export class VerificationService {
       await store.database.transaction((tx) =>
         this.#store.eraseContent(tx, one, clock.now() + AGAIN),
       );
+    }
+  }
+
+  /**
+   * Encrypts the messages that still have their code with the first of `verification.keys`, those in
+   * clear too. After it the former keys are no longer needed. @returns the number of messages changed
+   */
+  async reencrypt(): Promise<number> {
+    const { database } = this.context.store;
+    let count = 0;
+    for (let after = UNKNOWN_ID; ;) {
+      const found = await this.#store.withContent(database, after, AT_ONCE);
+      for (const { batch } of found)
+        if (await database.transaction((tx) => resealContent(database, tx, batch))) count++;
+      const last = found.at(-1);
+      if (!last) return count;
+      after = last.id;
     }
   }
 

@@ -1,6 +1,7 @@
 import type { CheckedContent } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
+import { paramFault } from '../../message/templates.js';
 import {
   MEDIA_TYPES,
   type MediaContent,
@@ -67,8 +68,10 @@ export function readHeader(given: unknown, errors: FieldError[]): TemplateHeader
   }
   if (type === 'text') {
     const text = own(given, 'text');
-    if (!isText(text, 60)) refuse('header.text', 'must be a text of 1 to 60 characters');
-    return { type, text: text as string };
+    const fault = paramFault(text);
+    if (fault !== undefined) refuse('header.text', fault);
+    else if (!isText(text, 60)) refuse('header.text', 'must be a text of 1 to 60 characters');
+    return { type, text: typeof text === 'string' ? text : '' };
   }
   const source = sourceOf(given, 'header.', refuse);
   return type === 'document'

@@ -86,12 +86,6 @@ export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
       receivedEvent: 'whatsapp.message_received',
       identifiedBy: 'message',
     },
-    simulate: {
-      ...phoneChannel.simulate,
-      followUp: { after: 'delivered', status: 'read', rawStatus: 'READ' },
-      idPrefix: 'wamid.',
-      reply: 'Hello',
-    },
   };
 }
 
@@ -115,7 +109,7 @@ function checkText(
     errors.push({ path: 'text', message: 'must be a text of at least one character, without NUL' });
   else if (text.length > maxText)
     errors.push({ path: 'text', message: `must have at most ${maxText} characters` });
-  return { content: { kind: 'text', text: text as string } };
+  return { content: { kind: 'text', text: typeof text === 'string' ? text : '' } };
 }
 
 function checkTemplate(
@@ -189,8 +183,14 @@ function listedTemplate(
   if (!isTemplateName(name) || (language !== undefined && !isLanguage(language))) return undefined;
   const found = templates.find(name, language);
   if (!found) return undefined;
-  const { params, category } = found;
-  return { name, language: found.language, params, ...(category && { category }) };
+  const { params, category, fixedLength } = found;
+  return {
+    name,
+    language: found.language,
+    params,
+    ...(category && { category }),
+    ...(fixedLength !== undefined && { fixedLength }),
+  };
 }
 
 function isTemplate(value: unknown): value is Template {

@@ -1,5 +1,7 @@
-import { callbackParser } from '../../callbacks/callback-map.js';
+import { decoderOf, unescaped } from '../../callbacks/callback-body.js';
+import { callbackParser, textOf } from '../../callbacks/callback-map.js';
 import type { DeliveryReport } from '../../message/events.js';
+import { own } from '../../message/report-fields.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 
 /**
@@ -47,8 +49,7 @@ export function clickatellParser(): CallbackParser {
       messageId: ['replyMessageId', 'messageId'],
       from: ['fromNumber', 'from'],
       to: ['toNumber', 'to'],
-      text: ['text', 'content'],
-      media: ['contentType', 'files'],
+      text: textIn,
       channel: 'sms',
       channelWord: 'channel',
       channels: { sms: 'mms', whatsapp: 'whatsapp' },
@@ -73,4 +74,18 @@ function withRecipient({ submissionId: given, ...report }: DeliveryReport): Deli
   const [, submissionId, recipient] = /^(.+)\.(\d+)$/.exec(given ?? '') ?? [];
   if (submissionId === undefined || recipient === undefined) return report;
   return { ...report, submissionId, recipient: report.recipient ?? recipient };
+}
+
+/** Texts in another character set than UTF-8 are percent-encoded bytes. */
+const ENCODED = /^(?:[^%\u0100-\uffff]|%[0-9a-f]{2})*$/i;
+
+/** The text, or the caption of media, whose `content` is a file. */
+function textIn(entry: object): string | null {
+  const isMedia = Object.hasOwn(entry, 'contentType') || Object.hasOwn(entry, 'files');
+  const text = textOf(
+    isMedia ? own(entry, 'caption') : (own(entry, 'text') ?? own(entry, 'content')),
+  );
+  const charset = own(entry, 'charset');
+  if (text === null || typeof charset !== 'string' || /^utf-?8$/i.test(charset.trim())) return text;
+  return ENCODED.test(text) ? decoderOf(charset).decode(unescaped(text)) : text;
 }

@@ -57,8 +57,12 @@ export class HttpClient {
   }
 
   /** @throws SubmitFailure where no complete answer arrived, never an error with the request */
-  async send(request: ClientRequest, signal: AbortSignal): Promise<ClientAnswer> {
-    const trace: ExchangeTrace = { reach: 'untried' };
+  async send(
+    request: ClientRequest,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<ClientAnswer> {
+    const trace: ExchangeTrace = { reach: 'untried', written };
     try {
       this.#hasStandardDefaults ??= hasStandardDefaults(this.http);
       return this.#hasStandardDefaults && !isIntercepted(this.http)

@@ -83,14 +83,22 @@ export abstract class HttpProvider implements MessageTransport, OnApplicationShu
    */
   protected abstract credential(signal: AbortSignal): Headers | Promise<Headers>;
 
-  abstract submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted>;
+  abstract submit(
+    submission: Submission,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<SubmissionAccepted>;
 
   async onApplicationShutdown(): Promise<void> {
     await this.#client.close();
   }
 
   /** @throws SubmitFailure where no complete answer arrived */
-  protected async send(request: ProviderRequest, signal: AbortSignal): Promise<ClientAnswer> {
+  protected async send(
+    request: ProviderRequest,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<ClientAnswer> {
     const credential = await this.credential(signal);
     const { method = 'POST', path, body, maxBytes = MAX_ANSWER } = request;
     const isForm = body instanceof URLSearchParams;
@@ -102,7 +110,7 @@ export abstract class HttpProvider implements MessageTransport, OnApplicationShu
       ...request.headers,
     };
     const sent = isForm ? body.toString() : body;
-    return this.#client.send({ method, path, headers, body: sent, maxBytes }, signal);
+    return this.#client.send({ method, path, headers, body: sent, maxBytes }, signal, written);
   }
 
   /**
@@ -144,7 +152,11 @@ export abstract class HttpRequestProvider extends HttpProvider {
   /** @throws SubmitFailure where the answer is no acceptance */
   protected abstract outcomeOf(answer: ClientAnswer, submission: Submission): SubmissionAccepted;
 
-  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+  async submit(
+    submission: Submission,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<SubmissionAccepted> {
     const { channels, maxRecipients } = this.capabilities;
     const { channel, recipients } = submission;
     if (!channels?.includes(channel))
@@ -159,7 +171,7 @@ export abstract class HttpRequestProvider extends HttpProvider {
         'invalid_submission',
         `The ${this.name} transport takes 1 to ${most} recipients in a request`,
       );
-    return this.outcomeOf(await this.send(this.requestOf(submission), signal), submission);
+    return this.outcomeOf(await this.send(this.requestOf(submission), signal, written), submission);
   }
 }
 

@@ -28,6 +28,8 @@ export interface ExchangeTrace {
    * service may have it; `unknown`: a custom adapter does not report it.
    */
   reach: 'untried' | 'unsent' | 'sent' | 'unknown';
+  /** Called when a socket takes the request. */
+  readonly written?: (() => void) | undefined;
 }
 
 /**
@@ -110,6 +112,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#aborted) throw new Error('aborted');
     this.#controller = controller;
     this.trace.reach = 'sent';
+    this.trace.written?.();
   }
 
   onResponseStart(_controller: unknown, status: number, headers: HttpAnswer['headers']): void {

@@ -25,7 +25,7 @@ const BASE: Omit<Submission, 'content' | 'recipients'> = {
   tenant: '',
   channel: 'email',
   sender: 'shop@example.com',
-  deliveryReport: 'yes',
+  deliveryReport: true,
   attempt: 1,
   dueAt: new Date(1_790_000_000_000),
   firstSentAt: new Date(1_790_000_000_000),
@@ -75,7 +75,11 @@ describe('email over the interface', () => {
       {
         labels: { tags: ['order'], metadata: { order: '7' } },
         attachments: [
-          { filename: 'a.txt', contentType: 'text/plain', content: Buffer.from('file') },
+          {
+            filename: 'a.ics',
+            contentType: 'text/calendar; method=REQUEST',
+            content: Buffer.from('file'),
+          },
           { filename: 'b.png', contentType: 'image/png', contentId: 'b', content: Buffer.of(1) },
         ],
       },
@@ -96,7 +100,7 @@ describe('email over the interface', () => {
       text: 'Hello',
       html: '<p>Hello</p>',
       attachments: [
-        { filename: 'a.txt', content_type: 'text/plain', content: 'ZmlsZQ==' },
+        { filename: 'a.ics', content_type: 'text/calendar; method=REQUEST', content: 'ZmlsZQ==' },
         { filename: 'b.png', content_type: 'image/png', content: 'AQ==', content_id: 'b' },
       ],
       headers: { 'X-Entity-Ref-ID': '7' },

@@ -49,7 +49,7 @@ describe('http()', () => {
       /^conections: there is no such option.*\bconnections\b/,
     );
     expect(make({ textField: { email: 'body' } })).toThrow(/^textField\.email: there is no such/);
-    expect(make({ deliveryReport: 'no' })).toThrow(/^deliveryReport: must be 'none' or 'yes'/);
+    expect(make({ deliveryReport: 'no' })).toThrow(/^deliveryReport: must be true or false/);
   });
 
   it('http() accepts valid credentials', () => {

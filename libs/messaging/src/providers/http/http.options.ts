@@ -2,6 +2,7 @@ import { MessagingConfigError } from '../../message/errors.js';
 import {
   duration,
   group,
+  flag,
   oneOf,
   optional,
   type OptionReader,
@@ -71,7 +72,7 @@ const HTTP = {
   /** How long the service honours an `Idempotency-Key`; 0: it ignores keys. @default '20h' */
   idempotencyWindow: withDefault(duration(), '20h'),
   /** Whether to ask for callbacks, regardless of the message. @default the message's setting */
-  deliveryReport: optional(oneOf('none', 'yes')),
+  deliveryReport: optional(flag),
   /** Most connections to the service, and most requests of this process in flight. @default 128 */
   connections: withDefault(wholeNumber, 128),
   /** Tells transports apart, also in stored submissions: do not change it. @default 'http' */

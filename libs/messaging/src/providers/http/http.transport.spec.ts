@@ -27,7 +27,7 @@ const submission: Submission = {
   sender: 'ACME',
   content: { kind: 'text', text: 'Your code is 1234' },
   recipients: ['2348012345678', '2348012345679'],
-  deliveryReport: 'yes',
+  deliveryReport: true,
   attempt: 1,
   dueAt: new Date(1_790_000_000_000),
   firstSentAt: new Date(1_790_000_000_000),
@@ -104,7 +104,7 @@ describe.each(HTTP_WAYS)('%s', (_way, httpService) => {
 
   it("the delivery report option overrides the message's", async () => {
     const { signal } = new AbortController();
-    await transport({ deliveryReport: 'none' }, httpService()).submit(submission, signal);
+    await transport({ deliveryReport: false }, httpService()).submit(submission, signal);
     expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({ delivery_report: 'none' });
   });
 

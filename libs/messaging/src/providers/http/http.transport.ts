@@ -83,14 +83,18 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     this.#client = new HttpClient(context.http, baseUrl, connections);
   }
 
-  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+  async submit(
+    submission: Submission,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<SubmissionAccepted> {
     const wire = this.#wires.get(submission.channel);
     if (!wire)
       throw new PermanentFailure(
         'unsupported_channel',
         `The ${this.name} transport does not send ${submission.channel}`,
       );
-    const answer = await this.#ask(wire, wire.path, signal, submission);
+    const answer = await this.#ask(wire, wire.path, signal, submission, written);
     const reference = identifier(own(answer, wire.idField));
     if (reference === null)
       throw new UncertainFailure(
@@ -139,6 +143,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     path: string,
     signal: AbortSignal,
     submission?: Submission,
+    written?: () => void,
   ): Promise<unknown> {
     const credential = this.settings[wire.credential];
     if (credential === undefined)
@@ -158,6 +163,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
         maxBytes: submission ? MAX_ANSWER : MAX_REPORT_PAGE,
       },
       signal,
+      written,
     );
     if (answer.status >= 200 && answer.status < 300) return answer.body;
     const idempotencyWindow = wire.keyed === false ? 0 : this.settings.idempotencyWindow;

@@ -60,6 +60,16 @@ describe('interfaceParser', () => {
     expect(reports).toEqual([report]);
   });
 
+  it('an inbound message says where it opens no window', () => {
+    const data = { message_id: 'm', from: '2348012345678', to: '2348000000001', text: 'Hi' };
+    const read = (more: object) =>
+      interfaceParser(registryOf()).parse(
+        post({ type: 'whatsapp.message_received', data: { ...data, ...more } }),
+      ).messages?.[0];
+    expect(read({ opens_window: false })).toMatchObject({ text: 'Hi', opensWindow: false });
+    expect(read({})).not.toHaveProperty('opensWindow');
+  });
+
   it('the interface parser reads the events of an email, with the details of a bounce', () => {
     const to = 'ada@example.com';
     const bounce = { category: 'recipient', smtp_code: 550, enhanced_code: '5.1.1', secret: 'x' };

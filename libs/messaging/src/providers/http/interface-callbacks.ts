@@ -119,9 +119,15 @@ export function interfaceParser(channels: ChannelRegistry): CallbackParser {
         const message = { ...data, timestamp: own(entry, 'timestamp') };
         return channel.addressKinds[0] === 'email'
           ? readEmail(message, channel.name)
-          : readMessage(message, MESSAGE, channel.name, identifier);
+          : readPhoneMessage(message, channel.name);
       }),
   };
+}
+
+function readPhoneMessage(data: object, channel: string): InboundMessage | string {
+  const message = readMessage(data, MESSAGE, channel, identifier);
+  const opensWindow = own(data, 'opens_window') !== false;
+  return opensWindow || typeof message === 'string' ? message : { ...message, opensWindow };
 }
 
 /** A callback about an order, which we know by the key that we gave it. */

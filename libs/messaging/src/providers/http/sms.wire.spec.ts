@@ -44,7 +44,7 @@ async function sent(count: number, recipients = ['2348012345678']): Promise<Sent
         sender: service.sender,
         content: { kind: 'text', text: 'x' },
         recipients,
-        deliveryReport: 'none',
+        deliveryReport: false,
         attempt: 1,
         dueAt: firstSentAt,
         firstSentAt,

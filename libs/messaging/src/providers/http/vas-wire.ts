@@ -11,7 +11,7 @@ import type {
 } from '../../ports/message-transport.js';
 import type { HttpSettings } from './http.options.js';
 import { orderDetailsOf } from './interface-callbacks.js';
-import { fetchEach, type FetchedReports, type Get, type Wire } from './wires.js';
+import { fetchEach, type FetchedReports, type Get, reportWish, type Wire } from './wires.js';
 
 const VAS = '/ng/v1/vas';
 
@@ -44,7 +44,7 @@ export class VasWire implements Wire {
       currency,
       ...(network !== null && { network }),
       client_reference: key,
-      delivery_report: this.settings.deliveryReport ?? deliveryReport,
+      delivery_report: reportWish(this.settings.deliveryReport ?? deliveryReport),
       // The library has looked for duplicates of the tenant; another tenant's are none.
       allow_duplicate: true,
     };

@@ -25,7 +25,7 @@ const orderOf = (key: string, to = '2348012345678') =>
     id: `${key}-s0`,
     channel: 'vas',
     recipients: [to],
-    deliveryReport: 'yes',
+    deliveryReport: true,
     content: {
       kind: 'vas.airtime',
       product: 'airtime-ng',

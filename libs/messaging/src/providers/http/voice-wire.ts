@@ -12,6 +12,7 @@ import {
   ignoreUnknown,
   itemsOf,
   PAGE,
+  reportWish,
   type Wire,
 } from './wires.js';
 
@@ -26,7 +27,7 @@ export class VoiceWire implements Wire {
 
   constructor(
     private readonly channels: Pick<ChannelRegistry, 'isReported' | 'isEvent'>,
-    private readonly deliveryReport: 'none' | 'yes' | undefined,
+    private readonly deliveryReport: boolean | undefined,
   ) {}
 
   /** Without `redial`: each redial is a submission of this side. */
@@ -54,7 +55,7 @@ export class VoiceWire implements Wire {
         },
       }),
       category: content.category,
-      delivery_report: this.deliveryReport ?? deliveryReport,
+      delivery_report: reportWish(this.deliveryReport ?? deliveryReport),
     };
   }
 

@@ -22,7 +22,7 @@ const template: Submission = {
     category: 'utility',
   },
   recipients: ['2348012345678'],
-  deliveryReport: 'yes',
+  deliveryReport: true,
   attempt: 1,
   dueAt: new Date(1_790_000_000_000),
   firstSentAt: new Date(1_790_000_000_000),

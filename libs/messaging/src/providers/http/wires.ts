@@ -58,6 +58,11 @@ interface ReportList {
   readonly submissionId?: string;
 }
 
+/** The word of the interface for whether it calls back. */
+export function reportWish(isWanted: boolean): 'none' | 'yes' {
+  return isWanted ? 'yes' : 'none';
+}
+
 /** SMS on the interface: `sendsms` and `deliveryreports` (sections 2.1, 2.2 and 4.1). */
 export class SmsWire implements Wire {
   readonly credential = 'apiToken';
@@ -74,7 +79,7 @@ export class SmsWire implements Wire {
       from: sender,
       to: recipients,
       [this.settings.textField.sms]: content.text,
-      delivery_report: this.settings.deliveryReport ?? deliveryReport,
+      delivery_report: reportWish(this.settings.deliveryReport ?? deliveryReport),
     };
   }
 

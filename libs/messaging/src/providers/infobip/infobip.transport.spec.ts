@@ -3,6 +3,7 @@ import { callbackRequest } from '../../../../../test/support/callback-request.js
 import { InfobipServer } from '../../../../../test/support/providers/infobip-server.js';
 import {
   BATCH,
+  namesWrongOptions,
   openProvider,
   providerContract,
   type ProviderUnderTest,
@@ -160,13 +161,9 @@ describe('infobip', () => {
     expect(reports).toMatchObject([{ submissionId: ID, recipient: ADA, status: 'delivered' }]);
   });
 
-  it.each<[string, Record<string, unknown>]>([
+  namesWrongOptions(infobip, { baseUrl: 'https://x.api.infobip.com', apiKey: 'k'.repeat(20) }, [
     ['baseUrl', { baseUrl: undefined }],
     ['apiKey', { apiKey: 'App hunter2-hunter2-hunter2' }],
     ['callbackUrl', { callbackUrl: 'hunter2' }],
-  ])('a wrong %s is named without its value', (option, changes) => {
-    const options = { baseUrl: 'https://x.api.infobip.com', apiKey: 'k'.repeat(20), ...changes };
-    expect(() => infobip(options as never)).toThrow(new RegExp(`^${option}: `));
-    expect(() => infobip(options as never)).not.toThrow(/hunter2/);
-  });
+  ]);
 });

@@ -1,4 +1,11 @@
-import { callbackParser, type ReportMap } from '../../callbacks/callback-map.js';
+import { isObject, valuesOf } from '../../callbacks/callback-fields.js';
+import {
+  callbackParser,
+  opensWhatsAppWindow,
+  type ReportMap,
+  textOf,
+} from '../../callbacks/callback-map.js';
+import { own } from '../../message/report-fields.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 
 /** Fields of a report, which are those of a log too. */
@@ -41,11 +48,38 @@ export function infobipParser(): CallbackParser {
       messageId: 'messageId',
       from: 'from',
       to: 'to',
-      text: ['text', 'message.text', 'message.title'],
+      text: textIn,
+      opensWindow: (entry) => {
+        const message = own(entry, 'message');
+        const type = own(entry, 'groupId') === undefined ? own(message, 'type') : 'group';
+        return opensWhatsAppWindow(type, own(message, 'emoji'));
+      },
       channel: 'sms',
       channelWord: 'integrationType',
       channels: { sms: 'mms', whatsapp: 'whatsapp' },
       time: 'receivedAt',
     },
   });
+}
+
+/** The text, caption or answer: of an MMS, its parts of plain text. */
+function textIn(entry: object): string | null {
+  const message = own(entry, 'message');
+  const parts = Array.isArray(message) ? message.map(partOf).filter((text) => text !== null) : [];
+  if (parts.length > 0) return parts.join('\n');
+  const form = own(message, 'response');
+  if (isObject(form)) return JSON.stringify(form);
+  const fields = ['text', 'message.text', 'message.title', 'message.caption'];
+  return (
+    valuesOf(entry, fields)
+      .map(textOf)
+      .find((text) => text !== null) ?? null
+  );
+}
+
+function partOf(part: unknown): string | null {
+  const type = own(part, 'contentType');
+  return typeof type === 'string' && /^text\/plain\b/i.test(type)
+    ? textOf(own(part, 'value'))
+    : null;
 }

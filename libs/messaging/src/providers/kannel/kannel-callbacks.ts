@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { timeOf } from '../../callbacks/callback-fields.js';
 import { callbackParser } from '../../callbacks/callback-map.js';
 import { type Secrets, isSignedBy, readSecrets } from '../../callbacks/verifiers.js';
-import { identifier, own, recipientNumber, word } from '../../message/report-fields.js';
+import { errorCode, identifier, own, recipientNumber, word } from '../../message/report-fields.js';
 import type { ReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
@@ -115,16 +115,25 @@ function statusOf(bit: string, { stat, retriesRanOut }: SmscAnswer): ReportedSta
   return STATUSES.get(bit) ?? null;
 }
 
+const STAT = /\bstat:\s*([A-Za-z]{4,10})\b/i;
+const ERR = /\berr:\s*([0-9A-Za-z]{1,10})\b/i;
+
+function lastOf(text: string, pattern: RegExp): string | undefined {
+  return [...text.matchAll(new RegExp(pattern, 'gi'))].at(-1)?.[1];
+}
+
 /** Reads `… stat:UNDELIV err:011 text:…` or `NACK/11/…`, but not the text, which is content. */
 function answerOf(given: unknown): SmscAnswer {
   const text = typeof given === 'string' ? given.slice(0, 1024).replaceAll('\0', '') : '';
   const nack = /^NACK\/([\w .-]{1,64})?/.exec(text);
-  const [receipt = ''] = text.split(/\btext:/i);
-  const stat = /\bstat:\s*([A-Za-z]{4,10})\b/.exec(receipt)?.[1]?.toUpperCase();
-  const code = nack ? nack[1]?.trim() : /\berr:\s*([0-9A-Za-z]{1,10})\b/.exec(receipt)?.[1];
+  const [receipt = '', ...words] = text.split(/\btext:/i);
+  // Some SMSCs write the text before the state, which then is behind the message's words.
+  const fields = STAT.test(receipt) ? receipt : words.join(' ');
+  const stat = lastOf(fields, STAT)?.toUpperCase();
+  const code = nack ? nack[1]?.trim() : lastOf(fields, ERR);
   return {
     stat: (!nack && stat) || null,
-    error: code === undefined || /^0*$/.test(code) ? null : code,
+    error: errorCode(code),
     retriesRanOut: /^NACK\/Retries Exceeded/i.test(text),
   };
 }

@@ -21,7 +21,7 @@ const submission: Submission = {
   sender: 'AC ME',
   content: { kind: 'text', text: 'Grüße €' },
   recipients: ['2348012345678'],
-  deliveryReport: 'none',
+  deliveryReport: false,
   attempt: 1,
   dueAt: new Date(1_790_000_000_000),
   firstSentAt: new Date(1_790_000_000_000),
@@ -97,10 +97,10 @@ describe('KannelTransport', () => {
 
   it('reports are requested for every message by default', async () => {
     await made({ reports: 'message' }).submit(submission, signal);
-    await made({ reports: 'message' }).submit({ ...submission, deliveryReport: 'yes' }, signal);
+    await made({ reports: 'message' }).submit({ ...submission, deliveryReport: true }, signal);
     const { url, username, password } = server;
     await kannel({ url, username, password })(transportContext()).submit(
-      { ...submission, deliveryReport: 'yes' },
+      { ...submission, deliveryReport: true },
       signal,
     );
     expect(server.taken.map(({ headers }) => headers['x-kannel-dlr-mask'])).toEqual([

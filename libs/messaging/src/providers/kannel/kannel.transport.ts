@@ -133,7 +133,7 @@ export class KannelTransport extends HttpRequestProvider {
         'The submission id or the sender cannot be a header value',
       );
     const { smsc, callback, reports } = this.settings;
-    const wantsReports = reports === 'always' || deliveryReport === 'yes';
+    const wantsReports = reports === 'always' || deliveryReport;
     const headers = {
       'content-type': 'text/plain; charset=UTF-8',
       ...(smsc !== undefined && { 'x-kannel-smsc': smsc }),

@@ -85,7 +85,6 @@ const readMessage = reportReader({
   status: 'message_state',
   statuses: PLIVO_STATUSES,
   errorCode: 'error_code',
-  noError: ['000'],
 });
 
 class PlivoTransport extends HttpRequestProvider {

@@ -1,4 +1,8 @@
-import { callbackParser, namingSubmission } from '../../callbacks/callback-map.js';
+import {
+  callbackParser,
+  namingSubmission,
+  opensWhatsAppWindow,
+} from '../../callbacks/callback-map.js';
 import {
   type AuthTokenOptions,
   isSignedBy,
@@ -7,6 +11,7 @@ import {
   signedForm,
   sortedFields,
 } from '../../callbacks/verifiers.js';
+import { own } from '../../message/report-fields.js';
 import type {
   CallbackParser,
   CallbackRequest,
@@ -38,14 +43,14 @@ export function plivoParser(): CallbackParser {
       status: 'Status',
       statuses: PLIVO_STATUSES,
       errorCode: 'ErrorCode',
-      noError: ['000'],
     },
     messages: {
       except: 'Status',
       messageId: 'MessageUUID',
       from: 'From',
       to: 'To',
-      text: ['Text', 'Body'],
+      text: ['Text', 'Body', 'ButtonText'],
+      opensWindow: (entry) => opensWhatsAppWindow(own(entry, 'ContentType'), own(entry, 'Body')),
       channel: 'sms',
       channelWord: 'Type',
       channels: { sms: 'mms', whatsapp: 'whatsapp' },

@@ -1,12 +1,8 @@
 import { hash } from 'node:crypto';
 import { addressOfKey } from '../../message/address.js';
-import type {
-  SimulatedOutcome,
-  SimulatedReport,
-  Simulation,
-} from '../../message/channel-definition.js';
 import type { DeliveryReport } from '../../message/events.js';
 import type { Submission } from '../../ports/message-transport.js';
+import type { SimulatedOutcome, SimulatedReport, Simulation } from './simulation.js';
 
 /**
  * All reports for one recipient, derived from data that a resend repeats: after a restart they have
@@ -25,16 +21,20 @@ export interface SimulatedRecipient {
   readonly followUp: DeliveryReport | undefined;
 }
 
+/** What a submission, or a poll for it, tells of each of its recipients. */
+export interface SimulatedSubmission
+  extends Pick<Submission, 'id' | 'firstSentAt' | 'attempt'>, Partial<Pick<Submission, 'content'>> {
+  readonly reference: string;
+}
+
 export function simulatedRecipient(
-  submissionId: string,
   recipient: string,
-  firstSentAt: Date,
+  submission: SimulatedSubmission,
   { outcomeOf, underway, followUp }: Simulation,
-  of: Pick<Submission, 'attempt'> & Partial<Pick<Submission, 'content'>>,
-  reference: string,
 ): SimulatedRecipient {
-  const outcome = outcomeOf(addressOfKey(recipient), of);
-  const dice = hash('sha256', `${submissionId} ${recipient}`, 'buffer');
+  const { id, firstSentAt, reference } = submission;
+  const outcome = outcomeOf(addressOfKey(recipient), submission);
+  const dice = hash('sha256', `${id} ${recipient}`, 'buffer');
   const sentAt = firstSentAt.getTime() + ((dice[0] ?? 0) % 10);
   const endedAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
   const reportOf = (

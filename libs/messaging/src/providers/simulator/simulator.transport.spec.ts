@@ -41,7 +41,7 @@ function submissionTo(...recipients: string[]): Submission {
     sender: 'ACME',
     content: { kind: 'text', text: 'x' },
     recipients,
-    deliveryReport: 'yes',
+    deliveryReport: true,
     attempt: 1,
     dueAt: new Date(1_790_000_000_000),
     firstSentAt: new Date(1_790_000_000_000),

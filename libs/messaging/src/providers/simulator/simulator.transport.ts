@@ -1,8 +1,8 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
-import type { Simulation } from '../../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import {
   LostAnswerFailure,
+  MessagingConfigError,
   PausedFailure,
   PausedUncertainFailure,
   PermanentFailure,
@@ -36,12 +36,14 @@ import {
 } from '../../ports/option-schema.js';
 import { type PriceList, type RateCard, rateCardOf } from '../../ports/rate-card.js';
 import { DelayedSink } from './delayed-sink.js';
+import { OUTCOMES } from './outcomes/index.js';
 import {
   platformIdOf,
   referenceOf,
   type SimulatedRecipient,
   simulatedRecipient,
 } from './simulated-recipient.js';
+import type { Simulation } from './simulation.js';
 
 const REFUSED = 'destination_refused';
 /** A forgotten message is throttled once more. */
@@ -50,6 +52,21 @@ const MAX_THROTTLED = 10_000;
 const rateCard: OptionReader<RateCard, RateCard | PriceList | undefined> = (option, value) =>
   rateCardOf(option, value as RateCard | PriceList | undefined);
 
+const simulation: OptionReader<Simulation> = (option, value) => {
+  if (isSimulation(value)) return value;
+  throw new MessagingConfigError(`${option}: must have outcomeOf() and underway`);
+};
+
+function isSimulation(value: unknown): value is Simulation {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'outcomeOf' in value &&
+    typeof value.outcomeOf === 'function' &&
+    'underway' in value
+  );
+}
+
 const SIMULATOR = {
   /** Least time from acceptance to report; up to threefold, by recipient. @default '50ms' */
   reportDelay: withDefault(duration(), '50ms'),
@@ -57,7 +74,9 @@ const SIMULATOR = {
   maxRecipients: withDefault(wholeNumber, 1_000),
   /** How long a submission may be repeated under its id; 0: never. @default '20h' */
   idempotencyWindow: withDefault(duration(), '20h'),
-  /** Channels that it carries. @default every channel with a simulation */
+  /** Outcomes of messages on the app's own channels, by the name of the channel. @default none */
+  outcomes: withDefault(record(simulation), {}),
+  /** Channels that it carries. @default every channel with outcomes */
   channels: optional(list(text)),
   /** Time from the delivery to the reply of a `…9910` on WhatsApp. @default '1s' */
   replyDelay: withDefault(duration(), '1s'),
@@ -75,8 +94,7 @@ export type SimulatorOptions = OptionsOf<typeof SIMULATOR>;
 const read = group(SIMULATOR);
 
 /**
- * A provider that sends nothing. Each channel's definition (`simulate`) decides the outcome for a
- * recipient; on SMS and WhatsApp, the last four digits of the number decide:
+ * A provider that sends nothing. The recipient decides the outcome. On SMS and WhatsApp, the last four digits of the number decide:
  *
  * | digits | outcome |
  * |---|---|
@@ -161,6 +179,7 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
   readonly capabilities: TransportCapabilities;
   /** By batch and recipient: a throttled submission returns with a new id and the same attempt. */
   readonly #throttled = new Set<string>();
+  readonly #simulations: ReadonlyMap<string, Simulation>;
   #reports: DelayedSink<DeliveryReport> | undefined;
   #replies: DelayedSink<InboundMessage> | undefined;
 
@@ -169,8 +188,9 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
     private readonly settings: ReturnType<typeof read>,
     private readonly context: TransportContext,
   ) {
-    const channels = context.channels.namesWhere(
-      ({ name, simulate }) => simulate && (settings.channels?.includes(name) ?? true),
+    this.#simulations = new Map(Object.entries({ ...OUTCOMES, ...settings.outcomes }));
+    const channels = context.channels.names.filter(
+      (name) => this.#simulations.has(name) && (settings.channels?.includes(name) ?? true),
     );
     this.capabilities = {
       maxRecipients: settings.maxRecipients,
@@ -189,16 +209,15 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
     if (signal.aborted) throw new PausedFailure('not_sent', 'Given up before it was sent');
     const { id, channel, content, firstSentAt } = submission;
     const definition = this.context.channels.find(channel);
-    const simulation = definition?.simulate;
+    const simulation = this.#simulations.get(channel);
     if (!simulation)
       throw new PermanentFailure(
         'unsupported_channel',
         `The simulator transport does not send ${channel}`,
       );
-    const reference = definition.irrevocable?.referenceOf(content) ?? referenceOf(id);
-    const recipients = submission.recipients.map((to) =>
-      simulatedRecipient(id, to, firstSentAt, simulation, submission, reference),
-    );
+    const reference = definition?.irrevocable?.referenceOf(content) ?? referenceOf(id);
+    const sent = { id, firstSentAt, attempt: submission.attempt, content, reference };
+    const recipients = submission.recipients.map((to) => simulatedRecipient(to, sent, simulation));
     this.#throttle(submission, recipients);
 
     const rejected = new Map<string, string>();
@@ -254,12 +273,12 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
     const reports: DeliveryReport[] = [];
     for (const { submissionId, reference, attempt = 1, ...sent } of submissions) {
       const { channel, recipients, firstSentAt, content } = sent;
-      const simulation = this.context.channels.find(channel)?.simulate;
+      const simulation = this.#simulations.get(channel);
       if (!simulation) continue;
+      const known = reference ?? referenceOf(submissionId);
+      const asked = { id: submissionId, firstSentAt, attempt, reference: known };
       for (const to of recipients) {
-        const known = reference ?? referenceOf(submissionId);
-        const of = { attempt };
-        const one = simulatedRecipient(submissionId, to, firstSentAt, simulation, of, known);
+        const one = simulatedRecipient(to, asked, simulation);
         const { course, underway, first, final, followUp } = one;
         if (course === 'unreported' || course === 'unknown') continue;
         if ((final.providerTime?.getTime() ?? 0) > now) continue;
@@ -275,8 +294,8 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
 
   /** Products of the simulated operators of all channels. */
   products(): Promise<readonly VasProduct[]> {
-    const all = this.context.channels.all.flatMap(({ simulate }) => simulate?.products ?? []);
-    return Promise.resolve(all);
+    const all = this.context.channels.names.map((name) => this.#simulations.get(name));
+    return Promise.resolve(all.flatMap((one) => one?.products ?? []));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

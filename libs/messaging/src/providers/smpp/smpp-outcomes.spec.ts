@@ -29,7 +29,7 @@ describe('the outcome of a message over SMPP', () => {
             recipient: '2348012345678',
             status: 'undelivered',
             rawStatus: 'UNDELIV',
-            errorCode: '000',
+            errorCode: null,
           },
         ]);
       },
@@ -48,6 +48,52 @@ describe('the outcome of a message over SMPP', () => {
       await stage.transport.beforeApplicationShutdown();
       expect(await stage.smsc.receipt(stage.submitted(0), 'delivered')).toBe(
         COMMAND_STATUS.ESME_RX_T_APPN,
+      );
+    });
+
+    it.each([
+      'stat:DELIVRD id:ID1\0',
+      'id:ID1\0 stat:DELIVRD',
+      'id:ID1 text:Hi stat:DELIVRD err:000',
+    ])('a receipt without TLVs and with the text %j is read', async (text) => {
+      await stage.started();
+      stage.smsc.idOf = () => 'ID1';
+      await stage.submit(submission());
+      const { source, destination } = stage.submitted(0).pdu;
+      const shortMessage = Buffer.from(text, 'latin1');
+      const receipt = {
+        source: destination,
+        destination: source,
+        esmClass: 4,
+        dataCoding: 0,
+        shortMessage,
+      };
+      expect(await stage.smsc.inbound(receipt)).toBe(0);
+      expect(stage.reports).toMatchObject([
+        { reference: 'id1', status: 'delivered', errorCode: null },
+      ]);
+    });
+
+    it('an SMSC that waits for the answer to a receipt before it answers the submit gets it', async () => {
+      await stage.started();
+      const answers: number[] = [];
+      stage.smsc.holds = async () => {
+        const last = stage.smsc.submitted.length - 1;
+        answers.push(await stage.smsc.receipt(stage.submitted(last), 'delivered'));
+      };
+      const { reference } = await stage.submit(submission());
+      expect(answers).toEqual([0]);
+      expect(stage.reports).toMatchObject([{ reference, status: 'delivered' }]);
+      expect(stage.reports[0]).not.toHaveProperty('submit');
+      const long = submission('a'.repeat(400));
+      const { reference: all } = await stage.submit(long);
+      expect(answers).toEqual([0, 0, 0, 0]);
+      await eventually(async () =>
+        expect(stage.reports.at(-1)).toMatchObject({
+          submissionId: long.id,
+          reference: all,
+          status: 'delivered',
+        }),
       );
     });
 

@@ -6,6 +6,7 @@ import {
   parseSmppTime,
 } from '@dundun/smpp';
 import type { DeliveryReport } from '../../message/events.js';
+import { errorCode } from '../../message/report-fields.js';
 import type { PartReport, SentSubmission } from '../../ports/message-transport.js';
 import { partsOf } from './sent-messages.js';
 import { senderAddress } from './smpp-addresses.js';
@@ -69,7 +70,7 @@ export class SmppQueries {
       id,
       status,
       rawStatus: messageStateWord(state),
-      errorCode: String(answer.errorCode).padStart(3, '0'),
+      errorCode: errorCode(String(answer.errorCode).padStart(3, '0')),
       providerTime: parseSmppTime(answer.finalDate) ?? null,
     };
   }

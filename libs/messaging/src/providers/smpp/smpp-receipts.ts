@@ -6,7 +6,7 @@ import {
   messageStateWord,
 } from '@dundun/smpp';
 import type { DeliveryReport } from '../../message/events.js';
-import { recipientNumber, word } from '../../message/report-fields.js';
+import { errorCode, recipientNumber, word } from '../../message/report-fields.js';
 import type { ChannelStatus, ReportedStatus } from '../../message/status.js';
 import { referenceOfParts, type SentMessage } from './sent-messages.js';
 
@@ -66,7 +66,7 @@ export function reportOf(
     recipient: recipientNumber(from),
     status,
     rawStatus: word(rawState) ?? (state === undefined ? 'none' : messageStateWord(state)),
-    errorCode: word(error) ?? (networkError ? String(networkError.code) : null),
+    errorCode: errorCode(error) ?? errorCode(networkError?.code),
     providerTime: doneDate ?? null,
     ...(details && { details }),
     // A process that was killed may have sent it, and never read the answer with its id.

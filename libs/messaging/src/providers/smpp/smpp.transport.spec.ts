@@ -95,8 +95,8 @@ describe('SMS over SMPP', () => {
 
     it('a receipt is asked for where the option says so', async () => {
       await stage.started({ reports: 'message' });
-      await stage.submit(submission('a', { deliveryReport: 'none' }));
-      await stage.submit(submission('b', { deliveryReport: 'yes' }));
+      await stage.submit(submission('a', { deliveryReport: false }));
+      await stage.submit(submission('b', { deliveryReport: true }));
       expect(stage.smsc.submitted.map(({ pdu }) => pdu.registeredDelivery)).toEqual([0, 1]);
     });
 

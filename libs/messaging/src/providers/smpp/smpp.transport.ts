@@ -122,7 +122,7 @@ export class SmppTransport
       this.places = {
         needed: bindCount(settings),
         most: maxBinds,
-        connect: (isHeld) => this.#binds.start(isHeld),
+        connect: (isLeased) => this.#binds.start(isLeased),
         disconnect: (limit) => this.#binds.stop(limit),
       };
     this.#queries = new SmppQueries(this.#binds, settings.idFormat);
@@ -139,7 +139,11 @@ export class SmppTransport
     return this.#binds.trouble;
   }
 
-  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+  async submit(
+    submission: Submission,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<SubmissionAccepted> {
     const { id, sender, recipients } = submission;
     const text = textOf(submission);
     const recipient = recipients[0] as string;
@@ -159,7 +163,7 @@ export class SmppTransport
       startedAt: this.context.clock.now(),
       doubtSince: undefined,
     };
-    const wantsReceipt = this.settings.reports === 'always' || submission.deliveryReport === 'yes';
+    const wantsReceipt = this.settings.reports === 'always' || submission.deliveryReport;
     const fields = {
       serviceType: this.settings.serviceType,
       source,
@@ -168,6 +172,8 @@ export class SmppTransport
       validityPeriod: this.#validityOf(submission),
     };
     const work = this.#submitAll(message, parts, fields, signal);
+    // The first part is with the bind by now.
+    written?.();
     this.#track(recipient, work);
     await work;
     return { reference: referenceOfParts(message.ids) };
@@ -344,16 +350,20 @@ export class SmppTransport
     const { messageId } = receipt;
     const id =
       messageId === undefined ? null : referenceOf(messageId, this.settings.idFormat, 'receipt');
-    const find = () => {
+    const settle = async (): Promise<void> => {
       const now = this.context.clock.now();
-      return id === null ? undefined : this.#sent.of(id, receipt, from, to, now);
+      const message = id === null ? undefined : this.#sent.of(id, receipt, from, to, now);
+      const report = reportOf(receipt, id, from, to, message);
+      await sink([report]);
+      if (message && isFinal(report.status)) this.#sent.end(message);
     };
-    // The receipt may have overtaken the answer with its id.
-    if (id !== null && !this.#sent.has(id)) await this.#inFlight.get(from);
-    const message = find();
-    const report = reportOf(receipt, id, from, to, message);
-    await sink([report]);
-    if (message && isFinal(report.status)) this.#sent.end(message);
+    const inFlight = this.#inFlight.get(from);
+    if (id === null || this.#sent.has(id) || !inFlight) return settle();
+    // The receipt has overtaken the answer with its id, for which the SMSC may want the answer to the
+    // receipt first. The store keeps it by its id, without the submit, which may be in flight.
+    const { submit: _submit, ...early } = reportOf(receipt, id, from, to, undefined);
+    await sink([early]);
+    void this.#work(inFlight.then(settle)).catch(() => undefined);
   }
 
   async #work(work: Promise<unknown>): Promise<void> {

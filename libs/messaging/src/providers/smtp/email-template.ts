@@ -5,7 +5,9 @@ import * as qp from 'nodemailer/lib/qp';
 import {
   type Attachment,
   type EmailContent,
+  invitationMethod,
   isShared,
+  MEDIA_TYPE,
   type Personal,
 } from '../../message/email-content.js';
 import { personalised, variablesIn } from '../../message/variables.js';
@@ -164,7 +166,10 @@ interface Entity {
   readonly pieces: readonly Piece[];
 }
 
-/** `mixed(related(alternative(text, html), inline…), attachments…)`, without unneeded levels. */
+/**
+ * `mixed(alternative(text, related(html, inline…), invitation), attachments…)`, without unneeded
+ * levels. An invitation is a file as well, as those of calendar services are.
+ */
 function bodyOf(content: EmailContent, attachments: readonly Attachment[]): Entity {
   const isInline = ({ contentId }: Attachment) =>
     contentId !== undefined && content.html !== undefined;
@@ -175,7 +180,12 @@ function bodyOf(content: EmailContent, attachments: readonly Attachment[]): Enti
   const html = content.html ? [textOf('html', content)] : [];
   const texts = content.text !== undefined || html.length === 0 ? [textOf('text', content)] : [];
   const related = joined('related', [...html, ...inline]);
-  const alternative = joined('alternative', [...texts, ...(related ? [related] : [])]);
+  const invitation = attachments.find(({ contentType }) => invitationMethod(contentType));
+  const alternative = joined('alternative', [
+    ...texts,
+    ...(related ? [related] : []),
+    ...(invitation ? [alternativeOf(invitation)] : []),
+  ]);
   const mixed = joined('mixed', [...(alternative ? [alternative] : []), ...others]);
   if (!mixed) throw invalid('The message has no content');
   return mixed;
@@ -196,17 +206,28 @@ function attachmentOf(
   { filename, contentType, contentId, content }: Attachment,
   disposition: 'inline' | 'attachment',
 ): Entity {
-  // A message or multipart entity may not be in base64 (RFC 2046).
-  const isPlain = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/.test(contentType);
-  const isEntity = /^(message|multipart)\//i.test(contentType);
   const name = filename.replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ');
-  const node = mimeNode(isPlain && !isEntity ? contentType : 'application/octet-stream', name);
+  const node = mimeNode(fileTypeOf(contentType), name);
   node.setHeader('Content-Transfer-Encoding', 'base64');
   node.setHeader('Content-Disposition', disposition);
   if (contentId !== undefined) {
     if (!/^[\w.@+-]{1,128}$/.test(contentId)) throw invalid('A content id has no valid form');
     node.setHeader('Content-ID', `<${contentId}>`);
   }
+  return { root: fieldsOf(node), pieces: [base64Piece(content), pieceOf('\r\n')] };
+}
+
+function fileTypeOf(contentType: string): string {
+  // A second part with the method would be a second invitation.
+  if (invitationMethod(contentType)) return 'application/ics';
+  // A message or multipart entity may not be in base64 (RFC 2046).
+  const isEntity = /^(message|multipart)\//i.test(contentType);
+  return MEDIA_TYPE.test(contentType) && !isEntity ? contentType : 'application/octet-stream';
+}
+
+function alternativeOf({ contentType, content }: Attachment): Entity {
+  const node = mimeNode(MEDIA_TYPE.test(contentType) ? contentType : 'text/calendar');
+  node.setHeader('Content-Transfer-Encoding', 'base64');
   return { root: fieldsOf(node), pieces: [base64Piece(content), pieceOf('\r\n')] };
 }
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { eventually } from '../../../../../test/support/eventually.js';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MailServer, type ReceivedMail } from '../../../../../test/support/mail-server.js';
@@ -147,8 +149,8 @@ describe('the listener for mail', () => {
   });
 
   it('an inbound mail is a message, and its words count only with proof of its sender', async () => {
-    const authenticate = ({ raw, from }: UnprovenMail) =>
-      from === 'ada@example.org' && raw.includes('X-Proof: yes');
+    const authenticate = ({ head, from }: UnprovenMail) =>
+      from === 'ada@example.org' && head.includes('X-Proof: yes');
     const port = await start({
       inboundDomains: (domain) => domain === 'in.example.com',
       authenticate,
@@ -187,6 +189,122 @@ describe('the listener for mail', () => {
     const [greeting] = (await once(third, 'data')) as [Buffer];
     expect(greeting.toString()).toMatch(/^421 /);
     for (const socket of [...sockets, third]) socket.destroy();
+  });
+
+  it('a return address counts at a return host and at the name of this server alone', async () => {
+    const port = await start({ name: 'mx.example.com' });
+    const raw = dsn('failed', 'ada@example.org');
+    const at = (host: string) => RETURN.replace(/@.*/, `@${host}`);
+    for (const host of ['bounce.evil.example', 'BOUNCE.example.com', 'mx.example.com'])
+      expect(await sendMail({ port, to: at(host), raw })).toMatch(/^250/);
+    for (const host of ['example.com', 'xbounce.example.com', 'bounce', 'evil.example'])
+      expect(await sendMail({ port, to: at(host), raw })).toMatch(/^550 5\.7\.1/);
+  });
+
+  it('the mails of one address leave the limit of another one alone', async () => {
+    const port = await start({ rateLimit: { max: 2, per: '1m' } });
+    const raw = dsn('failed', 'ada@example.org');
+    const from = (localAddress: string) => sendMail({ port, to: RETURN, raw, localAddress });
+    const flood = [];
+    for (let n = 0; n < 4; n++) flood.push((await from('127.0.0.2')).slice(0, 3));
+    expect(flood).toEqual(['250', '250', '451', '451']);
+    expect(await from('127.0.0.3')).toMatch(/^250/);
+  });
+
+  /** Begins a mail to an inbound domain and sends these octets of it. */
+  async function begin(port: number, octets: Buffer): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1');
+    const lines = createInterface(socket);
+    const [first] = (await once(lines, 'line')) as [string];
+    expect(first).toMatch(/^220/);
+    socket.write('HELO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<a@in.example.com>\r\nDATA\r\n');
+    for await (const line of lines) if (line.startsWith('354')) break;
+    await new Promise((resolve) => socket.write(octets, resolve));
+    return socket;
+  }
+
+  const to = 'a@in.example.com';
+  const large = (size: number, filling = `${'x'.repeat(98)}\r\n`) =>
+    Buffer.concat([
+      Buffer.from('From: ada@example.org\r\n\r\nSTOP\r\n'),
+      Buffer.alloc(size, filling),
+    ]);
+
+  it('mails in hand take at most 64 MiB of memory, and those whose connection is lost take none', async () => {
+    const port = await start({
+      inboundDomains: ['in.example.com'],
+      rateLimit: '1000/s',
+      connectionsPerAddress: 1_000,
+    });
+    const mail = { port, to, raw: large(100_000, 'x') };
+    const begun = Array.from({ length: 256 }, () => begin(port, large(280_000, 'x')));
+    const sockets = await Promise.all(begun);
+    await eventually(async () => expect(await sendMail(mail)).toMatch(/^452 4\.3\.1/));
+    for (const socket of sockets) socket.destroy();
+    await eventually(async () => expect(await sendMail(mail)).toMatch(/^250/));
+    // 70 MB through one process.
+  }, 120_000);
+
+  it('the proof of a sender reads the whole mail in pieces, each in a turn of the event loop', async () => {
+    let turn = 0;
+    const turns: number[] = [];
+    const read: Buffer[] = [];
+    const port = await start({
+      inboundDomains: ['in.example.com'],
+      authenticate: async ({ raw }) => {
+        for await (const piece of raw) {
+          turns.push(turn);
+          read.push(piece);
+        }
+        return true;
+      },
+    });
+    let isOver = false;
+    const counting = (async () => {
+      for (; !isOver; turn++) await new Promise(setImmediate);
+    })();
+    const raw = large(1_000_000);
+    const lines = Buffer.concat([large(0), Buffer.alloc(30_000, '\r\n')]);
+    const mails = [raw, raw, lines].map((one) => sendMail({ port, to, raw: one }));
+    for (const answer of await Promise.all(mails)) expect(answer).toMatch(/^250/);
+    isOver = true;
+    await counting;
+    expect(new Set(turns).size).toBe(turns.length);
+    const sizes = read.map(({ length }) => length);
+    expect(sizes.reduce((sum, length) => sum + length)).toBe(2 * raw.length + lines.length);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(65_536);
+    const linesOf = (piece: Buffer) => piece.toString().split('\n').length - 1;
+    expect(Math.max(...read.map(linesOf))).toBe(1_000);
+    expect(messages.map(({ authentic }) => authentic)).toEqual([true, true, true]);
+  });
+
+  it('a mail is answered after all of it has arrived, whether its proof reads it, fails or does not', async () => {
+    let proof: (mail: UnprovenMail) => Promise<boolean> = () => Promise.resolve(false);
+    const port = await start({
+      inboundDomains: ['in.example.com'],
+      authenticate: (mail) => proof(mail),
+    });
+    const raw = large(2_000_000);
+    expect(await sendMail({ port, to, raw })).toMatch(/^250/);
+    proof = async (mail) => {
+      for await (const piece of mail.raw) if (piece.length > 0) break;
+      throw new Error('DNS is away');
+    };
+    expect(await sendMail({ port, to, raw })).toMatch(/^451/);
+    let hasFailed = false;
+    proof = async (mail) => {
+      try {
+        for await (const piece of mail.raw) expect(piece.length).toBeGreaterThan(0);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+      return true;
+    };
+    const socket = await begin(port, raw);
+    socket.destroy();
+    await eventually(async () => expect(hasFailed).toBe(true));
+    expect(messages).toMatchObject([{ authentic: false }]);
   });
 
   it('a connection that lasts too long is closed, also while it sends', async () => {

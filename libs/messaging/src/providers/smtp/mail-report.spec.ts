@@ -84,7 +84,16 @@ function arf(type: string, mailFrom: string): Buffer {
   );
 }
 
-const read = (raw: Buffer, to = RETURN): Promise<ReadMail> => readMail(raw, [to], verp);
+/** A bounce whose cause could not be read. */
+const UNREAD = {
+  submissionId: SUBMISSION,
+  status: 'bounced',
+  errorCode: 'unread_bounce',
+  details: { category: 'other' },
+};
+
+const read = (raw: Buffer, to = RETURN, from = ''): Promise<ReadMail> =>
+  readMail(raw, { from, to: [to] }, verp);
 
 describe('mail to a return address', () => {
   it('a failed notification is a bounce with its category, codes and server', async () => {
@@ -113,7 +122,7 @@ describe('mail to a return address', () => {
   it.each([
     ['5.1.1', 'smtp; 550 5.1.1 x', 'bounced', 'recipient'],
     ['5.1.10', 'smtp; 556 5.1.10 null MX', 'bounced', 'recipient'],
-    ['5.2.1', 'smtp; 550 5.2.1 disabled', 'bounced', 'recipient'],
+    ['5.2.1', 'smtp; 550 5.2.1 mailbox disabled', 'bounced', 'recipient'],
     ['5.2.2', 'smtp; 552 5.2.2 full', 'bounced', 'mailbox_full'],
     ['5.7.1', 'smtp; 550 5.7.1 spam', 'bounced', 'block'],
     ['5.7.26', 'smtp; 550 5.7.26 unauthenticated', 'bounced', 'block'],
@@ -121,7 +130,44 @@ describe('mail to a return address', () => {
     ['5.3.4', 'smtp; 552 5.3.4 large', 'bounced', 'content'],
     ['5.4.4', 'dns; no host', 'bounced', 'other'],
     ['5.0.0', 'smtp; 550 5.1.1 x', 'bounced', 'recipient'],
-    ['5.0.0', 'smtp; 550 User unknown', 'bounced', 'other'],
+    ['5.0.0', 'smtp; 550 User unknown', 'bounced', 'recipient'],
+    ['5.0.0', 'smtp; 550 User not found', 'bounced', 'recipient'],
+    ['5.0.0', 'X-Postfix; unknown user: "ada"', 'bounced', 'recipient'],
+    ['5.0.0', 'smtp; 550 : User unknown', 'bounced', 'block'],
+    ['5.0.0', 'smtp; 552 5.2.2 full', 'bounced', 'mailbox_full'],
+    ['5.0.0', 'smtp; 554 Transaction failed', 'bounced', 'other'],
+    [
+      '5.1.351',
+      'smtp; 550 5.1.351 Remote server returned unknown recipient',
+      'bounced',
+      'recipient',
+    ],
+    ['5.1.0', 'smtp; 550 5.1.0 odd', 'bounced', 'other'],
+    ['5.1.8', 'smtp; 553 5.1.8 Domain of sender does not exist', 'bounced', 'block'],
+    ['5.4.1', 'smtp; 550 5.4.1 Recipient address rejected: Access denied', 'bounced', 'recipient'],
+    ['5.4.1', 'smtp; 554 5.4.1 No answer from host', 'bounced', 'other'],
+    ['5.4.4', 'X-Postfix; Host or domain name not found (NXDOMAIN)', 'bounced', 'recipient'],
+    ['5.4.4', 'smtp; 550 5.4.4 Invalid domain', 'bounced', 'recipient'],
+    ['5.4.4', 'X-Postfix; Host not found, try again', 'bounced', 'other'],
+    ['5.1.1', 'smtp; 550 5.7.1 IP address blacklisted by recipient', 'bounced', 'block'],
+    ['5.1.1', 'smtp; 550 5.1.1 Your IP is on a block list', 'bounced', 'block'],
+    ['5.1.1', 'smtp; 552 5.2.2 Mailbox over quota', 'bounced', 'mailbox_full'],
+    ['5.1.1', 'smtp; 450 4.2.0 Greylisted', 'expired', 'other'],
+    ['5.7.1', 'smtp; 550 5.7.1 No such user here', 'bounced', 'block'],
+    ['5.2.1', 'smtp; 550 5.2.1 The account is disabled', 'bounced', 'recipient'],
+    [
+      '5.2.1',
+      'smtp; 550-5.2.1 The user is receiving mail at a rate that 550 5.2.1 prevents more',
+      'bounced',
+      'block',
+    ],
+    ['5.2.1', 'smtp; 550 5.2.1 odd', 'bounced', 'other'],
+    [
+      '5.0.0',
+      "smtp; 5.1.0 - Address error 550-'5.7.1 <ada@example.org>... Access denied'",
+      'bounced',
+      'block',
+    ],
     ['4.4.1', 'smtp; 421 4.4.1 timed out', 'expired', 'other'],
     ['4.4.7', 'smtp; 400 4.4.7 expired', 'expired', 'other'],
     ['5.4.7', 'smtp; 554 5.4.7 expired', 'expired', 'other'],
@@ -155,7 +201,9 @@ describe('mail to a return address', () => {
     ];
     for (const to of forged)
       expect(await read(dsn(), to)).toEqual({ kind: 'ignored', reason: 'no_return_address' });
-    expect(await readMail(dsn(), [RETURN], undefined)).toMatchObject({ kind: 'ignored' });
+    expect(await readMail(dsn(), { from: '', to: [RETURN] }, undefined)).toMatchObject({
+      kind: 'ignored',
+    });
   });
 
   it('a complaint is read by the return address of the message that it is about', async () => {
@@ -186,10 +234,13 @@ describe('mail to a return address', () => {
   it('a reply of a person to another address is a message', async () => {
     const reply = Buffer.from('From: Ada <ada@example.org>\r\nSubject: Re\r\n\r\nThanks\r\n');
     expect(await read(reply, 'hello@example.com')).toMatchObject({ kind: 'message' });
-    expect(await read(reply)).toEqual({ kind: 'ignored', reason: 'no_report' });
+    expect(await read(reply, RETURN, 'ada@example.org')).toEqual({
+      kind: 'ignored',
+      reason: 'no_report',
+    });
   });
 
-  it('a broken, deep or endless mail is read within bounds', async () => {
+  it('a broken, deep or endless mail is read within bounds, and is no mail of a person', async () => {
     const nested = Buffer.from(
       Array.from(
         { length: 500 },
@@ -203,8 +254,11 @@ describe('mail to a return address', () => {
       Buffer.alloc(0),
       Buffer.alloc(300_000, 0),
       Buffer.alloc(300_000, '\n'),
-    ])
-      expect((await read(raw)).kind).toBe('ignored');
+    ]) {
+      expect(await read(raw)).toMatchObject({ report: UNREAD });
+      const mail = await read(raw, RETURN, 'eve@example.com');
+      expect(mail.kind).toBe(raw === wide ? 'report' : 'ignored');
+    }
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.uint8Array({ maxLength: 8 }), async (at, bytes) => {
         const raw = dsn();

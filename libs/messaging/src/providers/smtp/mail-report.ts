@@ -1,11 +1,13 @@
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 import { addressOf } from '../../message/address.js';
 import type { DeliveryReport } from '../../message/events.js';
-import { type BounceDetails, categoryOf, readAnswer } from './bounce.js';
+import { endOfLines } from './arriving-mail.js';
+import { type BounceDetails, bounceDetails, type Refusal } from './bounce.js';
+import { isAutomatic, type Notice, readNotice } from './bounce-notice.js';
 import type { Verp } from './verp.js';
 
-/** Octets and lines of a message that are read; the report precedes the returned message. */
-export const MOST_REPORT = 262_144;
+/** Octets and lines of a mail that are read; the report precedes the returned message. */
+export const MOST_READ = 262_144;
 /** A parser spends its time per line: 250,000 empty ones took seconds. */
 const MOST_LINES = 4_000;
 
@@ -25,134 +27,199 @@ const PARSED = {
   maxHeadersSize: 65_536,
 } as const;
 
-/** Actions of RFC 3464, the one that decides first where a report has several. */
-const ACTIONS = ['failed', 'delayed', 'delivered', 'expanded', 'relayed'] as const;
+/** Actions of RFC 3464 and of real servers, the one that decides first where a report has several. */
+const ACTIONS = ['failed', 'expired', 'delayed', 'delivered', 'expanded', 'relayed'] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** Fields of a group by their names in lower case. */
+type Fields = ReadonlyMap<string, string>;
+
+/** Error code of a bounce whose cause could not be read. */
+const UNREAD = 'unread_bounce';
+
+/** The envelope of a mail. */
+export interface Envelope {
+  /** The sender; `''`: the null sender. */
+  readonly from: string;
+  readonly to: readonly string[];
+}
 
 /**
- * Reads a mail to a return address or an inbound domain: delivery status notifications (RFC 3464),
- * complaints (RFC 5965), and other mail. A report counts only with a return address of ours, which
- * the envelope or, in a complaint, the returned message has. Automatic replies are no bounces.
- * @param recipients of the envelope
+ * Reads a mail to a return address or an inbound domain: delivery status notifications (RFC 3464,
+ * RFC 6533), complaints (RFC 5965, JMRP), notifications in words, and other mail. A report counts
+ * only with a return address of ours, which the envelope or, in a complaint, the returned message
+ * has; whatever else comes to such an address is a bounce, unless it is an automatic reply, a delay,
+ * a success or a mail of a person.
+ * @param raw the mail, or its first {@link MOST_READ} octets
  */
 export async function readMail(
   raw: Buffer,
-  recipients: readonly string[],
+  { from, to }: Envelope,
   verp: Verp | undefined,
 ): Promise<ReadMail> {
+  const named = submissionIn(to, verp);
   let email: Email;
   try {
-    email = await PostalMime.parse(bounded(raw), PARSED);
+    const end = endOfLines(raw, { octets: MOST_READ, lines: MOST_LINES });
+    email = await PostalMime.parse(raw.subarray(0, end), PARSED);
   } catch {
-    return { kind: 'ignored', reason: 'unreadable' };
+    if (named === undefined || from !== '') return { kind: 'ignored', reason: 'unreadable' };
+    return problem(reportOf(named, null), 'bounced', 'bounce', { answer: '', remoteMta: null });
   }
-  const named = submissionIn(recipients, verp);
-  const status = partOf(email, 'message/delivery-status');
+  const body = () => {
+    const text = raw.toString('utf8', 0, MOST_READ);
+    return text.slice(text.search(/\r?\n\r?\n/) + 1);
+  };
+  const status = partOf(email, 'message/delivery-status', 'message/global-delivery-status');
   if (status !== undefined) {
     if (named === undefined) return { kind: 'ignored', reason: 'no_return_address' };
-    return statusReport(named, status, email);
+    return statusReport(named, status, email, body);
   }
-  const feedback = partOf(email, 'message/feedback-report');
-  if (feedback !== undefined) {
-    const found = named ?? submissionIn(returnedAddresses(feedback, email), verp);
-    if (found === undefined) return { kind: 'ignored', reason: 'no_return_address' };
-    return complaint(found, feedback, email);
-  }
+  const complained = complaint(named, email, verp);
+  if (complained) return complained;
+  if (named !== undefined)
+    return noticeReport(named, email, readNotice(email, { isNull: from === '', body }));
   if (isAutomatic(email)) return { kind: 'ignored', reason: 'automatic_reply' };
-  // A return address takes reports only.
-  if (named !== undefined) return { kind: 'ignored', reason: 'no_report' };
   return { kind: 'message', email };
 }
 
-function bounded(raw: Buffer): Buffer {
-  let end = 0;
-  for (let lines = 0; lines < MOST_LINES; lines++) {
-    end = raw.indexOf(10, end) + 1;
-    if (end === 0 || end > MOST_REPORT) return raw.subarray(0, MOST_REPORT);
+function statusReport(
+  submissionId: string,
+  status: string,
+  email: Email,
+  body: () => string,
+): ReadMail {
+  const groups = groupsOf(status);
+  const byAction = new Map<string, Fields>();
+  for (const group of groups) {
+    const action = actionOf(group);
+    if (action !== undefined && !byAction.has(action)) byAction.set(action, group);
   }
-  return raw.subarray(0, end);
-}
-
-function statusReport(submissionId: string, status: string, email: Email): ReadMail {
-  const [head, ...recipients] = groupsOf(status);
-  const byAction = new Map(recipients.map((one) => [one.get('action')?.toLowerCase(), one]));
   const action = ACTIONS.find((one) => byAction.has(one));
   const fields = action && byAction.get(action);
-  if (!fields) return { kind: 'ignored', reason: 'no_action' };
-  const remote = nameIn(fields.get('remote-mta')) ?? nameIn(head?.get('reporting-mta'));
-  const diagnostic = fields.get('diagnostic-code')?.replace(/^[\w-]+\s*;\s*/, '') ?? '';
-  const answer = readAnswer(diagnostic);
-  const [own = null] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(fields.get('status') ?? '') ?? [];
-  // `5.0.0` and `4.0.0` say less than the server's own code.
-  const enhanced = own?.endsWith('.0.0') ? (answer.enhanced ?? own) : (own ?? answer.enhanced);
-  const details: BounceDetails = {
-    category: categoryOf(answer.code, enhanced, diagnostic),
-    smtp_code: answer.code,
-    enhanced_code: enhanced,
-    diagnostic: answer.text,
-    remote_mta: remote,
+  const refusal = refusalIn(fields ?? groups.find((one) => one.has('status')), groups[0]);
+  let notice: Notice | undefined;
+  const words = () => (notice ??= readNotice(email, { isNull: true, isReport: true, body }));
+  if (!fields) return noticeReport(submissionId, email, words(), refusal);
+  const recipient = addressIn(fields.get('original-recipient'));
+  const report = { ...reportOf(submissionId, email.date), recipient };
+  const rawStatus = [action, refusal.status ?? []].flat().join(' ');
+  switch (action) {
+    case 'failed':
+    case 'expired':
+    case 'delayed': {
+      const status = action === 'failed' ? 'bounced' : action;
+      return problem(report, status, rawStatus, refusal, words);
+    }
+    case 'delivered':
+    case 'expanded':
+      return { kind: 'report', report: { ...report, status: 'delivered', rawStatus } };
+    case 'relayed':
+      return { kind: 'report', report: { ...report, rawStatus } };
+  }
+}
+
+/** `failed`, `failed (comment)`; some servers write `deliverable`. */
+function actionOf(fields: Fields): Action | undefined {
+  const [word] = /^[a-z-]+/.exec(fields.get('action')?.toLowerCase() ?? '') ?? [];
+  return word === 'deliverable' ? 'delivered' : ACTIONS.find((one) => one === word);
+}
+
+function refusalIn(fields: Fields | undefined, head: Fields | undefined): Refusal {
+  const [status] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(fields?.get('status') ?? '') ?? [];
+  return {
+    answer: fields?.get('diagnostic-code')?.replace(/^[\w-]{1,64}\s*;\s*/, '') ?? '',
+    status,
+    remoteMta: nameIn(fields?.get('remote-mta')) ?? nameIn(head?.get('reporting-mta')),
   };
-  const isProblem = action === 'failed' || action === 'delayed';
+}
+
+/** A report of a mail in words: one without a part for programs, or with an empty one. */
+function noticeReport(
+  submissionId: string,
+  email: Email,
+  notice: Notice,
+  refusal: Refusal = { answer: '', remoteMta: null },
+): ReadMail {
+  const report = reportOf(submissionId, email.date);
+  const { kind } = notice;
+  switch (kind) {
+    case 'automatic':
+      return { kind: 'ignored', reason: 'automatic_reply' };
+    case 'person':
+    case 'delivered':
+      return { kind: 'ignored', reason: 'no_report' };
+    case 'bounced':
+    case 'delayed':
+    case 'expired':
+      return problem(report, kind, kind, refusal, () => notice);
+  }
+}
+
+/**
+ * A bounce, an expiry or a delay. A failure after retries ran out says nothing of the recipient: it
+ * is `expired`.
+ */
+function problem(
+  report: MailReport,
+  status: 'bounced' | 'expired' | 'delayed',
+  rawStatus: string,
+  refusal: Refusal,
+  notice?: () => Notice,
+): ReadMail {
+  const details = bounceDetails(refusal, notice);
+  const { category, smtp_code: code, enhanced_code: enhanced } = details;
+  const isExpired =
+    enhanced === '5.4.7' || enhanced?.startsWith('4.') || (code !== null && code < 500);
+  const isUnread = status === 'bounced' && category === 'other' && code === null;
   return {
     kind: 'report',
     report: {
-      ...reportOf(submissionId, email),
-      recipient: addressIn(fields.get('original-recipient')),
-      status: statusOf(action, enhanced),
-      rawStatus: [action, own].filter((part) => part !== null).join(' '),
-      errorCode: isProblem ? enhanced : null,
-      ...(isProblem && { details }),
+      ...report,
+      status: status === 'bounced' && isExpired ? 'expired' : status,
+      rawStatus,
+      errorCode: enhanced ?? (code === null ? null : String(code)) ?? (isUnread ? UNREAD : null),
+      details,
     },
   };
 }
 
-/** A failure after retries ran out says nothing of the recipient: it is `expired`. */
-function statusOf(action: (typeof ACTIONS)[number], enhanced: string | null): string | null {
-  switch (action) {
-    case 'failed':
-      return enhanced?.startsWith('4.') || enhanced === '5.4.7' ? 'expired' : 'bounced';
-    case 'delayed':
-      return 'delayed';
-    case 'delivered':
-    case 'expanded':
-      return 'delivered';
-    case 'relayed':
-      return null;
-  }
-}
-
-function complaint(submissionId: string, feedback: string, email: Email): ReadMail {
-  const type = groupsOf(feedback)[0]?.get('feedback-type')?.toLowerCase() ?? '';
+/**
+ * A complaint of a feedback loop: RFC 5965, or the form of Outlook's JMRP, which returns the message
+ * with a field of its own. `undefined`: the mail is none.
+ */
+function complaint(
+  named: string | undefined,
+  email: Email,
+  verp: Verp | undefined,
+): ReadMail | undefined {
+  const feedback = groupsOf(partOf(email, 'message/feedback-report') ?? '')[0];
+  const returned = groupsOf(partOf(email, 'message/rfc822', 'text/rfc822-headers') ?? '')[0];
+  if (!feedback && !returned?.has('x-hmxmroriginalrecipient')) return undefined;
+  const type = feedback ? feedback.get('feedback-type')?.toLowerCase() : 'abuse';
+  const senders = [feedback?.get('original-mail-from'), returned?.get('return-path')];
+  const addresses = senders.flatMap((field) => field?.replaceAll(/^[^<]*<|>.*$/g, '') ?? []);
+  const submissionId = named ?? submissionIn(addresses, verp);
+  if (submissionId === undefined) return { kind: 'ignored', reason: 'no_return_address' };
   // `not-spam` takes a complaint back, and no status is taken back.
-  if (!['abuse', 'fraud', 'virus', 'other', 'opt-out'].includes(type))
+  if (type === undefined || !['abuse', 'fraud', 'virus', 'other', 'opt-out'].includes(type))
     return { kind: 'ignored', reason: 'no_complaint' };
-  const report = reportOf(submissionId, email);
-  return {
-    kind: 'report',
-    report: { ...report, status: 'complained', rawStatus: type, errorCode: null },
-  };
+  const report = reportOf(submissionId, email.date);
+  return { kind: 'report', report: { ...report, status: 'complained', rawStatus: type } };
 }
 
-function reportOf(submissionId: string, email: Email) {
-  const at = new Date(email.date ?? Number.NaN);
+function reportOf(submissionId: string, date: string | null | undefined): MailReport {
+  const at = new Date(date ?? Number.NaN);
   return {
     submissionId,
     reference: submissionId,
     messageId: null,
     recipient: null,
+    status: null,
+    rawStatus: '',
+    errorCode: null,
     providerTime: Number.isNaN(at.getTime()) ? null : at,
   };
-}
-
-/** `Auto-Submitted` of RFC 3834, and the fields that older programs write instead. */
-function isAutomatic({ headers }: Email): boolean {
-  return headers.some(
-    ({ key, value }) =>
-      (key === 'auto-submitted' && !/^no\b/i.test(value.trim())) ||
-      (key === 'precedence' && /^(auto_reply|bulk|junk|list)$/i.test(value.trim())) ||
-      key === 'x-autoreply' ||
-      key === 'x-autorespond' ||
-      (key === 'x-auto-response-suppress' && /\ball\b|autoreply/i.test(value)),
-  );
 }
 
 function submissionIn(addresses: readonly string[], verp: Verp | undefined): string | undefined {
@@ -163,20 +230,8 @@ function submissionIn(addresses: readonly string[], verp: Verp | undefined): str
   return undefined;
 }
 
-/** The return addresses in a complaint, of the message that it is about. */
-function returnedAddresses(feedback: string, email: Email): string[] {
-  const returned = partOf(email, 'message/rfc822') ?? partOf(email, 'text/rfc822-headers') ?? '';
-  const fields = [
-    groupsOf(feedback)[0]?.get('original-mail-from'),
-    groupsOf(returned)[0]?.get('return-path'),
-  ];
-  return fields.flatMap((field) =>
-    field === undefined ? [] : [field.replaceAll(/^.*<|>.*$/g, '')],
-  );
-}
-
-function partOf({ attachments }: Email, type: string): string | undefined {
-  const part = attachments.find(({ mimeType }) => mimeType.toLowerCase() === type);
+function partOf({ attachments }: Email, ...types: readonly string[]): string | undefined {
+  const part = attachments.find(({ mimeType }) => types.includes(mimeType.toLowerCase()));
   return part && textOf(part);
 }
 
@@ -187,7 +242,7 @@ function textOf({ content }: Attachment): string {
 }
 
 /** Groups of fields, separated by empty lines, with folded lines joined; the first value counts. */
-function groupsOf(text: string): ReadonlyMap<string, string>[] {
+function groupsOf(text: string): Fields[] {
   return text
     .replaceAll(/\r\n|\r/g, '\n')
     .split(/\n\n+/)
@@ -198,7 +253,7 @@ function groupsOf(text: string): ReadonlyMap<string, string>[] {
         .replaceAll(/\n[ \t]+/g, ' ')
         .split('\n')
         .slice(0, 128)) {
-        const [, name, value] = /^([A-Za-z-]{1,64}):[ \t]*(.*)$/.exec(line) ?? [];
+        const [, name, value] = /^([A-Za-z][\w-]{0,63})[ \t]*:[ \t]*(.*)$/.exec(line) ?? [];
         if (name !== undefined && !fields.has(name.toLowerCase()))
           fields.set(name.toLowerCase(), (value as string).trim());
       }

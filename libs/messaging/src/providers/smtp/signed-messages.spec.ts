@@ -172,6 +172,48 @@ describe('a signed message', () => {
     }
   });
 
+  it('an invitation is the last alternative with its method, and a file; other parameters are kept', async () => {
+    const calendar = Buffer.from('BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n');
+    const message = await made({
+      content: { text: 'Meet', html: '<p>Meet</p>' },
+      attachments: [
+        {
+          filename: 'invite.ics',
+          contentType: 'text/calendar; charset=utf-8; method=REQUEST',
+          content: calendar,
+        },
+        {
+          filename: 'a.csv',
+          contentType: 'text/csv; charset=iso-8859-1; header=present',
+          content: Buffer.from('a'),
+        },
+      ],
+    });
+    const source = message.toString('latin1').replaceAll(/\r\n[ \t]+/g, ' ');
+    expect(source.match(/^content-type: .*$/gim)).toEqual([
+      'Content-Type: multipart/mixed; boundary="=_mixed"',
+      'Content-Type: multipart/alternative; boundary="=_alternative"',
+      'Content-Type: text/plain; charset=utf-8',
+      'Content-Type: text/html; charset=utf-8',
+      'Content-Type: text/calendar; charset=utf-8; method=REQUEST',
+      'Content-Type: application/ics; name=invite.ics',
+      'Content-Type: text/csv; charset=iso-8859-1; header=present; name=a.csv',
+    ]);
+    const { attachments } = await PostalMime.parse(message);
+    expect(
+      attachments.map(({ method, filename, content }) => [
+        method ?? filename,
+        Buffer.from(content as ArrayBuffer)
+          .toString()
+          .replaceAll('\r', ''),
+      ]),
+    ).toEqual([
+      ['REQUEST', calendar.toString().replaceAll('\r', '')],
+      ['invite.ics', calendar.toString().replaceAll('\r', '')],
+      ['a.csv', 'a'],
+    ]);
+  });
+
   it('a further From, To, Subject or Date breaks both signatures', async () => {
     const [message] = (await suite(0)).slice(3);
     for (const name of ['From', 'To', 'Subject', 'Date']) {

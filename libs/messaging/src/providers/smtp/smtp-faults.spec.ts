@@ -89,7 +89,7 @@ const submissionTo = (to: string): Submission => ({
   },
   recipients: [to],
   messageIds: [`${BATCH}-7`],
-  deliveryReport: 'yes',
+  deliveryReport: true,
   attempt: 1,
   dueAt: new Date('2026-11-22T10:00:00Z'),
   firstSentAt: new Date('2026-11-22T10:00:00Z'),

@@ -100,8 +100,13 @@ const rate: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (optio
 
 /** An inbound mail before its sender is proven. */
 export interface UnprovenMail {
-  /** The mail as it was received. */
-  readonly raw: Buffer;
+  /** Its first octets: at least 262,144 with the header, or the whole mail. */
+  readonly head: Buffer;
+  /**
+   * The mail while it arrives, once, in pieces of at most 65,536 octets and 1,000 lines; what is not
+   * read is skipped. A mail larger than `maxSize`, which is refused, ends early.
+   */
+  readonly raw: AsyncIterable<Buffer>;
   /** The address in `From`, as the inbound message will have it. */
   readonly from: string;
   /** IP address that delivered the mail. */
@@ -134,11 +139,11 @@ const LISTENER = {
   authenticate: optional(callback<(mail: UnprovenMail) => boolean | Promise<boolean>>()),
   /** Most octets of an inbound mail. @default 10485760 */
   maxSize: withDefault(wholeNumber, 10_485_760),
-  /** Most connections at a time. @default 100 */
-  connections: withDefault(wholeNumber, 100),
-  /** Most connections of one address. @default 20 */
+  /** Most connections at a time. @default 1000 */
+  connections: withDefault(wholeNumber, 1_000),
+  /** Most connections of one address (of an IPv6 /64). @default 20 */
   connectionsPerAddress: withDefault(wholeNumber, 20),
-  /** Most mails in any window; others are told to come later. @default '100/s' */
+  /** Most mails of one address in any window; others of it are told to come later. @default '100/s' */
   rateLimit: withDefault(rate, '100/s'),
   /** Longest silence of a connection. @default '1m' */
   timeout: withDefault(duration(1), '1m'),

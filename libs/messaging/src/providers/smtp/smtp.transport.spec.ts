@@ -31,7 +31,7 @@ const submission = (changes: Partial<Submission> = {}): Submission => ({
   content,
   recipients: ['ada@example.org'],
   messageIds: [`${BATCH}-7`],
-  deliveryReport: 'yes',
+  deliveryReport: true,
   attempt: 1,
   dueAt: new Date('2026-11-22T10:00:00Z'),
   firstSentAt: new Date('2026-11-22T10:00:00Z'),

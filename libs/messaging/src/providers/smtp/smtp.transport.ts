@@ -84,7 +84,8 @@ export class SmtpTransport
     const verp = verpKeys && new Verp(verpKeys);
     this.#verp = verp;
     if (!settings.listener) return;
-    const listener = new MailListener(settings.listener, verp, context.clock);
+    const returnHost = returnHosts(settings.bounceDomain);
+    const listener = new MailListener(settings.listener, verp, returnHost, context.clock);
     this.#listener = listener;
     this.listen = (reports, inbound) => listener.start({ reports, inbound });
   }
@@ -219,7 +220,7 @@ export class SmtpTransport
     if (isSession || (command === 'MAIL FROM' && code !== 552))
       return new PausedFailure('refused', `The server takes no message now (${said})`);
     if (code < 500) return this.#deferred(name, said, attempt, answer);
-    const details = { ...bounceDetails(answer ?? '', host) };
+    const details = { ...bounceDetails({ answer: answer ?? '', remoteMta: host }) };
     return new BouncedFailure(name, `The server refused the message (${said})`, details);
   }
 
@@ -231,9 +232,18 @@ export class SmtpTransport
       `The recipient is refused for now (${said})`,
       Math.round(doubledWait(first, attempt - 1, retry.most, [0.9, 1.1])),
       retry.giveUpAfter,
-      answer === null ? undefined : { ...bounceDetails(answer, url.host) },
+      answer === null ? undefined : { ...bounceDetails({ answer, remoteMta: url.host }) },
     );
   }
+}
+
+/** The hosts of return addresses, where `{domain}` stands for any. */
+function returnHosts(bounceDomain: string): RegExp {
+  const [before = '', ...after] = bounceDomain
+    .toLowerCase()
+    .split('{domain}', 2)
+    .map((part) => part.replaceAll('.', '\\.'));
+  return new RegExp(`^${[before, ...after].join('[a-z0-9.-]{1,253}')}$`);
 }
 
 /** A session that was open broke before the message was sent. */

@@ -42,7 +42,7 @@ function submission(content: Partial<VoiceContent> = {}): Submission {
     sender: '2348000000001',
     content: { ...CALL, ...content },
     recipients: ['2348012345678'],
-    deliveryReport: 'yes',
+    deliveryReport: true,
     attempt: 1,
     firstSentAt: new Date('2026-01-01T00:00:00Z'),
     dueAt: new Date('2026-01-01T00:00:00Z'),

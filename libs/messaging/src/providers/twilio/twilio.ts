@@ -1,5 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { callbackParser, namingSubmission } from '../../callbacks/callback-map.js';
+import {
+  callbackParser,
+  namingSubmission,
+  opensWhatsAppWindow,
+} from '../../callbacks/callback-map.js';
 import {
   type AuthTokenOptions,
   isBodyHash,
@@ -7,6 +11,7 @@ import {
   readAuthToken,
   signedForm,
 } from '../../callbacks/verifiers.js';
+import { own } from '../../message/report-fields.js';
 import type {
   CallbackParser,
   CallbackRequest,
@@ -32,7 +37,8 @@ export const TWILIO_STATUSES = {
 export function twilioParser(): CallbackParser {
   const parser = callbackParser({
     reports: {
-      except: 'Body',
+      // A status callback has none of them; an MMS or a location may have no `Body`.
+      except: ['Body', 'NumMedia', 'NumSegments', 'SmsMessageSid', 'MediaUrl0'],
       messageId: ['MessageSid', 'SmsSid'],
       recipient: 'To',
       status: ['MessageStatus', 'SmsStatus'],
@@ -43,8 +49,10 @@ export function twilioParser(): CallbackParser {
       except: 'MessageStatus',
       messageId: ['MessageSid', 'SmsMessageSid', 'SmsSid'],
       from: 'From',
+      bsuid: ['ExternalUserId', 'ExternalUserIdentifier'],
       to: 'To',
-      text: 'Body',
+      text: ['Body', 'ButtonText', 'ListTitle', 'InteractiveData'],
+      opensWindow: (entry) => opensWhatsAppWindow(own(entry, 'MessageType'), own(entry, 'Body')),
       channel: 'sms',
       channels: { whatsapp: 'whatsapp' },
     },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callbackRequest } from '../../../../../test/support/callback-request.js';
 import {
   BATCH,
+  namesWrongOptions,
   openProvider,
   providerContract,
   type ProviderUnderTest,
@@ -146,15 +147,12 @@ describe('vonage', () => {
     ]);
   });
 
-  it.each<[string, Record<string, unknown>]>([
+  namesWrongOptions(vonage, {}, [
     ['apiKey', {}],
     ['apiSecret', { apiKey: 'abcd1234' }],
     ['privateKey', { applicationId }],
     ['privateKey', { applicationId, privateKey: 'hunter2' }],
     ['applicationId', { applicationId: 'hunter2', privateKey }],
     ['callbackUrl', { apiKey: 'abcd1234', apiSecret: 'secret-1234', callbackUrl: 'hunter2' }],
-  ])('a wrong %s is named without its value', (option, options) => {
-    expect(() => vonage(options)).toThrow(new RegExp(`^${option}: `));
-    expect(() => vonage(options)).not.toThrow(/hunter2/);
-  });
+  ]);
 });

@@ -1,4 +1,5 @@
-import { callbackParser } from '../../callbacks/callback-map.js';
+import { valuesOf } from '../../callbacks/callback-fields.js';
+import { callbackParser, opensWhatsAppWindow } from '../../callbacks/callback-map.js';
 import { isBodyHash, isSignedBy, readSecrets } from '../../callbacks/verifiers.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
@@ -40,7 +41,6 @@ export function vonageParser(): CallbackParser {
         undelivered: ['undeliverable', 'undeliv', 'deleted'],
       },
       errorCode: ['err-code', 'error.title'],
-      noError: ['0'],
       time: ['message-timestamp', 'timestamp'],
       timeFormat: 'utc',
     },
@@ -49,7 +49,22 @@ export function vonageParser(): CallbackParser {
       messageId: ['messageId', 'message_uuid'],
       from: ['msisdn', 'from.number', 'from'],
       to: ['to.number', 'to'],
-      text: ['text', 'message.content.text', 'button.text', 'reply.title'],
+      text: [
+        'text',
+        'message.content.text',
+        'button.text',
+        'reply.title',
+        ...['image', 'video', 'file'].flatMap((kind) => [
+          `${kind}.caption`,
+          `message.content.${kind}.caption`,
+        ]),
+      ],
+      opensWindow: (entry) => {
+        const [type] = valuesOf(entry, ['message_type', 'message.content.type']);
+        const [emoji] = valuesOf(entry, ['reaction.emoji']);
+        const isTaken = valuesOf(entry, ['reaction.action']).includes('unreact');
+        return opensWhatsAppWindow(type, isTaken ? undefined : emoji);
+      },
       channel: 'sms',
       channelWord: ['channel', 'from.type'],
       channels: { sms: 'mms', whatsapp: 'whatsapp' },

@@ -37,7 +37,7 @@ export function templateOf(entry: unknown): PlatformTemplate | undefined {
     // A word that came after this was written: Meta does not say that it can be sent.
     status: STATUSES.get(word(own(entry, 'status'))?.toUpperCase() ?? '') ?? 'pending',
     category: categoryOf(own(entry, 'category')),
-    params: variablesOf(entry),
+    ...variablesOf(entry),
   };
 }
 
@@ -66,15 +66,20 @@ function categoryOf(given: unknown): MessageCategory | null {
   return isMessageCategory(category) ? category : null;
 }
 
-/** Variables of the body, each once: how many (`{{1}}`, `{{2}}`), or their names (`{{order}}`). */
-function variablesOf(template: unknown): PlatformTemplate['params'] {
+const VARIABLE = /\{\{\s*(\w+)\s*\}\}/g;
+
+/**
+ * Variables of the body, each once: how many (`{{1}}`, `{{2}}`), or their names (`{{order}}`); and the
+ * characters beside them.
+ */
+function variablesOf(template: unknown): Pick<PlatformTemplate, 'params' | 'fixedLength'> {
   const components = own(template, 'components');
   const all: readonly unknown[] = Array.isArray(components) ? components : [];
   const body = all.find((one) => word(own(one, 'type'))?.toUpperCase() === 'BODY');
   const text = own(body, 'text');
-  if (typeof text !== 'string') return 0;
-  const found = text.matchAll(/\{\{\s*(\w+)\s*\}\}/g);
-  const names = [...new Set([...found].map(([, name = '']) => name))];
+  if (typeof text !== 'string') return { params: 0 };
+  const names = [...new Set([...text.matchAll(VARIABLE)].map(([, name = '']) => name))];
   const isNamed = word(own(template, 'parameter_format'))?.toUpperCase() === 'NAMED';
-  return isNamed ? names : names.length;
+  const fixedLength = Array.from(text.replace(VARIABLE, '')).length;
+  return { params: isNamed ? names : names.length, fixedLength };
 }

@@ -1,3 +1,4 @@
+import { opensWhatsAppWindow, textOf as nonEmpty } from '../../callbacks/callback-map.js';
 import { anySame, hmacSignature, readSecrets } from '../../callbacks/verifiers.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import type { TemplateStatusUpdate } from '../../message/templates.js';
@@ -20,8 +21,8 @@ const STATUSES = new Map([
 
 /**
  * Parser of the webhooks of Meta's WhatsApp Cloud API: statuses, which name the submission by
- * `biz_opaque_callback_data`, messages from customers, and changes of templates. It answers Meta's
- * challenge of the address. Changes of other fields are skipped.
+ * `biz_opaque_callback_data`, messages from customers, their choice about marketing, and changes of
+ * templates. It answers Meta's challenge of the address. Changes of other fields are skipped.
  * @see https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components
  */
 export function whatsappCloudParser(): CallbackParser {
@@ -47,6 +48,13 @@ function parsed(request: CallbackRequest): ParsedCallback {
       if (update) templates.push(update);
       else if (update === undefined) errors.push(`change ${place} names no template or event`);
     }
+    if (field === 'user_preferences')
+      for (const [n, given] of listOf(value, 'user_preferences').entries()) {
+        const choice = preferenceOf(given, value, request.receivedAt);
+        if (choice) messages.push(choice);
+        else if (choice === undefined)
+          errors.push(`preference ${n} of change ${place} has no sender, receiver or value`);
+      }
     if (field !== 'messages') continue;
     for (const [n, status] of listOf(value, 'statuses').entries()) {
       const report = reportOf(status, request.receivedAt);
@@ -56,7 +64,8 @@ function parsed(request: CallbackRequest): ParsedCallback {
     for (const [n, message] of listOf(value, 'messages').entries()) {
       const inbound = inboundOf(message, value, request.receivedAt);
       if (inbound) messages.push(inbound);
-      else errors.push(`message ${n} of change ${place} has no id, sender or receiver`);
+      else if (inbound === undefined)
+        errors.push(`message ${n} of change ${place} has no id, sender or receiver`);
     }
   }
   return { reports, messages, templates, errors };
@@ -119,17 +128,83 @@ function priceDetails(pricing: unknown): DeliveryReport['details'] {
   return Object.keys(details).length > 0 ? details : undefined;
 }
 
-function inboundOf(message: unknown, value: unknown, now: number): InboundMessage | undefined {
+/** `null`: no message of a person, and no choice of one. */
+function inboundOf(
+  message: unknown,
+  value: unknown,
+  now: number,
+): InboundMessage | null | undefined {
+  const choice = own(own(message, 'system'), 'marketing');
+  if (choice !== undefined)
+    return preferenceOf(
+      {
+        wa_id: own(message, 'from'),
+        user_id: own(message, 'from_user_id'),
+        timestamp: own(message, 'timestamp'),
+        category: 'marketing_messages',
+        value: choice,
+      },
+      value,
+      now,
+    );
+  const reaction = own(message, 'reaction');
+  const isToOne = own(reaction, 'message_id') !== undefined;
+  const isInGroup = own(message, 'group_id') !== undefined;
+  const type = isInGroup ? 'group' : own(message, 'type');
+  const opensWindow = opensWhatsAppWindow(type, isToOne ? own(reaction, 'emoji') : undefined);
+  if (opensWindow === undefined) return null;
   const messageId = identifier(own(message, 'id'));
   const from = recipientNumber(own(message, 'from'));
   const bsuid = identifier(own(message, 'from_user_id'));
-  const to = recipientNumber(own(own(value, 'metadata'), 'display_phone_number'));
+  const to = receiverOf(value);
   if (messageId === null || to === null || (from === null && bsuid === null)) return undefined;
   const sentAt = timeOf(message, now);
-  return { messageId, channel: 'whatsapp', from, bsuid, to, text: textOf(message), sentAt };
+  const text = textOf(message);
+  const inbound = { messageId, channel: 'whatsapp', from, bsuid, to, text, sentAt };
+  return opensWindow ? inbound : { ...inbound, opensWindow };
 }
 
-/** The text, or the title of a pressed button or chosen row; `null` for media and others. */
+const PREFERENCES = new Map([
+  ['stop', 'opted_out'],
+  ['resume', 'opted_in'],
+] as const);
+
+/**
+ * The person's choice about marketing, in the settings of WhatsApp. It has no id of its own.
+ * `null`: of another category.
+ * @see https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/user_preferences
+ */
+function preferenceOf(
+  given: unknown,
+  value: unknown,
+  now: number,
+): InboundMessage | null | undefined {
+  if (own(given, 'category') !== 'marketing_messages') return null;
+  const from = recipientNumber(own(given, 'wa_id'));
+  const bsuid = identifier(own(given, 'user_id'));
+  const to = receiverOf(value);
+  const state = [...PREFERENCES].find(([name]) => name === own(given, 'value'))?.[1];
+  const sentAt = timeOf(given, now);
+  const sender = from ?? bsuid;
+  if (to === null || sender === null || state === undefined) return undefined;
+  return {
+    messageId: `user_preferences ${sender} ${sentAt?.getTime() ?? now} ${state}`,
+    channel: 'whatsapp',
+    from,
+    bsuid,
+    to,
+    text: null,
+    sentAt,
+    opensWindow: false,
+    preference: { category: 'marketing', state },
+  };
+}
+
+function receiverOf(value: unknown): string | null {
+  return recipientNumber(own(own(value, 'metadata'), 'display_phone_number'));
+}
+
+/** The text or caption, the title of a pressed button or chosen row, or the JSON of a form. */
 function textOf(message: unknown): string | null {
   const interactive = own(message, 'interactive');
   const found = [
@@ -137,16 +212,17 @@ function textOf(message: unknown): string | null {
     own(own(message, 'button'), 'text'),
     own(own(interactive, 'button_reply'), 'title'),
     own(own(interactive, 'list_reply'), 'title'),
-  ].find((text) => typeof text === 'string');
-  return typeof found === 'string' ? found : null;
+    own(own(interactive, 'nfm_reply'), 'response_json'),
+    own(own(message, 'order'), 'text'),
+    ...['image', 'video', 'document'].map((kind) => own(own(message, kind), 'caption')),
+  ];
+  return found.map(nonEmpty).find((text) => text !== null) ?? null;
 }
 
 function timeOf(of: unknown, now: number): Date | null {
-  const seconds = own(of, 'timestamp');
-  const time =
-    typeof seconds === 'string' && /^\d{1,12}$/.test(seconds)
-      ? new Date(Number(seconds) * 1_000)
-      : null;
+  // A number in changes of preferences.
+  const seconds = String(own(of, 'timestamp'));
+  const time = /^\d{1,12}$/.test(seconds) ? new Date(Number(seconds) * 1_000) : null;
   return plausible(time, now);
 }
 

@@ -44,7 +44,7 @@ function submissionOf(content: MessageContent, changes: Partial<Submission> = {}
     sender: '',
     content,
     recipients: ['2348012345678'],
-    deliveryReport: 'yes',
+    deliveryReport: true,
     attempt: 1,
     dueAt: new Date(NOW),
     firstSentAt: new Date(NOW),
@@ -75,6 +75,18 @@ it('a text names its submission, and its answer the id of the message', async ()
   ]);
   const id = 'wamid.1.2348012345678';
   expect(accepted).toEqual({ reference: id, messageIds: [id] });
+});
+
+it("an answer has Meta's number of the recipient where it is another one", async () => {
+  server.knownAs.set('2348012345678', '2348099999999');
+  server.knownAs.set('2348012345679', 'NG.13491208655302741918');
+  const sender = cloud();
+  const knownAs = async (recipient: string) =>
+    (await sender.submit(submissionOf(TEXT, { recipients: [recipient] }), signal)).knownAs;
+  expect(await knownAs('2348012345678')).toEqual(new Map([['2348012345678', '2348099999999']]));
+  expect(await knownAs('2348012345679')).toBeUndefined();
+  expect(await knownAs('2348012345680')).toBeUndefined();
+  expect(await knownAs('platform:NG.13491208655302741918')).toBeUndefined();
 });
 
 it('a template has its parameters in the body, and no components without parameters', async () => {
@@ -241,6 +253,83 @@ it('messages are read with their text, button or choice, and media without a tex
     sentAt: new Date(NOW),
   });
   expect(errors).toEqual(['message 5 of change 0 has no id, sender or receiver']);
+});
+
+it('captions, answers of buttons and forms are texts', () => {
+  const base = { from: '2348012345678', id: 'a', timestamp: String(NOW / 1_000) };
+  const texts = [
+    { type: 'image', image: { id: '1', caption: 'STOP' } },
+    { type: 'document', document: { id: '1', caption: 'STOP' } },
+    { type: 'interactive', interactive: { button_reply: { id: '1', title: 'STOP' } } },
+    { type: 'interactive', interactive: { nfm_reply: { body: 'Sent', response_json: '{"a":1}' } } },
+    { type: 'order', order: { text: 'Two, please' } },
+    { type: 'text', text: { body: '' } },
+  ].map((message) => {
+    const given = changed({ metadata: METADATA, messages: [{ ...base, ...message }] });
+    return whatsappCloudParser().parse(given).messages?.[0]?.text;
+  });
+  expect(texts).toEqual(['STOP', 'STOP', 'STOP', '{"a":1}', 'Two, please', null]);
+});
+
+it.each([
+  [{ type: 'text', text: { body: 'hi' } }, [true]],
+  [{ type: 'sticker', sticker: {} }, [true]],
+  [{ type: 'reaction', reaction: { message_id: 'wamid.0', emoji: '👍' } }, [true]],
+  [{ type: 'reaction', reaction: { message_id: 'wamid.0' } }, []],
+  [{ type: 'reaction', reaction: { emoji: '👍' } }, []],
+  [{ type: 'text', text: { body: 'hi all' }, group_id: 'G1' }, [false]],
+  [{ type: 'unsupported', errors: [{ code: 131_051 }] }, [false]],
+  [{ type: 'unknown' }, [false]],
+  [{ type: 'of_a_later_version' }, [false]],
+  [{ type: 'system', system: { type: 'user_changed_number' } }, []],
+  [{ type: 'request_welcome' }, []],
+])('%j opens the window as Meta counts it', (message, expected) => {
+  const messages = [{ from: '2348012345678', id: 'a', ...message }];
+  const parsed = whatsappCloudParser().parse(changed({ metadata: METADATA, messages }));
+  expect(parsed.messages?.map(({ opensWindow = true }) => opensWindow)).toEqual(expected);
+  expect(parsed.errors).toEqual([]);
+});
+
+it('a choice about marketing is a consent and no message', () => {
+  const preference = (more: object) =>
+    changed(
+      {
+        metadata: METADATA,
+        user_preferences: [
+          {
+            wa_id: '2348012345678',
+            category: 'marketing_messages',
+            value: 'stop',
+            timestamp: NOW / 1_000,
+            ...more,
+          },
+        ],
+      },
+      'user_preferences',
+    );
+  const { messages, errors } = whatsappCloudParser().parse(preference({}));
+  expect(errors).toEqual([]);
+  expect(messages).toMatchObject([
+    {
+      from: '2348012345678',
+      to: '2348000000001',
+      text: null,
+      sentAt: new Date(NOW),
+      opensWindow: false,
+      preference: { category: 'marketing', state: 'opted_out' },
+    },
+  ]);
+  const state = (more: object) =>
+    whatsappCloudParser().parse(preference(more)).messages?.[0]?.preference?.state;
+  expect(state({ value: 'resume' })).toBe('opted_in');
+  expect(state({ wa_id: undefined, user_id: 'NG.1' })).toBe('opted_out');
+  expect(whatsappCloudParser().parse(preference({ category: 'other' }))).toEqual(none);
+  expect(whatsappCloudParser().parse(preference({ value: 'maybe' })).errors).toHaveLength(1);
+  const system = { type: 'user_preference_changed', marketing: 'stop' };
+  const message = { from: '2348012345678', id: 'a', type: 'system', system };
+  expect(
+    whatsappCloudParser().parse(changed({ metadata: METADATA, messages: [message] })).messages,
+  ).toMatchObject([{ preference: { state: 'opted_out' } }]);
 });
 
 const none = { reports: [], messages: [], templates: [], errors: [] };

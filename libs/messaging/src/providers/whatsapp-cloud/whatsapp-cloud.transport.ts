@@ -7,7 +7,7 @@ import {
   UnroutableFailure,
 } from '../../message/errors.js';
 import type { PlatformTemplate } from '../../message/templates.js';
-import { identifier, own } from '../../message/report-fields.js';
+import { identifier, own, recipientNumber } from '../../message/report-fields.js';
 import type {
   MediaUpload,
   Submission,
@@ -141,13 +141,17 @@ export class WhatsAppCloudTransport extends HttpProvider {
     if (wabaId !== undefined) this.fetchTemplates = (signal) => this.templatesOf(wabaId, signal);
   }
 
-  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+  async submit(
+    submission: Submission,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<SubmissionAccepted> {
     const number = await this.#numberOf(submission.sender);
     const body = messageBody(submission, this.name);
     const pair = `${number} ${submission.recipients[0]}`;
     const template = templateKey(submission.content);
     this.#refuseWhilePaused(number, pair, template && `${number} ${template}`);
-    const answer = await this.#post(`/${number}/messages`, { body }, signal);
+    const answer = await this.#post(`/${number}/messages`, { body }, signal, written);
     if (!isAccepted(answer)) {
       const { clock } = this.context;
       const failure = graphFailure(answer, clock.now());
@@ -168,7 +172,8 @@ export class WhatsAppCloudTransport extends HttpProvider {
         'invalid_answer',
         'The WhatsApp Cloud API accepted without the id of a message',
       );
-    return { reference: id, messageIds: [id] };
+    const knownAs = knownAsOf(answer.body, submission.recipients[0]);
+    return { reference: id, messageIds: [id], ...(knownAs && { knownAs }) };
   }
 
   async uploadMedia(media: MediaUpload, sender: string, signal: AbortSignal): Promise<string> {
@@ -211,9 +216,11 @@ export class WhatsAppCloudTransport extends HttpProvider {
     path: string,
     request: Pick<ProviderRequest, 'body' | 'headers'>,
     signal: AbortSignal,
+    written?: () => void,
   ): Promise<ClientAnswer> {
     const { version } = this.settings;
-    return this.send({ ...request, path: `/${version}${path}`, maxBytes: MAX_ANSWER }, signal);
+    const sent = { ...request, path: `/${version}${path}`, maxBytes: MAX_ANSWER };
+    return this.send(sent, signal, written);
   }
 
   /** Meta answers these requests with a refusal, which counts against the number's quality. */
@@ -266,6 +273,17 @@ async function idBy(find: PhoneNumberIdOf, sender: string): Promise<string | und
 
 function isAccepted({ status, body }: ClientAnswer): boolean {
   return status >= 200 && status < 300 && own(body, 'error') === undefined;
+}
+
+/** Meta's number of the recipient, where it is another one and the answer is about this recipient. */
+function knownAsOf(body: unknown, recipient = ''): SubmissionAccepted['knownAs'] {
+  const contacts = own(body, 'contacts');
+  const contact: unknown = Array.isArray(contacts) ? contacts[0] : undefined;
+  const number = recipientNumber(own(contact, 'wa_id'));
+  if (number === null || number === recipient) return undefined;
+  return recipientNumber(own(contact, 'input')) === recipient
+    ? new Map([[recipient, number]])
+    : undefined;
 }
 
 function templateKey(content: Submission['content']): string | undefined {

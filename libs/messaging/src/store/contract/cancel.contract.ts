@@ -73,11 +73,8 @@ export function cancelContract({ describe, test }: StoreContract): void {
   });
 
   describe('cancels at providers', () => {
-    const opened = async (bench: StoreBench): Promise<MessageStore> => {
-      const store = await bench.open();
-      store.cancellations.providers = [{ name: PROVIDER, channels: ['sms'] }];
-      return store;
-    };
+    const opened = (bench: StoreBench, channel = 'sms'): Promise<MessageStore> =>
+      bench.open({ cancelling: [{ name: PROVIDER, channels: [channel] }] });
     const accept = async (store: MessageStore, started: readonly Started[]): Promise<void> => {
       for (const one of started) await store.outcomes.record(accepted(one));
     };
@@ -87,12 +84,12 @@ export function cancelContract({ describe, test }: StoreContract): void {
       return found;
     };
     const openOf = async (store: MessageStore): Promise<string[]> => {
-      const { submissions } = await store.cancellations.open(await next(store));
+      const { submissions } = await store.cancellations.accepted(await next(store));
       return submissions.map(({ submissionId }) => submissionId);
     };
     const end = async (store: MessageStore): Promise<void> => {
       const found = await next(store);
-      await store.cancellations.answered(found, (await store.cancellations.open(found)).last);
+      await store.cancellations.answered(found, (await store.cancellations.accepted(found)).last);
     };
     const isEmpty = async (store: MessageStore): Promise<boolean> =>
       (await store.cancellations.firstDue()).length === 0;
@@ -133,9 +130,9 @@ export function cancelContract({ describe, test }: StoreContract): void {
       await assert.rejects(store.batches.cancel(ended, bench.scope));
       const step = await bench.accepted(store, 1, { notification: systemClock.id() });
       await assert.rejects(store.batches.cancel(step, bench.scope));
-      store.cancellations.providers = [{ name: PROVIDER, channels: ['calls'] }];
-      const other = await bench.accepted(store, 1);
-      await assert.rejects(store.batches.cancel(other, bench.scope));
+      const ofCalls = await opened(bench, 'calls');
+      const other = await bench.accepted(ofCalls, 1);
+      await assert.rejects(ofCalls.batches.cancel(other, bench.scope));
       assert(await isEmpty(store));
     });
 

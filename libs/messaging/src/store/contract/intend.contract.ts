@@ -28,19 +28,19 @@ export function intendContract({ describe, test }: StoreContract): void {
   });
 
   describe('after a crash', () => {
-    test('the next holder finds the open submissions, and their outcome completes the batch', async (bench) => {
+    test('the next holder finds the unanswered submissions, and their outcome completes the batch', async (bench) => {
       const store = await bench.open();
       const id = await bench.enqueue(store, 2);
       const [submission] = await bench.intend(store, 2);
       const next = await bench.open();
-      const [open, ...others] = await next.work.open(bench.lane);
+      const [left, ...others] = await next.work.unanswered(bench.lane);
       assert.deepEqual(others, []);
       assert.deepEqual(
-        [open?.batch, open?.recipients.map(({ recipient }) => recipient)],
+        [left?.batch, left?.recipients.map(({ recipient }) => recipient)],
         [id, [bench.to(0), bench.to(1)]],
       );
       await next.outcomes.record(accepted(submission!, false));
-      assert.deepEqual(await next.work.open(bench.lane), []);
+      assert.deepEqual(await next.work.unanswered(bench.lane), []);
       await bench.expectBatch(next, id, 'completed', { sent: 2 });
     });
   });

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import type { DeliveryReport } from '../../message/events.js';
 import { StatusListeners } from '../../ports/listeners.js';
 import type { MessageStore } from '../message-store.js';
-import { accepted, headOf, reportOf, type StoreBench, type StoreContract } from './store-bench.js';
+import {
+  accepted,
+  headOf,
+  refused,
+  reportOf,
+  type StoreBench,
+  type StoreContract,
+} from './store-bench.js';
 
 export function reportContract({ describe, test }: StoreContract): void {
   describe('report', () => {
@@ -29,6 +36,19 @@ export function reportContract({ describe, test }: StoreContract): void {
       const counts = async (id: string) => (await store.reads.batch(id, bench.scope)).counts;
       assert.deepEqual(await counts(one), { undelivered: 1 });
       assert.deepEqual(await counts(several), { sending: 2 });
+    });
+
+    test('a report that names a submission with one recipient is of that one, however it writes the address', async (bench) => {
+      for (const store of [await bench.open(), await bench.open({ fastPaths: false })]) {
+        const id = await bench.enqueue(store);
+        await bench.intend(store);
+        const submissionId = `${id}-s0`;
+        await bench.report(store, { submissionId, recipient: bench.to(7), status: 'undelivered' });
+        const { counts } = await store.reads.batch(id, bench.scope);
+        assert.deepEqual(counts, { undelivered: 1 });
+        const { reports } = await store.reads.timeline(`${id}-0`, bench.scope);
+        assert.ok(reports.every(({ status }) => status === 'undelivered'));
+      }
     });
 
     test('reports leave the same rows alone, in a group, repeated, by the fast path and by the slow path', async (bench) => {
@@ -224,8 +244,7 @@ export function reportContract({ describe, test }: StoreContract): void {
     test('a message that was set back to queued and is reported is not sent again', async (bench) => {
       const store = await bench.open();
       const [reported, other] = [await bench.enqueue(store), await bench.enqueue(store)];
-      for (const one of await bench.intend(store))
-        await store.outcomes.record({ ...headOf(one), result: 'refused' });
+      for (const one of await bench.intend(store)) await store.outcomes.record(refused(one));
       await bench.report(store, { submissionId: `${reported}-s0`, recipient: bench.to(0) });
       const started = await bench.intend(store);
       assert.deepEqual(
@@ -239,8 +258,7 @@ export function reportContract({ describe, test }: StoreContract): void {
     test('a message that is reported after it was set back and planned does not start, and other planned messages do', async (bench) => {
       const store = await bench.open();
       const [reported, other] = [await bench.enqueue(store), await bench.enqueue(store)];
-      for (const one of await bench.intend(store))
-        await store.outcomes.record({ ...headOf(one), result: 'refused' });
+      for (const one of await bench.intend(store)) await store.outcomes.record(refused(one));
       const started = await bench.intend(store, 1, 100, () =>
         bench.report(store, { submissionId: `${reported}-s0`, recipient: bench.to(0) }),
       );

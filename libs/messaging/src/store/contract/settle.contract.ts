@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { STATUS_RANK } from '../../message/status.js';
 import { StatusListeners } from '../../ports/listeners.js';
 import type { PlainOutcome } from '../rows/outcome.js';
-import { accepted, headOf, type Started, type StoreContract } from './store-bench.js';
+import { accepted, headOf, refused, type Started, type StoreContract } from './store-bench.js';
 
 export function settleContract({ setup, describe, test }: StoreContract): void {
   describe('settle', () => {
@@ -129,9 +129,21 @@ export function settleContract({ setup, describe, test }: StoreContract): void {
       const store = await bench.open();
       const id = await bench.enqueue(store);
       const [submission] = await bench.intend(store);
-      await store.outcomes.record({ ...headOf(submission!), result: 'refused', fence: -1 });
+      await store.outcomes.record(refused(submission!, { fence: -1 }));
       await bench.expectBatch(store, id, 'sending', { sending: 1 });
-      await store.outcomes.record({ ...headOf(submission!), result: 'refused', attempts: 3 });
+      await store.outcomes.record(refused(submission!));
+      await bench.expectBatch(store, id, 'sending', { queued: 1 });
+    });
+
+    test('a withdrawn message has the requests that were made', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store);
+      const [submission] = await bench.intend(store);
+      const head = headOf(submission!);
+      const withdrawal = { ...head, result: 'withdrawn', attempts: 3, deferBatchFor: 0 } as const;
+      await store.outcomes.record({ ...withdrawal, fence: -1 });
+      await bench.expectBatch(store, id, 'sending', { sending: 1 });
+      await store.outcomes.record(withdrawal);
       await bench.expectBatch(store, id, 'sending', { queued: 1 });
       const [message] = (await store.reads.messages(id, bench.scope, { limit: 1 })).data;
       assert.equal(message?.attempts, 3);
@@ -141,12 +153,12 @@ export function settleContract({ setup, describe, test }: StoreContract): void {
       const store = await bench.open();
       const id = await bench.enqueue(store);
       const [submission] = await bench.intend(store);
-      await store.outcomes.record({ ...headOf(submission!), result: 'refused', waitFor: 60_000 });
+      await store.outcomes.record(refused(submission!, { deferFor: 60_000 }));
       assert.deepEqual(await store.work.plan(bench.lane, 10), []);
       const other = await bench.enqueue(store);
       const [last] = await bench.intend(store);
       assert.equal(last?.batch, other);
-      await store.outcomes.record({ ...headOf(last!), result: 'refused', exhausted: true });
+      await store.outcomes.record(refused(last!, { exhausted: true }));
       await bench.expectBatch(store, other, 'completed', { failed: 1 });
       await bench.expectBatch(store, id, 'sending', { queued: 1 });
     });
@@ -155,8 +167,7 @@ export function settleContract({ setup, describe, test }: StoreContract): void {
       const store = await bench.open();
       const id = await bench.enqueue(store, 3);
       const [deferred] = await bench.intend(store, 1, 1);
-      const late = { ...headOf(deferred!), result: 'refused' as const, attempts: 1 };
-      await store.outcomes.record({ ...late, waitFor: 60_000 });
+      await store.outcomes.record(refused(deferred!, { deferFor: 60_000 }));
       const [planned] = await store.work.plan(bench.lane, 10);
       assert.deepEqual(
         planned?.recipients.map(({ position }) => position),
@@ -170,12 +181,7 @@ export function settleContract({ setup, describe, test }: StoreContract): void {
       const store = await bench.open();
       await bench.enqueue(store, 1);
       const [deferred] = await bench.intend(store);
-      await store.outcomes.record({
-        ...headOf(deferred!),
-        result: 'refused',
-        attempts: 1,
-        waitFor: 1,
-      });
+      await store.outcomes.record(refused(deferred!, { deferFor: 1 }));
       await new Promise((resolve) => setTimeout(resolve, 5));
       const [planned] = await store.work.plan(bench.lane, 10);
       assert.deepEqual(
@@ -208,7 +214,7 @@ export function settleContract({ setup, describe, test }: StoreContract): void {
       const id = await bench.enqueue(store, 2);
       const [submission] = await bench.intend(store, 1, 1);
       await store.batches.cancel(id, bench.scope);
-      await store.outcomes.record({ ...headOf(submission!), result: 'refused' });
+      await store.outcomes.record(refused(submission!));
       await bench.expectBatch(store, id, 'cancelled', { cancelled: 2 });
       const { data } = await store.reads.reports(bench.scope, { batchIds: [id], limit: 10 });
       assert.deepEqual(data, []);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { CancellingProvider } from '../verbs/cancellations.js';
 import type { ChannelDefinition } from '../../message/channel-definition.js';
 import { ChannelRegistry } from '../../message/channel-registry.js';
 import type { DeliveryReport } from '../../message/events.js';
@@ -8,7 +9,7 @@ import { type Clock, systemClock } from '../../ports/clock.js';
 import type { Intent } from '../rows/intent.js';
 import type { MessageStore } from '../message-store.js';
 import type { NewBatch } from '../rows/new-batch.js';
-import type { PlainOutcome } from '../rows/outcome.js';
+import type { OutcomeOf, PlainOutcome } from '../rows/outcome.js';
 import type { PlannedBatch } from '../rows/planned-batch.js';
 
 export interface StoreContractSetup {
@@ -27,6 +28,8 @@ export interface StoreOptions {
   readonly fastPaths?: boolean;
   readonly listeners?: StatusListeners;
   readonly clock?: Clock;
+  /** Providers that are asked to cancel messages. @default none */
+  readonly cancelling?: readonly CancellingProvider[];
 }
 
 export interface ContractRunner {
@@ -273,7 +276,7 @@ function intentOf(
       revision,
       pending: more,
       requeued: moreRequeued,
-      parkUntil: null,
+      deferUntil: null,
     })),
     submissions: [...submissionsOf(planned, share)].map(({ batch, n, recipients }) => ({
       batch: batch.id,
@@ -305,7 +308,7 @@ function startedOf(planned: readonly PlannedBatch[], fence: number, share: numbe
         channel: batch.channel,
         sender: batch.sender,
         recipients: recipients.map(({ recipient }) => recipient),
-        deliveryReport: 'yes',
+        deliveryReport: true,
         attempt: 1,
       },
     },
@@ -327,6 +330,23 @@ export function accepted(started: Started, named = true): PlainOutcome {
       messageIds: new Map([[firstPosition, `id-${batch}-s${n}-${firstPosition}`]]),
     }),
     intended,
+  };
+}
+
+/** A definite refusal that leaves further attempts. */
+export function refused(
+  started: Started,
+  changes: Partial<OutcomeOf<'refused'>> = {},
+): OutcomeOf<'refused'> {
+  return {
+    ...headOf(started),
+    result: 'refused',
+    errorCode: 'busy',
+    countedFailures: 0,
+    exhausted: false,
+    deferFor: 0,
+    deferred: false,
+    ...changes,
   };
 }
 

@@ -105,7 +105,7 @@ export function upkeepContract({ describe, test }: StoreContract): void {
       const slot = await store.lanes.reserve(rate, 1, 10);
       assert.ok(slot.first - slot.now < 60_000);
 
-      // While the process runs, it sees the clock go back, and corrects pauses and parked batches.
+      // While the process runs, it sees the clock go back, and corrects pauses and deferred batches.
       const left = async (column: string, table: string, key: string, value: unknown) => {
         const found = await store.database.all<{ left: string | number }>(
           `SELECT ${column} - ${now} AS "left" FROM messaging_${table} WHERE ${key} = ?`,

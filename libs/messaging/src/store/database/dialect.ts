@@ -107,7 +107,7 @@ export interface Dialect {
   placeholders(sql: string): string;
   /**
    * Common table expressions that end with `heads (lane, priority, due_at)`: for each lane and
-   * priority the due time of the first batch with work, and of the first parked batch.
+   * priority the due time of the first batch with work, and of the first deferred batch.
    */
   readonly laneHeads: string;
   /**

@@ -1,12 +1,22 @@
-import type { DataSource, EntityManager, QueryResult, QueryRunner } from 'typeorm';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  DataSource,
+  type DataSourceOptions,
+  type EntityManager,
+  type QueryResult,
+  type QueryRunner,
+} from 'typeorm';
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import { TransactionRequiredError } from '../../message/errors.js';
 import { isLockTimeout, isStatementLost } from './database-errors.js';
 import type { Dialect } from './dialect.js';
 import { ShutdownDeadline } from './shutdown-deadline.js';
 import type { Sql, Transaction } from './sql.js';
+import { ContentSeals } from '../rows/content-seals.js';
+import type { AmbientTransaction } from '../../ports/ambient-transaction.js';
 import type { FastPaths } from '../store.js';
 import { retryTransient } from './retry.js';
+import { type WatchedWrite, type WriteHealth, type WriteWait, WriteWatch } from './write-watch.js';
 
 export type { Sql, Transaction } from './sql.js';
 
@@ -14,14 +24,23 @@ export interface StoreDatabaseOptions {
   /** Milliseconds after which the server ends an idle transaction. */
   readonly idleTimeout: number;
   readonly preparedStatements: boolean;
+  /** Finds the transaction of a caller's flow. @default callers pass their managers */
+  readonly ambient?: AmbientTransaction | undefined;
   readonly channels: ChannelRegistry;
+  /** Encrypts contents with codes. @default they are stored in clear */
+  readonly seals?: ContentSeals;
   /** `false`: every verb takes the slow path. @default true */
   readonly fastPaths?: boolean;
 }
 
+/** Longest wait, in ms, for the answer of another connection. */
+const ANSWER_TIMEOUT = 2_000;
+
 export abstract class StoreDatabase {
   protected readonly deadline = new ShutdownDeadline();
+  protected readonly writes = new WriteWatch();
   readonly channels: ChannelRegistry;
+  readonly seals: ContentSeals;
   readonly fastPaths: Partial<FastPaths>;
   #destroy: (() => Promise<void>) | undefined;
 
@@ -32,6 +51,7 @@ export abstract class StoreDatabase {
     fastPaths: Partial<FastPaths>,
   ) {
     this.channels = options.channels;
+    this.seals = options.seals ?? new ContentSeals();
     this.fastPaths = options.fastPaths === false ? {} : fastPaths;
   }
 
@@ -50,8 +70,15 @@ export abstract class StoreDatabase {
     return this.transaction(work, lockTimeout);
   }
 
-  /** SQLite serialises it with the transactions of the store. */
-  abstract callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
+  /** Within the transaction of the caller's flow, where it has one. SQLite serialises it with those of the store. */
+  callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const ambient = this.options.ambient?.managerOf(this.dataSource);
+    return ambient ? ambient.transaction(work) : this.newCallerTransaction(work);
+  }
+
+  protected abstract newCallerTransaction<T>(
+    work: (manager: EntityManager) => Promise<T>,
+  ): Promise<T>;
 
   /** On PostgreSQL one statement by itself, else a short transaction. */
   fastPath<T>(work: (sql: Sql, tx?: Transaction) => Promise<T>): Promise<T> {
@@ -65,6 +92,55 @@ export abstract class StoreDatabase {
 
   /** On SQLite a wait for a turn within a turn would never end. @throws TransactionRequiredError */
   refuseWithin(): void {}
+
+  /** Reads no database. */
+  writeHealth(): WriteHealth {
+    const { waiting } = this.writes.longest();
+    return { waiting, waitsFor: waiting > 0 ? this.waitsFor : undefined };
+  }
+
+  /**
+   * Whether a transaction of this process has run no statement for `after` ms while the database answers
+   * another connection: the writes that wait for it never go on. It is false while the database is away, or
+   * locked by another process.
+   */
+  async isStuck(after: number): Promise<boolean> {
+    return this.idleFor > after && (await this.#answersElsewhere());
+  }
+
+  protected get waitsFor(): WriteWait {
+    return 'database';
+  }
+
+  /** Milliseconds. */
+  protected get idleFor(): number {
+    return this.writes.longest().idle;
+  }
+
+  /** Of no pool: stuck transactions may hold all of its connections. */
+  async #answersElsewhere(): Promise<boolean> {
+    const { options } = this.dataSource;
+    const other = new DataSource({
+      ...options,
+      entities: [],
+      subscribers: [],
+      migrations: [],
+      migrationsRun: false,
+      synchronize: false,
+      dropSchema: false,
+      // On SQLite a statement that waits blocks the event loop.
+      ...(options.type === 'better-sqlite3' && { timeout: 0 }),
+    } as DataSourceOptions);
+    const answer = other
+      .initialize()
+      .then(() => other.query('SELECT count(*) FROM messaging_instance'))
+      .then(
+        () => true,
+        () => false,
+      );
+    void answer.then(() => other.destroy()).catch(() => undefined);
+    return Promise.race([answer, wait(ANSWER_TIMEOUT, false, { ref: false })]);
+  }
 
   /**
    * After the deadline, a database that does not answer is abandoned. Nest awaits `destroy()` of
@@ -91,6 +167,15 @@ export abstract class StoreDatabase {
     }
   }
 
+  /**
+   * The transaction of the manager that a caller passes, or that the caller's flow has open.
+   * @throws TransactionRequiredError as {@link join}
+   */
+  callersTransaction(manager: EntityManager | undefined): Transaction | undefined {
+    const own = manager ?? this.options.ambient?.managerOf(this.dataSource);
+    return own && this.join(own);
+  }
+
   /** @throws TransactionRequiredError where `manager` is in no transaction of this data source. */
   join(manager: EntityManager): Transaction {
     const runner = manager.queryRunner;
@@ -111,10 +196,20 @@ export abstract class StoreDatabase {
     return dataSource === this.dataSource;
   }
 
-  /** @param isOwn whether the store acquired the connection, and not a caller */
-  protected on(runner: QueryRunner, manager: EntityManager, isOwn = false): Transaction {
-    const query = (sql: string, params: readonly unknown[] = []) =>
-      this.query(runner, this.dialect.placeholders(sql), params, isOwn);
+  /**
+   * @param isOwn whether the store acquired the connection, and not a caller
+   * @param write whose statements they are
+   */
+  protected on(
+    runner: QueryRunner,
+    manager: EntityManager,
+    isOwn = false,
+    write?: WatchedWrite,
+  ): Transaction {
+    const query = (sql: string, params: readonly unknown[] = []) => {
+      const answer = this.query(runner, this.dialect.placeholders(sql), params, isOwn);
+      return write ? write.during(answer) : answer;
+    };
     return {
       manager,
       all: async <T>(sql: string, params?: readonly unknown[]) =>
@@ -151,9 +246,14 @@ export abstract class ServerDatabase extends StoreDatabase {
     );
   }
 
-  callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  protected newCallerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const watched = (write: WatchedWrite) =>
+      this.dataSource.transaction('READ COMMITTED', (manager) => {
+        if (manager.queryRunner) watch(manager.queryRunner, write);
+        return work(manager);
+      });
     return retryTransient(
-      () => this.deadline.wait(() => this.dataSource.transaction('READ COMMITTED', work)),
+      () => this.deadline.wait(() => this.writes.run(watched)),
       isStatementLost,
     );
   }
@@ -176,12 +276,13 @@ export abstract class ServerDatabase extends StoreDatabase {
   protected async restore(_runner: QueryRunner): Promise<void> {}
 
   #transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T> {
-    return this.deadline.wait(async () => {
+    const watched = async (write: WatchedWrite) => {
       const runner = this.dataSource.createQueryRunner();
       try {
         await this.begin(runner, lockTimeout);
-        const result = await work(this.on(runner, runner.manager, true));
-        await runner.commitTransaction();
+        write.works();
+        const result = await work(this.on(runner, runner.manager, true, write));
+        await write.during(runner.commitTransaction());
         return result;
       } catch (error) {
         if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
@@ -191,6 +292,15 @@ export abstract class ServerDatabase extends StoreDatabase {
         await this.restore(runner).catch(() => undefined);
         await runner.release();
       }
-    });
+    };
+    return this.deadline.wait(() => this.writes.run(watched));
   }
+}
+
+/** For a connection that is the transaction's own. */
+function watch(runner: QueryRunner, write: WatchedWrite): void {
+  const query = runner.query.bind(runner);
+  write.works();
+  runner.query = ((...statement: Parameters<QueryRunner['query']>) =>
+    write.during(query(...statement))) as QueryRunner['query'];
 }

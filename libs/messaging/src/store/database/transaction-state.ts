@@ -14,7 +14,16 @@ export function depthOf(runner: QueryRunner): number {
  * Whether SQLite rolled back the transaction by itself, for example because the disk is full. Code
  * that ignores that error would continue outside any transaction, where each statement commits.
  */
-export function isUndone({ dataSource: { driver } }: QueryRunner): boolean {
+export function isUndone(runner: QueryRunner): boolean {
+  return inTransaction(runner) === false;
+}
+
+/** Whether SQLite has a transaction open on the connection, whatever TypeORM counts. */
+export function isOpen(runner: QueryRunner): boolean {
+  return inTransaction(runner) === true;
+}
+
+function inTransaction({ dataSource: { driver } }: QueryRunner): boolean | undefined {
   const { databaseConnection } = driver as { databaseConnection?: { inTransaction?: boolean } };
-  return databaseConnection?.inTransaction === false;
+  return databaseConnection?.inTransaction;
 }

@@ -1,12 +1,18 @@
 import { type ColumnType, type Dialect, jsonRows, membersOf } from '../database/dialect.js';
 
+/**
+ * A column of JSON_TABLE has else the character set of the database. In a comparison this collation
+ * gives way to that of a table's column, which compares byte by byte.
+ */
+const TEXT = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci';
+
 const TYPES: Record<ColumnType, string> = {
-  uuid: 'CHAR(36)',
+  uuid: `CHAR(36) ${TEXT}`,
   int: 'INT',
   bigint: 'BIGINT',
-  text: 'LONGTEXT',
+  text: `LONGTEXT ${TEXT}`,
   // The width of the widest key column: a longer value would become NULL.
-  key: 'VARCHAR(320)',
+  key: `VARCHAR(320) ${TEXT}`,
 };
 
 export const MYSQL_DIALECT: Dialect = {

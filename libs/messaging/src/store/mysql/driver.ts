@@ -1,7 +1,8 @@
-import type { QueryRunner } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { MessagingConfigError } from '../../message/errors.js';
 import { HAS_WORK } from '../rows/batch-state.js';
 import { PRIMARY_KEYS, storeColumns, type StoreTable } from '../schema/tables.js';
-import type { StoreDriver } from '../driver.js';
+import type { MigrationLock, StoreDriver } from '../driver.js';
 import { MysqlDatabase } from './connection.js';
 import { MYSQL_DIALECT } from './dialect.js';
 
@@ -62,11 +63,64 @@ async function schema(runner: QueryRunner): Promise<string[]> {
   ];
 }
 
+/** Tables say their own character set: what remains is the connection. */
+async function requireUnicode(dataSource: DataSource): Promise<void> {
+  const [session] = await dataSource.query<{ sets: string; mode: string }[]>(
+    `SELECT CONCAT_WS(' ', @@character_set_client, @@character_set_connection, @@character_set_results) AS sets,
+       @@sql_mode AS mode`,
+  );
+  const other = session?.sets.split(' ').find((set) => set !== 'utf8mb4');
+  if (other !== undefined)
+    throw new MessagingConfigError(
+      `dataSource: its connections use the character set ${other}, which cannot hold every text; set charset: 'utf8mb4'`,
+    );
+  // The driver writes values into statements with backslashes: a quote would end its text.
+  if (session?.mode.includes('NO_BACKSLASH_ESCAPES'))
+    throw new MessagingConfigError(
+      'dataSource: the sql_mode of its connections has NO_BACKSLASH_ESCAPES, with which a text can end its literal; take it out of sql_mode',
+    );
+}
+
 /**
  * The name of a lock is one for the whole server, and at most 64 characters long. The lock of a
  * database leaves the migrations of others alone.
  */
 const lockName = (key: number): string => `CONCAT('messaging-${key}-', MD5(LOWER(DATABASE())))`;
+
+/** The server gives it up with the connection. Each wait of a migration for a table is bounded. */
+const MIGRATION_LOCK: MigrationLock = {
+  isTransaction: false,
+  async take(runner, key) {
+    const [row] = (await runner.query(`SELECT GET_LOCK(${lockName(key)}, 0) AS taken`)) as {
+      taken: unknown;
+    }[];
+    // 0 where another session has it, and NULL for an error.
+    if (Number(row?.taken) !== 1) return false;
+    await runner.query(`SET @messaging_table_wait = @@lock_wait_timeout,
+      @messaging_row_wait = @@innodb_lock_wait_timeout,
+      SESSION lock_wait_timeout = 30, SESSION innodb_lock_wait_timeout = 30`);
+    return true;
+  },
+  async holder(runner, key) {
+    const [row] =
+      (await runner.query(`SELECT id AS id, command AS command, time AS time, state AS state
+       FROM information_schema.processlist WHERE id = IS_USED_LOCK(${lockName(key)})`)) as {
+        id: unknown;
+        command: string;
+        time: unknown;
+        state: string | null;
+      }[];
+    if (!row) return undefined;
+    const isIdle = row.command === 'Sleep' && Number(row.time) >= 2;
+    const works = !isIdle && !/lock/i.test(row.state ?? '');
+    return { session: String(row.id), works };
+  },
+  async release(runner, key) {
+    await runner.query(`SET SESSION lock_wait_timeout = @messaging_table_wait,
+      SESSION innodb_lock_wait_timeout = @messaging_row_wait`);
+    await runner.query(`SELECT RELEASE_LOCK(${lockName(key)})`);
+  },
+};
 
 /** MySQL and MariaDB. */
 export const MYSQL_DRIVER: StoreDriver = {
@@ -74,8 +128,6 @@ export const MYSQL_DRIVER: StoreDriver = {
   dialect: MYSQL_DIALECT,
   schema,
   tableOptions,
-  migrationLock: {
-    take: (key, wait) => `SELECT GET_LOCK(${lockName(key)}, ${wait / 1_000}) AS taken`,
-    release: (key) => `SELECT RELEASE_LOCK(${lockName(key)})`,
-  },
+  requireUnicode,
+  migrationLock: MIGRATION_LOCK,
 };

@@ -35,7 +35,7 @@ export class PostgresDatabase extends ServerDatabase {
   };
 
   override fastPath<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return work(this.#standalone);
+    return this.writes.run(() => work(this.#standalone));
   }
 
   /** Prepares only the store's own statements: a caller's could not be repeated after a loss. */

@@ -1,4 +1,6 @@
-import type { StoreDriver } from '../driver.js';
+import type { DataSource } from 'typeorm';
+import { MessagingConfigError } from '../../message/errors.js';
+import type { MigrationLock, StoreDriver } from '../driver.js';
 import { partialIndexes, PRIMARY_KEYS, storeColumns, type StoreTable } from '../schema/tables.js';
 import { PostgresDatabase } from './connection.js';
 import { POSTGRES_DIALECT } from './dialect.js';
@@ -21,15 +23,52 @@ async function schema(): Promise<string[]> {
   ];
 }
 
+async function requireUnicode(dataSource: DataSource): Promise<void> {
+  const [row] = await dataSource.query<{ encoding: string }[]>(
+    "SELECT current_setting('server_encoding') AS encoding",
+  );
+  if (row?.encoding === 'UTF8') return;
+  throw new MessagingConfigError(
+    `dataSource: the encoding of the database is ${row?.encoding}, which cannot hold every text; use a database made by CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+  );
+}
+
+/**
+ * The lock of a transaction: a pooler in transaction mode keeps its connection, and gives it back
+ * without the lock. Migrations run in it, so that their statements and the lock end together.
+ */
+const MIGRATION_LOCK: MigrationLock = {
+  isTransaction: true,
+  async take(runner, key) {
+    await runner.query(`START TRANSACTION ISOLATION LEVEL READ COMMITTED;
+      SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '30s'`);
+    const [row] = (await runner.query(`SELECT pg_try_advisory_xact_lock(${key}) AS taken`)) as {
+      taken: boolean;
+    }[];
+    if (!row?.taken) await runner.query('ROLLBACK');
+    return row?.taken === true;
+  },
+  async holder(runner, key) {
+    const [row] = (await runner.query(`SELECT a.pid, a.wait_event_type IS DISTINCT FROM 'Lock'
+         AND (a.state = 'active' OR a.state_change > clock_timestamp() - interval '2 s') AS works
+       FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+       WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = ${key}
+         AND l.objsubid = 1 AND a.datname = current_database() AND l.database = a.datid`)) as {
+      pid: number;
+      works: boolean | null;
+    }[];
+    return row && { session: String(row.pid), works: row.works === true };
+  },
+  async release(runner, _key, done) {
+    await runner.query(done ? 'COMMIT' : 'ROLLBACK');
+  },
+};
+
 export const POSTGRES_DRIVER: StoreDriver = {
   Database: PostgresDatabase,
   dialect: POSTGRES_DIALECT,
   schema,
   tableOptions: async () => '',
-  migrationLock: {
-    // The offset keeps the subquery, whose limit of the wait ends with the statement.
-    take: (key, wait) => `SELECT 1 AS taken, pg_advisory_lock(${key})
-      FROM (SELECT set_config('lock_timeout', '${wait}', true) OFFSET 0) AS limited`,
-    release: (key) => `SELECT pg_advisory_unlock(${key})`,
-  },
+  requireUnicode,
+  migrationLock: MIGRATION_LOCK,
 };

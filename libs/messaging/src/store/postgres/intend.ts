@@ -1,5 +1,5 @@
 import { STATUS_RANK } from '../../message/status.js';
-import { isOpen } from '../rows/batch-state.js';
+import { isLive } from '../rows/batch-state.js';
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
 import { into } from '../database/dialect.js';
 import {
@@ -16,19 +16,19 @@ import { IS_OURS, LANES, laneRows } from '../rows/lease.js';
 import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 
-const held = POSTGRES_DIALECT.rows(LANES);
+const leased = POSTGRES_DIALECT.rows(LANES);
 const batches = POSTGRES_DIALECT.rows(BATCHES);
 const submissions = POSTGRES_DIALECT.rows(SUBMISSIONS);
 const messages = POSTGRES_DIALECT.rows(MESSAGES);
 
 // `batches` is not `keyed`: two sides of one expected row each would be joined by a nested loop, which
 // compares each batch with each lane: half the server's CPU at two messages in each of 1,000 lanes.
-const INTEND = `WITH held AS MATERIALIZED (
-    SELECT l.lane_key, v_lease FROM ${held.keyed} JOIN messaging_lane l ON l.lane_key = v_lane AND ${IS_OURS}
+const INTEND = `WITH leased AS MATERIALIZED (
+    SELECT l.lane_key, v_lease FROM ${leased.keyed} JOIN messaging_lane l ON l.lane_key = v_lane AND ${IS_OURS}
     ORDER BY l.lane_key FOR UPDATE OF l SKIP LOCKED),
   locked AS MATERIALIZED (
-    SELECT v.*, v_lease, b.id, b.revision = v_revision AND ${isOpen('b')} AS planned
-    FROM ${batches.sql} JOIN held ON lane_key = v_lane JOIN messaging_batch b ON b.id = v_id
+    SELECT v.*, v_lease, b.id, b.revision = v_revision AND ${isLive('b')} AS planned
+    FROM ${batches.sql} JOIN leased ON lane_key = v_lane JOIN messaging_batch b ON b.id = v_id
     ORDER BY b.id FOR UPDATE OF b SKIP LOCKED),
   checked AS MATERIALIZED (
     SELECT *, count(*) OVER (PARTITION BY v_lane) = v_batches AS whole FROM locked),
@@ -53,7 +53,7 @@ const INTEND = `WITH held AS MATERIALIZED (
 export const intend: FastPaths['intend'] = async (sql, intents, holder) => {
   if (!intents.every(isFresh)) throw new ConcurrentChangeError();
   const answers = await sql.all<{ lane: string; gone: string | null }>(INTEND, [
-    ...held.bind(laneRows(intents, holder)),
+    ...leased.bind(laneRows(intents, holder)),
     ...batches.bind(intents.flatMap(batchRows)),
     ...submissions.bind(intents.flatMap(submissionRows)),
     ...messages.bind(intents.flatMap(messageRows)),

@@ -30,11 +30,11 @@ const TAKE = `WITH former AS MATERIALIZED (${UNSYNCED}
     WHERE messaging_lane.lane_key = former.lane_key AND former.free = 1)
   SELECT * FROM former`;
 
-const GIVE_BACK = `WITH held AS MATERIALIZED (${UNSYNCED}
-    SELECT l.lane_key, v_state, v_open FROM unsynced, ${rows.keyed} JOIN ${LANE} AND ${IS_OURS} ${LOCKED}),
+const GIVE_BACK = `WITH leased AS MATERIALIZED (${UNSYNCED}
+    SELECT l.lane_key, v_state, v_unanswered FROM unsynced, ${rows.keyed} JOIN ${LANE} AND ${IS_OURS} ${LOCKED}),
   released AS (
-    UPDATE messaging_lane SET ${RELEASE} FROM held WHERE messaging_lane.lane_key = held.lane_key)
-  SELECT lane_key FROM held`;
+    UPDATE messaging_lane SET ${RELEASE} FROM leased WHERE messaging_lane.lane_key = leased.lane_key)
+  SELECT lane_key FROM leased`;
 
 /**
  * Assumes that no lane is locked; locked ones are skipped, for the slow path. Gain: with `plan` and

@@ -1,12 +1,21 @@
 import type { Attachment, AttachmentInfo, Personal } from '../../message/email-content.js';
 import type { BatchLabels } from '../../message/labels.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
-import { personalOf } from '../rows/batch-data.js';
-import { readContent, type StoredContent } from '../rows/stored-content.js';
+import { setImmediate as turn } from 'node:timers/promises';
+import { personalOf, type TextRow, textsOf } from '../rows/batch-data.js';
+import {
+  longBytesOf,
+  type ReadContent,
+  readContent,
+  type StoredContent,
+} from '../rows/stored-content.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
 /** Most bytes of each cache; an entry that is larger is still kept while it is the only one. */
 const MOST = 32 * 1_024 * 1_024;
+
+/** Most bytes of long texts that one query reads, unless those of one batch are more. */
+const TEXTS = 4 * 1_024 * 1_024;
 
 /** A content below this length is parsed in less time than it is found. */
 const SHORT = 1_024;
@@ -17,9 +26,15 @@ export interface PersonalPlace {
   readonly position: number;
 }
 
+/** A content as its column has it. */
+export interface ContentRow {
+  readonly batch: string;
+  readonly content: string;
+}
+
 /**
- * Reads the data that only some batches have: names and variables of recipients, and attachments. The rows
- * never change but by an erasure, so that the requests of a campaign share one read.
+ * Reads the data that only some batches have: long texts, names and variables of recipients, and attachments.
+ * The rows never change but by an erasure, so that the requests of a campaign share one read.
  */
 export class BatchData {
   readonly #lines = new BoundedCache<readonly string[]>(MOST);
@@ -37,6 +52,61 @@ export class BatchData {
     const content = this.#contents.get(json) ?? readContent(json);
     this.#contents.set(json, content, 2 * json.length);
     return content;
+  }
+
+  /** Reads the long texts of the contents, of those that have any. @returns reads and decrypts their contents */
+  async reader(rows: readonly ContentRow[]): Promise<ReadContent> {
+    const read = await this.stored(rows);
+    return (batch, json) => {
+      const stored = read(batch, json);
+      return stored && this.database.seals.open(batch, stored);
+    };
+  }
+
+  /** As {@link reader}, without a decryption, for readers that show no codes. */
+  async stored(rows: readonly ContentRow[]): Promise<ReadContent> {
+    const whole = new Map<string, StoredContent>();
+    const missing: (ContentRow & { readonly bytes: number })[] = [];
+    for (const row of rows) {
+      const bytes = longBytesOf(row.content);
+      if (bytes === 0) continue;
+      const key = keyOf(row.batch, row.content);
+      const known = this.#contents.get(key);
+      if (known) whole.set(key, known);
+      else missing.push({ ...row, bytes });
+    }
+    let read = false;
+    for (const group of groupsOf(missing)) {
+      if (read) await turn();
+      read = true;
+      const texts = await this.#texts(group.map(({ batch }) => batch));
+      for (const { batch, content, bytes } of group) {
+        const own = texts.get(batch) ?? [];
+        if (own.reduce((sum, row) => sum + row.bytes.byteLength, 0) !== bytes) continue;
+        const stored = readContent(content, textsOf(own));
+        this.#contents.set(keyOf(batch, content), stored, 2 * bytes);
+        whole.set(keyOf(batch, content), stored);
+      }
+    }
+    return (batch, json) =>
+      longBytesOf(json) === 0 ? this.content(json) : whole.get(keyOf(batch, json));
+  }
+
+  async #texts(batches: readonly string[]): Promise<ReadonlyMap<string, readonly TextRow[]>> {
+    const { dialect } = this.database;
+    const ids = dialect.rows({ v_id: 'uuid' });
+    const rows = await this.database.all<TextRow>(
+      `SELECT t.batch, t.n, t.bytes FROM ${ids.keyed} ${dialect.join} messaging_batch_text t
+         ON t.batch = v_id ORDER BY t.batch, t.n, t.piece`,
+      ids.bind([...new Set(batches)].map((id) => [id])),
+    );
+    const texts = new Map<string, TextRow[]>();
+    for (const row of rows) {
+      const own = texts.get(row.batch);
+      if (own) own.push(row);
+      else texts.set(row.batch, [row]);
+    }
+    return texts;
   }
 
   /** In the order of `places`. */
@@ -123,6 +193,26 @@ export class BatchData {
     }
     return contents;
   }
+}
+
+function keyOf(batch: string, json: string): string {
+  return `${batch} ${json}`;
+}
+
+/** Contents with at most {@link TEXTS} bytes together, or one of them. */
+function groupsOf<T extends { readonly bytes: number }>(rows: readonly T[]): (readonly T[])[] {
+  const groups: T[][] = [];
+  let size = 0;
+  for (const row of rows) {
+    size += row.bytes;
+    const last = groups.at(-1);
+    if (last && size <= TEXTS) last.push(row);
+    else {
+      groups.push([row]);
+      size = row.bytes;
+    }
+  }
+  return groups;
 }
 
 function chunkOf({ batch, position }: PersonalPlace): string {

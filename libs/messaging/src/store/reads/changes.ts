@@ -1,3 +1,4 @@
+import { messageIdOf } from '../../message/ids.js';
 import type { Changes, Latency, Percentiles, Tenants } from '../../message/views.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RowSource } from '../database/dialect.js';
@@ -113,14 +114,14 @@ export class ChangeReader {
       const times = new Map<string, number>();
       for (const { batch, position, status, at } of rows) {
         if (!ranks.includes(status)) continue;
-        const key = `${batch}-${position}`;
+        const key = messageIdOf(batch, position);
         const ms = Math.max(0, Number(at) - (due.get(batch) ?? 0)) / 1_000;
         times.set(key, Math.min(ms, times.get(key) ?? Infinity));
       }
       return [...times.values()];
     };
     return {
-      messages: new Set(rows.map(({ batch, position }) => `${batch}-${position}`)).size,
+      messages: new Set(rows.map(({ batch, position }) => messageIdOf(batch, position))).size,
       toSent: percentiles(first(sentRanks)),
       toDelivered: percentiles(first(deliveredRanks)),
     };
@@ -201,7 +202,7 @@ export class ChangeReader {
        WHERE r.batch IS NOT NULL AND r.position IS NOT NULL LIMIT ?`,
       [...this.#bind(tenants), time * 1_000, 2 * MOST_MESSAGES],
     );
-    const ids = new Set(rows.map(({ batch, position }) => `${batch}-${position}`));
+    const ids = new Set(rows.map(({ batch, position }) => messageIdOf(batch, position)));
     return [...ids].slice(0, MOST_MESSAGES);
   }
 

@@ -22,7 +22,7 @@ export interface LaneHealth {
   readonly hold: Hold | null;
   /** Submissions without an outcome whose last request failed; `null`: there are none. */
   readonly doubt: LaneDoubt | null;
-  /** Milliseconds since the oldest due message was due, or since the end of its parking. */
+  /** Milliseconds since the oldest due message was due, or since the end of its deferral. */
   readonly waiting: number;
   /** A process holds the lease and works on the lane, or the lane is paused until a set time. */
   readonly leased: boolean;
@@ -89,17 +89,19 @@ export class LaneQueues {
     const holds = await this.holds.index();
     const rows = await this.database.all<{
       lane: string;
+      pause_provider: string | null;
       pause_reason: string | null;
       paused_for: string | number;
       waiting: string | number | null;
       leased: string | number;
     }>(
       `${laneHeads}
-       SELECT lane, max(pause_reason) AS pause_reason, max(paused_for) AS paused_for, max(waiting) AS waiting, max(leased) AS leased FROM (
-         SELECT lane_key AS lane, pause_reason, paused_until - ${now} AS paused_for, NULL AS waiting, 0 AS leased
+       SELECT lane, max(pause_provider) AS pause_provider, max(pause_reason) AS pause_reason,
+         max(paused_for) AS paused_for, max(waiting) AS waiting, max(leased) AS leased FROM (
+         SELECT lane_key AS lane, pause_provider, pause_reason, paused_until - ${now} AS paused_for, NULL AS waiting, 0 AS leased
          FROM messaging_lane WHERE pause_reason IS NOT NULL
          UNION ALL
-         SELECT h.lane, NULL, 0, ${now} - h.due_at,
+         SELECT h.lane, NULL, NULL, 0, ${now} - h.due_at,
            CASE WHEN l.owner IS NOT NULL AND l.lease_until >= ${now} THEN 1
              WHEN l.paused_until > ${now} THEN 1 ELSE 0 END
          FROM heads h LEFT JOIN messaging_lane l ON l.lane_key = h.lane
@@ -113,12 +115,12 @@ export class LaneQueues {
     const shown = rows.filter((row) => isShown(row) || doubts.has(row.lane));
     for (const lane of doubts.keys())
       if (!shown.some((row) => row.lane === lane))
-        shown.push({ lane, pause_reason: null, paused_for: 0, waiting: null, leased: 1 });
+        shown.push({ ...NO_PAUSE, lane, waiting: null, leased: 1 });
     shown.sort((one, other) => (one.lane < other.lane ? -1 : 1));
     return shown.map((row) => ({
       lane: row.lane,
       doubt: doubts.get(row.lane) ?? null,
-      ...pauseOf(row.pause_reason),
+      ...pauseOf(row),
       pausedUntil:
         row.pause_reason === null
           ? null
@@ -168,13 +170,19 @@ export class LaneQueues {
   }
 }
 
-/** The pause in the lane's row: `provider code: text`. */
-function pauseOf(
-  reason: string | null,
-): Pick<LaneHealth, 'pauseProvider' | 'pauseReason' | 'pauseDetail'> {
-  const [, provider, code, detail] = /^(\S+) ([^:]*): (.*)$/s.exec(reason ?? '') ?? [];
+const NO_PAUSE = { pause_provider: null, pause_reason: null, paused_for: 0 } as const;
+
+/** The pause in the lane's row, whose reason is `code: text`. */
+function pauseOf({
+  pause_provider: pauseProvider,
+  pause_reason: reason,
+}: {
+  readonly pause_provider: string | null;
+  readonly pause_reason: string | null;
+}): Pick<LaneHealth, 'pauseProvider' | 'pauseReason' | 'pauseDetail'> {
+  const [, code, detail] = /^([^:]*): (.*)$/s.exec(reason ?? '') ?? [];
   return {
-    pauseProvider: provider ?? null,
+    pauseProvider,
     pauseReason: code ?? reason,
     pauseDetail: detail ?? reason,
   };

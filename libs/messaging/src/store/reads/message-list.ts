@@ -1,3 +1,4 @@
+import { messageIdOf } from '../../message/ids.js';
 import type { BatchLabels } from '../../message/labels.js';
 import type { MessageStatus } from '../../message/status.js';
 import type { ListedMessage, MessageView, Page } from '../../message/views.js';
@@ -274,9 +275,9 @@ export class MessageList {
          messaging_message m ON m.batch = v_batch AND m.position = v_position`,
       this.#places.bind(located.map(({ head, position }) => [head.id, position])),
     );
-    const started = new Map(rows.map((row) => [`${row.batch}-${row.position}`, row]));
+    const started = new Map(rows.map((row) => [messageIdOf(row.batch, row.position), row]));
     return located.map(({ head, position, recipient }) => {
-      const id = `${head.id}-${position}`;
+      const id = messageIdOf(head.id, position);
       const own = started.get(id);
       const waiting = stateOf(head) === 'cancelled' ? 'cancelled' : 'queued';
       return {
@@ -307,7 +308,7 @@ export class MessageList {
       this.#places.bind(messages.map(({ batchId, position }) => [batchId, position])),
     );
     const providers = new Map(
-      rows.map(({ batch, position, provider }) => [`${batch}-${position}`, provider]),
+      rows.map(({ batch, position, provider }) => [messageIdOf(batch, position), provider]),
     );
     return messages.map((message) => ({
       ...message,

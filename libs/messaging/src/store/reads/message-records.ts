@@ -1,5 +1,6 @@
+import { isBatchId, messageIdOf, messagePlaceOf, submissionIdOf } from '../../message/ids.js';
 import type { MessageContent } from '../../message/message.js';
-import { readContent, shownContent } from '../rows/stored-content.js';
+import { shownContent } from '../rows/stored-content.js';
 import { MessageNotFoundError } from '../../message/errors.js';
 import type { MessageRecord, Tenants } from '../../message/views.js';
 import type { StoreDatabase } from '../database/store-database.js';
@@ -11,7 +12,6 @@ import { dateOf } from './report-list.js';
 
 type Big = string | number;
 
-const BATCH = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-(\d{1,7}))?$/;
 const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 /** A batch, or one message of it. */
@@ -31,9 +31,9 @@ export class MessageRecords {
 
   /** By the id of a batch or message, or the provider's id; `undefined`: it names nothing. */
   async find(reference: string): Promise<Reference | undefined> {
-    const [, batchId, digits] = BATCH.exec(reference) ?? [];
-    if (batchId !== undefined)
-      return { batchId, position: digits === undefined ? undefined : Number(digits) };
+    if (isBatchId(reference)) return { batchId: reference, position: undefined };
+    const place = messagePlaceOf(reference);
+    if (place) return { batchId: place.batch, position: place.position };
     if (!REFERENCE.test(reference)) return undefined;
     const [message] = await this.database.all<{ batch: string; position: number }>(
       'SELECT m.batch, m.position FROM messaging_message m WHERE m.reference = ? LIMIT 1',
@@ -64,9 +64,9 @@ export class MessageRecords {
 
   /** @param id `{batchId}-{position}` @throws MessageNotFoundError */
   async record(id: string, tenants: Tenants): Promise<MessageRecord> {
-    const [, batchId, digits] = BATCH.exec(id) ?? [];
-    if (batchId === undefined || digits === undefined) throw new MessageNotFoundError(id);
-    const position = Number(digits);
+    const place = messagePlaceOf(id);
+    if (!place) throw new MessageNotFoundError(id);
+    const { batch: batchId, position } = place;
     const scope = await this.scopeOf(batchId, tenants);
     if (!scope) throw new MessageNotFoundError(id);
     const timeline = await this.reads.timeline(id, scope);
@@ -79,12 +79,12 @@ export class MessageRecords {
       parts: number;
       validUntil: Big | null;
       availableAt: Big;
-      parkedUntil: Big;
+      deferredUntil: Big;
       dueAt: Big | null;
       submission: number | null;
     }>(
       `SELECT b.lane, b.parts, b.valid_until AS "validUntil", b.available_at AS "availableAt",
-         b.parked_until AS "parkedUntil", m.due_at AS "dueAt", m.submission
+         b.parked_until AS "deferredUntil", m.due_at AS "dueAt", m.submission
        FROM messaging_batch b LEFT JOIN messaging_message m ON m.batch = b.id AND m.position = ?
        WHERE b.id = ?`,
       [position, batchId],
@@ -92,7 +92,7 @@ export class MessageRecords {
     if (!row) throw new MessageNotFoundError(id);
     const due = Math.max(
       Number(row.availableAt),
-      Number(row.parkedUntil),
+      Number(row.deferredUntil),
       row.dueAt === null ? 0 : Number(row.dueAt),
     );
     const { content } = timeline;
@@ -106,7 +106,7 @@ export class MessageRecords {
       ...timeline,
       content: own,
       lane: row.lane,
-      submissionId: row.submission === null ? null : `${batchId}-s${row.submission}`,
+      submissionId: row.submission === null ? null : submissionIdOf(batchId, row.submission),
       parts: (personal && own && this.#partsOf(scope.channel, own)) ?? row.parts,
       validUntil: row.validUntil === null ? null : dateOf(row.validUntil),
       waitsUntil: timeline.status === 'queued' ? dateOf(due) : null,
@@ -119,10 +119,8 @@ export class MessageRecords {
     { codes = false }: { readonly codes?: boolean } = {},
   ): Promise<Map<string, MessageContent>> {
     const places = ids.flatMap((id) => {
-      const [, batch, digits] = BATCH.exec(id) ?? [];
-      return batch === undefined || digits === undefined
-        ? []
-        : [{ id, batch, position: Number(digits) }];
+      const place = messagePlaceOf(id);
+      return place ? [{ id, ...place }] : [];
     });
     if (places.length === 0) return new Map();
     const { dialect } = this.database;
@@ -135,16 +133,22 @@ export class MessageRecords {
        WHERE b.content IS NOT NULL`,
       rows.bind(places.map(({ batch, position }) => [batch, position])),
     );
+    const contentOf = await (codes ? this.data.reader(found) : this.data.stored(found));
     const read = found.flatMap(({ batch, position, content: json }) => {
-      const { content: stored, hasPersonal } = readContent(json);
-      const content = codes ? stored : shownContent(stored);
+      const stored = contentOf(batch, json);
+      if (!stored || stored.unreadable) return [];
+      const { hasPersonal } = stored;
+      const content = codes ? stored.content : shownContent(stored.content);
       return content ? { batch, position: Number(position), content, hasPersonal } : [];
     });
     const filled = read.filter(({ hasPersonal }) => hasPersonal);
     const personal = await this.data.personal(filled);
     const own = new Map(filled.map((one, n) => [one, personal[n]]));
     return new Map(
-      read.map((one) => [`${one.batch}-${one.position}`, personalised(one.content, own.get(one))]),
+      read.map((one) => [
+        messageIdOf(one.batch, one.position),
+        personalised(one.content, own.get(one)),
+      ]),
     );
   }
 

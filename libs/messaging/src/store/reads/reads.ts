@@ -1,9 +1,11 @@
+import { isBatchId, messageIdOf, messagePlaceOf, submissionIdOf } from '../../message/ids.js';
 import { BatchNotFoundError, MessageNotFoundError } from '../../message/errors.js';
 import type { MessageContent } from '../../message/message.js';
 import { type BatchLabels, NO_LABELS } from '../../message/labels.js';
 import type { BatchStatus, MessageStatus } from '../../message/status.js';
 import type {
   BatchView,
+  ListedBatch,
   MessageTimeline,
   MessageView,
   Page,
@@ -12,7 +14,7 @@ import type {
   StatusCounts,
   SubmittedMessage,
 } from '../../message/views.js';
-import { type BatchState, stateOf } from '../rows/batch-state.js';
+import { stateOf } from '../rows/batch-state.js';
 import {
   type BatchScope,
   decodeCursor,
@@ -20,14 +22,16 @@ import {
   type ListScope,
   type PageRequest,
 } from '../rows/cursor.js';
+import type { BatchData } from './batch-data.js';
 import type { KeyedDigests } from '../rows/keyed-digests.js';
 import { LAST_ID, newestBatches } from './newest-batches.js';
 import { CHANNELS, dateOf, type LoggedEntry, ReportList } from './report-list.js';
 import { errorTextOf, requestsOf } from './message-requests.js';
 import { resendLinks } from './resend-links.js';
+import { BatchCounts, hasEnded, isLarge, notStartedStatus } from './batch-counts.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
-import { readContent, shownContent } from '../rows/stored-content.js';
+import { shownContent, type StoredContent } from '../rows/stored-content.js';
 
 /** A 64-bit integer, as the driver returns it; times are epoch microseconds. */
 type Big = string | number;
@@ -47,6 +51,14 @@ export interface BatchRow extends Pick<
   readonly validUntil: Big | null;
   readonly due: number | boolean;
 }
+
+interface ShownRow {
+  readonly batch: string;
+  readonly content: string | null;
+}
+
+/** The part of a batch's content that views show. */
+type Shown = (batch: string, json: string | null) => ReturnType<typeof shownOf>;
 
 type BatchHead = Pick<BatchRow, 'id' | 'channel' | 'state' | 'recipients' | 'due'>;
 
@@ -70,17 +82,14 @@ interface SubmittedRow {
   readonly details: string | null;
 }
 
-const BATCH_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const MESSAGE_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,7})$/;
-
 const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 const MESSAGE_COLUMNS =
   'm.recipient, m.status, m.attempt AS "attempts", m.error_code AS "errorCode"';
 
 /**
- * Most recipients of a page of batches, whose messages are counted: after them a page ends before
- * its limit. Counts are not stored, because each change of a status would write them.
+ * Most recipients of a page of batches whose messages are counted, as counts are stored for large
+ * batches alone, at their end: after them a page ends before its limit.
  */
 const MOST_COUNTED = 10_000;
 
@@ -90,12 +99,15 @@ const MOST_HEADS = 1_000;
 export class Reads {
   readonly #batches: string;
   readonly #reports: ReportList;
+  readonly #counts: BatchCounts;
 
   constructor(
     private readonly database: StoreDatabase,
     digests: KeyedDigests,
+    private readonly data: BatchData,
   ) {
     this.#reports = new ReportList(database, digests);
+    this.#counts = new BatchCounts(database);
     this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.notification, b.sender, b.content, b.parts, b.state,
       b.labelled, b.delivery_report AS "deliveryReport", b.recipient_count AS "recipients",
       b.created_at AS "createdAt", b.send_at AS "sendAt", b.valid_until AS "validUntil",
@@ -104,15 +116,20 @@ export class Reads {
 
   /** @throws BatchNotFoundError */
   async batch(id: string, scope: BatchScope): Promise<BatchView> {
-    const views = await this.#viewsOf([await this.batchRow(this.database, id, scope)]);
-    return views[0] as BatchView;
+    const row = await this.batchRow(this.database, id, scope);
+    const counts = (await this.#counts.stored([row])).get(id);
+    const shown = await this.#shown([{ batch: id, content: row.content }]);
+    return viewOf(row, counts ?? (await this.#counts.count([row])).get(id) ?? {}, shown);
   }
 
-  /** Newest first. A page may end before its limit: see {@link MOST_COUNTED}. */
+  /**
+   * Newest first; a large batch at work has no counts. A page may end before its limit: see
+   * {@link MOST_COUNTED}.
+   */
   async batches(
     { tenants, channel }: ListScope,
     { cursor, limit, status }: PageRequest & { readonly status?: BatchStatus | undefined },
-  ): Promise<Page<BatchView>> {
+  ): Promise<Page<ListedBatch>> {
     // The next batches of the tenants, on any channel and of any status.
     const one = channel === undefined ? limit + 1 : CHANNELS * limit;
     const window = status === undefined ? one : MOST_HEADS;
@@ -132,10 +149,12 @@ export class Reads {
         (channel === undefined || head.channel === channel) &&
         (status === undefined || batchStatusOf(head) === status),
     );
+    const stored = await this.#counts.stored(found.slice(0, limit + 1));
     let counted = 0;
-    const beyond = found.findIndex(
-      ({ recipients }, index) => (counted += recipients) > MOST_COUNTED && index > 0,
-    );
+    const beyond = found.findIndex((head, index) => {
+      const isRead = !stored.has(head.id) && (!isLarge(head) || hasEnded(head));
+      return isRead && (counted += head.recipients) > MOST_COUNTED && index > 0;
+    });
     const { data, nextCursor } = pageOf(
       found,
       beyond < 0 ? limit : Math.min(limit, beyond),
@@ -143,19 +162,29 @@ export class Reads {
     );
     const last = heads.length === window ? heads.at(-1) : undefined;
     return {
-      data: await this.#byId(data.map(({ id }) => id)),
+      data: await this.#byId(
+        data.map(({ id }) => id),
+        stored,
+      ),
       nextCursor: nextCursor ?? (last ? encodeCursor(last.id) : null),
     };
   }
 
   /** In the order given, without those that retention deleted meanwhile. */
-  async #byId(ids: readonly string[]): Promise<BatchView[]> {
+  async #byId(
+    ids: readonly string[],
+    stored: ReadonlyMap<string, StatusCounts>,
+  ): Promise<ListedBatch[]> {
     if (ids.length === 0) return [];
     const rows = await this.database.all<BatchRow>(
       `${this.#batches} WHERE b.id IN (${ids.map(() => '?').join(', ')}) ORDER BY b.id DESC`,
       ids,
     );
-    return this.#viewsOf(rows);
+    const counted = await this.#counts.count(
+      rows.filter((row) => !stored.has(row.id) && (!isLarge(row) || hasEnded(row))),
+    );
+    const shown = await this.#shown(rows.map(({ id, content }) => ({ batch: id, content })));
+    return rows.map((row) => viewOf(row, stored.get(row.id) ?? counted.get(row.id) ?? null, shown));
   }
 
   /** Address keys in the order of the batch, started or not. @throws BatchNotFoundError */
@@ -164,7 +193,37 @@ export class Reads {
     scope: BatchScope,
     { cursor, limit }: PageRequest,
   ): Promise<Page<string>> {
-    const { recipients } = await this.batchRow(this.database, id, scope);
+    const row = await this.batchRow(this.database, id, scope);
+    const { lines, nextCursor } = await this.#lines(row, cursor, limit);
+    return { data: lines, nextCursor };
+  }
+
+  /** The messages of all recipients, started or not, in the order of the batch. @throws BatchNotFoundError */
+  async deliveries(
+    id: string,
+    scope: BatchScope,
+    { cursor, limit }: PageRequest,
+  ): Promise<Page<MessageView>> {
+    const row = await this.batchRow(this.database, id, scope);
+    const { from, lines, nextCursor } = await this.#lines(row, cursor, limit);
+    const started = await this.database.all<MessageRow>(
+      `SELECT m.position, ${MESSAGE_COLUMNS} FROM messaging_message m
+       WHERE m.batch = ? AND m.position >= ? AND m.position < ?`,
+      [id, from, from + lines.length],
+    );
+    const messages = new Map(started.map((message) => [message.position, message]));
+    const waits = { status: notStartedStatus(row), errorCode: null, attempts: 0 };
+    const data = lines.map((recipient, index): MessageView => {
+      const position = from + index;
+      const message = messages.get(position);
+      const own = message ? { ...message, status: this.#statusOf(message.status) } : waits;
+      return { ...own, id: messageIdOf(id, position), batchId: id, position, recipient };
+    });
+    return { data, nextCursor };
+  }
+
+  /** Address keys of the next recipients, the first at the position `from`. */
+  async #lines({ id, recipients }: BatchRow, cursor: string | undefined, limit: number) {
     const from = cursor === undefined ? 0 : Number(decodeCursor(cursor, 'position')) + 1;
     const end = Math.min(from + limit, recipients);
     const first = Math.floor(from / CHUNK_SIZE);
@@ -175,7 +234,8 @@ export class Reads {
     const lines = chunks.flatMap((chunk) => chunk.recipients.split('\n'));
     const skipped = first * CHUNK_SIZE;
     return {
-      data: lines.slice(from - skipped, end - skipped),
+      from,
+      lines: lines.slice(from - skipped, end - skipped),
       nextCursor: end < recipients ? encodeCursor(String(end - 1)) : null,
     };
   }
@@ -196,7 +256,7 @@ export class Reads {
     const { data, nextCursor } = pageOf(rows, limit, ({ position }) => position);
     const views = data.map((row) => ({
       ...row,
-      id: `${id}-${row.position}`,
+      id: messageIdOf(id, row.position),
       batchId: id,
       status: this.#statusOf(row.status),
     }));
@@ -205,22 +265,19 @@ export class Reads {
 
   /** One message by `{batchId}-{position}` or the provider's id. @throws MessageNotFoundError */
   async message(id: string, scope: BatchScope): Promise<SubmittedMessage> {
-    const [, named, digits] = MESSAGE_ID.exec(id) ?? [];
-    const place =
-      named === undefined
-        ? await this.#placeOf(id, scope)
-        : { batch: named, position: Number(digits) };
+    const place = messagePlaceOf(id) ?? (await this.#placeOf(id, scope));
     const row = place && (await this.#submitted(place.batch, place.position, scope));
     if (!row || place.position >= row.recipients) throw new MessageNotFoundError(id);
     const { batch, position } = place;
+    const shown = await this.#shown([{ batch, content: row.content }]);
     return {
       ...answerOf(row),
-      id: `${batch}-${position}`,
+      id: messageIdOf(batch, position),
       batchId: batch,
       position,
       recipient: row.recipient ?? (await this.#plannedRecipient(batch, position)),
-      ...shownOf(row.content),
-      status: row.status === null ? notStartedStatus(stateOf(row)) : this.#statusOf(row.status),
+      ...shown(batch, row.content),
+      status: row.status === null ? notStartedStatus(row) : this.#statusOf(row.status),
       errorCode: row.errorCode,
       errorText:
         row.errorCode && (await errorTextOf(this.database, batch, position, row.errorCode)),
@@ -236,20 +293,19 @@ export class Reads {
     id: string,
     { tenant, channel }: BatchScope,
   ): Promise<{ submissionId: string; provider: string; recipient: string }> {
-    const [, batch, digits] = MESSAGE_ID.exec(id) ?? [];
-    const [row] =
-      batch === undefined
-        ? []
-        : await this.database.all<{ n: number; provider: string; recipient: string }>(
-            `SELECT s.n, s.provider, m.recipient FROM messaging_message m
+    const place = messagePlaceOf(id);
+    const [row] = !place
+      ? []
+      : await this.database.all<{ n: number; provider: string; recipient: string }>(
+          `SELECT s.n, s.provider, m.recipient FROM messaging_message m
               JOIN messaging_batch b ON b.id = m.batch AND b.tenant = ? AND b.channel = ?
               JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
               WHERE m.batch = ? AND m.position = ? AND m.recipient <> ''`,
-            [tenant, channel, batch, Number(digits)],
-          );
-    if (!row) throw new MessageNotFoundError(id);
+          [tenant, channel, place.batch, place.position],
+        );
+    if (!place || !row) throw new MessageNotFoundError(id);
     const { n, provider, recipient } = row;
-    return { submissionId: `${batch}-s${n}`, provider, recipient };
+    return { submissionId: submissionIdOf(place.batch, n), provider, recipient };
   }
 
   /** @throws MessageNotFoundError */
@@ -267,8 +323,8 @@ export class Reads {
     sql: Pick<Sql, 'all'> = this.database,
   ): Promise<ReadonlyMap<string, readonly LoggedEntry[]>> {
     const places = ids.flatMap((id) => {
-      const [, batch, digits] = MESSAGE_ID.exec(id) ?? [];
-      return batch === undefined ? [] : [{ id, batch, position: Number(digits) }];
+      const place = messagePlaceOf(id);
+      return place ? [{ id, ...place }] : [];
     });
     return this.#reports.logs(places, sql);
   }
@@ -313,43 +369,12 @@ export class Reads {
     return this.database.channels.nameOf<MessageStatus>(rank);
   }
 
-  async #viewsOf(rows: readonly BatchRow[]): Promise<BatchView[]> {
-    const counts = await this.#countsOf(rows);
-    return rows.map(({ state, due, lane: _lane, labelled: _labelled, ...row }) => ({
-      ...row,
-      ...shownOf(row.content),
-      deliveryReport: row.deliveryReport === 1 ? 'yes' : 'none',
-      status: batchStatusOf({ state, due }),
-      createdAt: dateOf(row.createdAt),
-      sendAt: row.sendAt === null ? null : dateOf(row.sendAt),
-      validUntil: row.validUntil === null ? null : dateOf(row.validUntil),
-      counts: counts.get(row.id) ?? {},
-    }));
-  }
-
-  /** A recipient without a message row is queued, or cancelled with its batch. */
-  async #countsOf(rows: readonly BatchRow[]): Promise<Map<string, StatusCounts>> {
-    const counts = new Map<string, StatusCounts>(rows.map(({ id }) => [id, {}]));
-    if (rows.length === 0) return counts;
-    const { dialect } = this.database;
-    const ids = dialect.rows({ v_id: 'uuid' });
-    const grouped = await this.database.all<{ batch: string; status: number; messages: Big }>(
-      `SELECT m.batch, m.status, count(*) AS messages FROM ${ids.keyed} ${dialect.join} messaging_message m ON m.batch = v_id
-       GROUP BY m.batch, m.status`,
-      ids.bind(rows.map(({ id }) => [id])),
+  /** Reads the long texts of the contents. @returns the part of a content that views show */
+  async #shown(rows: readonly ShownRow[]): Promise<Shown> {
+    const read = await this.data.stored(
+      rows.flatMap(({ batch, content }) => (content === null ? [] : [{ batch, content }])),
     );
-    for (const { batch, status, messages } of grouped) {
-      const own = counts.get(batch) as StatusCounts;
-      const name = this.#statusOf(status);
-      own[name] = (own[name] ?? 0) + Number(messages);
-    }
-    for (const row of rows) {
-      const own = counts.get(row.id) as StatusCounts;
-      const started = Object.values(own).reduce((sum, n) => sum + n, 0);
-      const rest = notStartedStatus(stateOf(row));
-      if (started < row.recipients) own[rest] = (own[rest] ?? 0) + row.recipients - started;
-    }
-    return counts;
+    return (batch, json) => shownOf(json === null ? undefined : read(batch, json));
   }
 
   async #submitted(
@@ -391,10 +416,6 @@ export class Reads {
   }
 }
 
-export function isBatchId(id: unknown): id is string {
-  return typeof id === 'string' && BATCH_ID.test(id);
-}
-
 /** The requested sender where the provider's response has none. */
 function answerOf({ details, sender }: SubmittedRow) {
   const answer = (details === null ? {} : JSON.parse(details)) as Record<string, unknown>;
@@ -408,15 +429,30 @@ function answerOf({ details, sender }: SubmittedRow) {
   };
 }
 
-/** The part of a stored content that a view shows, and of the labels that are kept as long. */
-function shownOf(json: string | null): BatchLabels & { readonly content: MessageContent | null } {
-  if (json === null) return { content: null, ...NO_LABELS };
-  const { content, labels = NO_LABELS } = readContent(json);
-  return { content: shownContent(content), ...labels };
+function viewOf<C extends StatusCounts | null>(
+  { state, due, lane: _lane, labelled: _labelled, ...row }: BatchRow,
+  counts: C,
+  shown: Shown,
+) {
+  return {
+    ...row,
+    ...shown(row.id, row.content),
+    deliveryReport: row.deliveryReport === 1,
+    status: batchStatusOf({ state, due }),
+    createdAt: dateOf(row.createdAt),
+    sendAt: row.sendAt === null ? null : dateOf(row.sendAt),
+    validUntil: row.validUntil === null ? null : dateOf(row.validUntil),
+    counts,
+  };
 }
 
-function notStartedStatus(state: BatchState): 'cancelled' | 'queued' {
-  return state === 'cancelled' ? 'cancelled' : 'queued';
+/** The part of a content that a view shows, and of the labels that are kept as long. */
+function shownOf(
+  stored: StoredContent | undefined,
+): BatchLabels & { readonly content: MessageContent | null } {
+  if (!stored) return { content: null, ...NO_LABELS };
+  const { content, labels = NO_LABELS } = stored;
+  return { content: shownContent(content), ...labels };
 }
 
 function batchStatusOf(row: Pick<BatchRow, 'state' | 'due'>): BatchStatus {

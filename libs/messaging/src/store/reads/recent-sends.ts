@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { addressIdentity, formsOf } from '../../message/phone-identity.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { readContent } from '../rows/stored-content.js';
 
@@ -35,7 +36,10 @@ export class RecentSends {
       WHERE s.first_sent_at > ?${waiting.length > 0 ? ` OR m.status IN (${waiting.join(', ')})` : ''}`;
   }
 
-  /** Batches by `{recipient} {tenant}`; recipients are address keys, `since` is epoch ms. */
+  /**
+   * Messages as `{batch} {recipient}`, by `{identity} {tenant}` of their recipients; `since` is in
+   * epoch ms.
+   */
   async batchesTo(
     people: readonly { readonly tenant: string; readonly recipient: string }[],
     { channel, category }: CountedCategory,
@@ -43,7 +47,9 @@ export class RecentSends {
     manager?: EntityManager,
   ): Promise<Map<string, Set<string>>> {
     const keys = new Map(
-      people.map(({ tenant, recipient }) => [keyOf(tenant, recipient), [tenant, recipient]]),
+      people.flatMap(({ tenant, recipient }) =>
+        formsOf(addressIdentity(recipient)).map((form) => [`${form} ${tenant}`, [tenant, form]]),
+      ),
     );
     const sql = manager ? this.database.join(manager) : this.database;
     const { channels } = this.database;
@@ -60,7 +66,7 @@ export class RecentSends {
       categories.set(content, sent);
       if (sent !== category) continue;
       const key = keyOf(tenant, recipient);
-      batches.set(key, (batches.get(key) ?? new Set()).add(batch));
+      batches.set(key, (batches.get(key) ?? new Set()).add(`${batch} ${recipient}`));
     }
     return batches;
   }
@@ -71,5 +77,5 @@ export class RecentSends {
 }
 
 function keyOf(tenant: string, recipient: string): string {
-  return `${recipient} ${tenant}`;
+  return `${addressIdentity(recipient)} ${tenant}`;
 }

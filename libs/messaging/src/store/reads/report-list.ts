@@ -1,3 +1,4 @@
+import { messageIdOf } from '../../message/ids.js';
 import type { ReportDetails } from '../../message/events.js';
 import type { ReportedStatus } from '../../message/status.js';
 import type { MessageView, Page, ReportFilter, ReportView } from '../../message/views.js';
@@ -34,6 +35,7 @@ type ReportRow = Pick<
 };
 
 interface LogRow {
+  readonly position: number;
   readonly rank: number | null;
   readonly rawStatus: string;
   readonly at: Big;
@@ -135,7 +137,7 @@ export class ReportList {
     if (batches.length === 0) return logs;
     const positions = [...new Set(places.map(({ position }) => position))];
     const marks = (values: readonly unknown[]) => values.map(() => '?').join(', ');
-    const rows = await sql.all<Pick<ReportRow, 'batchId' | 'position' | 'details'> & LogRow>(
+    const rows = await sql.all<Pick<ReportRow, 'batchId' | 'details'> & LogRow>(
       `SELECT r.batch AS "batchId", r.position, r.status AS "rank", r.raw_status AS "rawStatus",
          coalesce(r.provider_time, r.received_at) AS "at", r.details
        FROM ${this.#reports({ index: 'messaging_report_batch' })}
@@ -145,7 +147,7 @@ export class ReportList {
       [...batches, ...positions],
     );
     for (const { batchId, position, rank, rawStatus, at, details } of rows)
-      logs.get(`${batchId}-${position}`)?.push({
+      logs.get(messageIdOf(batchId, position))?.push({
         name: rank === null ? rawStatus : this.database.channels.nameOf(rank),
         at: dateOf(at),
         details: details === null ? null : (JSON.parse(details) as ReportDetails),
@@ -265,7 +267,7 @@ export class ReportList {
   #viewOf({ id: _id, position, ...row }: ReportRow): ReportView {
     return {
       ...row,
-      messageId: position === null ? null : `${row.batchId}-${position}`,
+      messageId: position === null ? null : messageIdOf(row.batchId, position),
       recipient: row.recipient ?? '',
       status:
         row.status === null ? null : this.database.channels.statusOf<ReportedStatus>(row.status),

@@ -1,3 +1,4 @@
+import { messageIdOf } from '../../message/ids.js';
 import type { ResendView } from '../../message/views.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { dateOf } from './report-list.js';
@@ -34,10 +35,10 @@ export async function resendLinks(
   const viewOf = (row: LinkRow | undefined, id: (row: LinkRow) => string): ResendView | null =>
     row ? { messageId: id(row), at: dateOf(row.at), by: row.by } : null;
   return {
-    resendOf: viewOf(rows.find(isOrigin), (row) => `${row.batch}-${row.position}`),
+    resendOf: viewOf(rows.find(isOrigin), (row) => messageIdOf(row.batch, row.position)),
     resentAs: viewOf(
       rows.find((row) => !isOrigin(row)),
-      ({ newBatch }) => `${newBatch}-0`,
+      ({ newBatch }) => messageIdOf(newBatch, 0),
     ),
   };
 }

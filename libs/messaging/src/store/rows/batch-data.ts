@@ -1,6 +1,7 @@
 import type { Personal } from '../../message/email-content.js';
 import { CHUNK_SIZE, PIECE_SIZE } from '../schema/tables.js';
 import type { NewBatch } from './new-batch.js';
+import { hasLongText, longLengthOf } from './stored-content.js';
 
 /** Names and variables of a chunk's recipients. */
 export interface PersonalChunk {
@@ -16,9 +17,65 @@ export interface AttachmentPiece {
   readonly bytes: Buffer;
 }
 
+/** A part of a long text of a content. */
+export interface TextPiece {
+  readonly n: number;
+  readonly piece: number;
+  readonly bytes: Buffer;
+}
+
+/** A piece of a batch's texts, as drivers return it. */
+export interface TextRow {
+  readonly batch: string;
+  readonly n: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The texts of one batch. @param pieces in their order */
+export function textsOf(pieces: readonly TextRow[]): string[] {
+  const parts: Uint8Array[][] = [];
+  for (const { n, bytes } of pieces) (parts[n] ??= []).push(bytes);
+  return parts.map((own) => Buffer.concat(own).toString());
+}
+
+export const INSERT_TEXT =
+  'INSERT INTO messaging_batch_text (batch, n, piece, bytes) VALUES (?, ?, ?, ?)';
+
+/** Most characters of a piece: three bytes each at most, below a server's limit of one statement. */
+const PIECE_LENGTH = 1_024 * 1_024;
+
 /** Whether the batch has rows besides its own and those of its recipients. */
-export function hasData({ hasPersonal, attachments, labels }: NewBatch): boolean {
-  return hasPersonal === true || attachments !== undefined || labels !== undefined;
+export function hasData(batch: NewBatch): boolean {
+  const { hasPersonal, attachments, labels } = batch;
+  const hasRows = hasPersonal === true || attachments !== undefined || labels !== undefined;
+  return hasRows || hasLongText(batch);
+}
+
+/** Size of its long texts and attachments. */
+export function bytesOf({ content, attachments = [] }: NewBatch): number {
+  return attachments.reduce((sum, { content: { length } }) => sum + length, longLengthOf(content));
+}
+
+/** Rejections that are written in one turn of the event loop; a batch with more is stored alone. */
+export const REJECTIONS = 500;
+
+/** Bytes of texts and attachments that are written in one turn; a batch with more is stored alone. */
+export const TURN_BYTES = 1_024 * 1_024;
+
+/** Whether other work has a turn of the event loop while the batch is stored. */
+export function takesTurns(batch: NewBatch): boolean {
+  return batch.denied.length > REJECTIONS || bytesOf(batch) > TURN_BYTES;
+}
+
+export function* textPiecesOf(texts: readonly string[]): Generator<TextPiece> {
+  for (const [n, text] of texts.entries())
+    for (let from = 0, piece = 0; from < text.length; piece++) {
+      let to = from + PIECE_LENGTH;
+      // The second half of a character belongs to the first.
+      if (/^[\uDC00-\uDFFF]/.test(text.charAt(to))) to++;
+      yield { n, piece, bytes: Buffer.from(text.slice(from, to)) };
+      from = to;
+    }
 }
 
 /** A row of a batch's labels: its first row has them all. */

@@ -15,7 +15,7 @@
  * ```
  *
  * A batch has work to start while its state is below `draining`. `parked_until` is a separate
- * column: a failure or policy parked the batch until then; 0: never parked.
+ * column: a failure or policy deferred the batch until then; 0: never deferred.
  */
 export const BATCH_STATE = {
   accepted: 0,
@@ -44,7 +44,7 @@ export function isUnderWay(batch: string): string {
   return `${batch}.state >= ${BATCH_STATE.sending} AND ${batch}.state <= ${BATCH_STATE.draining}`;
 }
 
-export function isOpen(batch: string): string {
+export function isLive(batch: string): string {
   return `${batch}.state <= ${BATCH_STATE.draining}`;
 }
 
@@ -60,11 +60,11 @@ export const COMPLETED = `state = ${BATCH_STATE.completed}`;
 export const CANCELLED = `state = ${BATCH_STATE.cancelled}`;
 
 /**
- * SQL assignments: messages become `queued` again, and a `parkUntil` that is not null parks. The
- * next plan parks a batch whose messages all wait.
+ * SQL assignments: messages become `queued` again, and a `deferUntil` that is not null defers them. The
+ * next plan defers a batch whose messages all are.
  */
-export function setBack(parkUntil: string): string {
-  return `parked_until = coalesce(${parkUntil},
+export function setBack(deferUntil: string): string {
+  return `parked_until = coalesce(${deferUntil},
       CASE WHEN state = ${BATCH_STATE.deferred} THEN 0 ELSE parked_until END),
     state = ${BATCH_STATE.retrying}, revision = revision + 1`;
 }

@@ -1,3 +1,4 @@
+import { laneOf, partsOfLane } from '../../message/ids.js';
 import { MessageValidationError } from '../../message/errors.js';
 
 /** An operator's stop of lanes: sends are accepted, and nothing of the lanes starts meanwhile. */
@@ -69,9 +70,8 @@ export function hasLane(lanes: string, lane: string): boolean {
 
 /** Each form of `lanes` that has the lane. */
 function lanesWith(lane: string): readonly string[] {
-  const colon = lane.lastIndexOf(':');
-  const ends = colon < 0 ? [] : [`${lane.slice(0, colon)}:*`, `*${lane.slice(colon)}`];
-  return ['*', lane, ...ends];
+  const parts = partsOfLane(lane);
+  return ['*', lane, ...(parts ? [laneOf(parts.tenant, '*'), laneOf('*', parts.channel)] : [])];
 }
 
 /** Finds the hold on a lane by at most four look-ups, for any number of holds. */

@@ -1,5 +1,6 @@
 import { BATCH_STATE } from './batch-state.js';
 import type { Columns } from '../database/dialect.js';
+import { type StoredContent, wholeOf } from './stored-content.js';
 
 export interface IntendedBatch {
   readonly id: string;
@@ -10,7 +11,7 @@ export interface IntendedBatch {
   /** Whether messages set back to `queued` remain after this slice. */
   readonly requeued: boolean;
   /** Only deferred messages remain after this slice: due time of the first, epoch microseconds. */
-  readonly parkUntil: number | null;
+  readonly deferUntil: number | null;
 }
 
 export interface DeferredMessage extends IntendedRecipient {
@@ -29,8 +30,8 @@ export interface IntendedSubmission {
   readonly members: string | null;
   /** Number of this request; 1 for the first. */
   readonly attempt: number;
-  /** JSON of the content that replaces the batch's. */
-  readonly content: string | null;
+  /** Replaces the batch's. */
+  readonly content: StoredContent | null;
   /** Every later step of the submission uses it. */
   readonly provider: string;
   readonly recipients: readonly IntendedRecipient[];
@@ -76,7 +77,7 @@ export const BATCHES = {
   v_id: ['uuid', ([{ id }]) => id],
   v_revision: ['int', ([{ revision }]) => revision],
   v_state: ['int', ([batch]) => stateAfter(batch)],
-  v_park: ['bigint', ([{ parkUntil }]) => parkUntil],
+  v_defer: ['bigint', ([{ deferUntil }]) => deferUntil],
   v_lane: ['key', ([, { lane }]) => lane],
   v_batches: ['int', ([, { batches }]) => batches.length],
 } satisfies Columns<BatchRow>;
@@ -91,7 +92,7 @@ export const SUBMISSIONS = {
   v_fence: ['bigint', ([, { fence }]) => fence],
   v_provider: ['key', ([{ provider }]) => provider],
   v_first_sent_at: ['bigint', ([, { firstSentAt }]) => firstSentAt * 1_000],
-  v_content: ['text', ([{ content }]) => content],
+  v_content: ['text', ([{ content }]) => content && JSON.stringify(wholeOf(content))],
 } satisfies Columns<SubmissionRow>;
 
 export const MESSAGES = {
@@ -102,9 +103,9 @@ export const MESSAGES = {
   v_recipient: ['key', ([{ recipient }]) => recipient],
 } satisfies Columns<MessageRow>;
 
-function stateAfter({ pending, requeued, parkUntil }: IntendedBatch): number {
+function stateAfter({ pending, requeued, deferUntil }: IntendedBatch): number {
   if (!pending) return BATCH_STATE.draining;
-  if (parkUntil !== null) return BATCH_STATE.deferred;
+  if (deferUntil !== null) return BATCH_STATE.deferred;
   return requeued ? BATCH_STATE.retrying : BATCH_STATE.sending;
 }
 
@@ -122,4 +123,4 @@ export function messageRows({ submissions }: Intent): MessageRow[] {
   );
 }
 
-export const STARTED = 'state = v_state, parked_until = coalesce(v_park, parked_until)';
+export const STARTED = 'state = v_state, parked_until = coalesce(v_defer, parked_until)';

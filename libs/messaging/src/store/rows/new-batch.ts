@@ -3,7 +3,8 @@ import { BATCH_STATE, PRIORITY } from './batch-state.js';
 import { type Columns, type Dialect, into, type Statement } from '../database/dialect.js';
 import type { Personal } from '../../message/email-content.js';
 import type { StoredAttachment } from '../../message/channel-definition.js';
-import type { StatusChange } from './status.js';
+import { STATUS_RANK } from '../../message/status.js';
+import { type LockedMessage, raise, type StatusChange } from './status.js';
 import { type StoredContent, writeContent } from './stored-content.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
@@ -62,7 +63,7 @@ const STORED = {
   v_lane: ['key', ({ lane }) => lane],
   v_priority: ['int', (batch) => PRIORITY[batch.class]],
   v_sender: ['key', ({ sender }) => sender],
-  v_content: ['text', writeContent],
+  v_content: ['text', (batch) => writeContent(batch).json],
   v_delivery_report: ['int', ({ deliveryReport }) => (deliveryReport ? 1 : 0)],
   v_parts: ['int', ({ parts }) => parts],
   v_recipient_count: ['int', ({ recipients }) => recipients.length],
@@ -110,4 +111,26 @@ export function chunksOf({ id, recipients }: NewBatch): Chunk[] {
       recipients: recipients.slice(n * CHUNK_SIZE, (n + 1) * CHUNK_SIZE),
     });
   return chunks;
+}
+
+/** The change of a recipient that policy denied. */
+export function rejection(batch: NewBatch, position: number): StatusChange {
+  const message: LockedMessage = {
+    batch: batch.id,
+    position,
+    recipient: batch.recipients[position] as string,
+    tenant: batch.tenant,
+    channel: batch.channel,
+    sender: batch.sender,
+    delivery_report: batch.deliveryReport ? 1 : 0,
+    labelled: batch.labels ? 1 : 0,
+    notification: batch.notification ?? null,
+    recipient_count: 0,
+    status: STATUS_RANK.queued,
+    sequence: 0,
+    error_code: null,
+    reference: null,
+  };
+  const code = batch.denied[position] as string;
+  return raise(message, STATUS_RANK.rejected, batch.createdAt * 1_000, code) as StatusChange;
 }

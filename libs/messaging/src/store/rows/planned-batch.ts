@@ -1,8 +1,9 @@
+import { submissionIdOf } from '../../message/ids.js';
 import type { Channel } from '../../message/message.js';
 import { isShared, type Personal } from '../../message/email-content.js';
 import type { IntendedRecipient } from './intent.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
-import type { StoredContent } from './stored-content.js';
+import type { ReadContent, StoredContent } from './stored-content.js';
 
 interface BatchHead extends StoredContent {
   readonly tenant: string;
@@ -12,6 +13,10 @@ interface BatchHead extends StoredContent {
   /** Milliseconds until the batch expires, negative afterwards; `null`: never. */
   readonly validFor: number | null;
   readonly dueAt: Date;
+  /** The same in epoch microseconds: the place in the lane, among the batches of the priority. */
+  readonly place: number;
+  /** The lower one goes first. */
+  readonly priority: number;
   /** Milliseconds since then, by the clock of the database. */
   readonly dueFor: number;
   /** Epoch milliseconds; the lost database may have sent messages that had not started by then. */
@@ -44,7 +49,7 @@ export interface PlannedRecipient extends IntendedRecipient {
   readonly personal?: Personal | undefined;
 }
 
-export interface OpenSubmission extends BatchHead {
+export interface UnansweredSubmission extends BatchHead {
   readonly batch: string;
   readonly n: number;
   readonly provider: string;
@@ -63,6 +68,7 @@ export interface OpenSubmission extends BatchHead {
 interface HeadRow extends Pick<BatchHead, 'tenant' | 'channel' | 'sender'> {
   readonly content: string;
   readonly deliveryReport: number;
+  readonly class: number;
   readonly validFor: string | number | null;
   readonly dueAt: string | number;
   readonly dueFor: string | number;
@@ -79,9 +85,9 @@ export interface PlanRow extends HeadRow, Pick<PlannedBatch, 'id' | 'revision'> 
   chunk: string | null;
 }
 
-/** An open submission with one of its messages. */
-export interface OpenRow
-  extends HeadRow, Omit<OpenSubmission, keyof BatchHead | 'firstSentAt' | 'recipients'> {
+/** An unanswered submission with one of its messages. */
+export interface UnansweredRow
+  extends HeadRow, Omit<UnansweredSubmission, keyof BatchHead | 'firstSentAt' | 'recipients'> {
   readonly firstSentAt: string | number;
   readonly position: number;
   readonly recipient: string;
@@ -110,7 +116,8 @@ export function plannedOf(
   for (const row of rows) {
     if (left <= 0) break;
     const again = requeued.get(row.id) ?? [];
-    const head = headOf(row, read);
+    const head = headOf(row, row.id, read);
+    if (!head) continue;
     const most = isShared(head.content) ? Infinity : left;
     const recipients = again.slice(0, most);
     const fresh = freshOf(row, most - recipients.length);
@@ -123,12 +130,15 @@ export function plannedOf(
       labels: head.labels,
       trace: head.trace,
       hasPersonal: head.hasPersonal,
+      unreadable: head.unreadable,
       tenant: head.tenant,
       channel: head.channel,
       sender: head.sender,
       deliveryReport: head.deliveryReport,
       validFor: head.validFor,
       dueAt: head.dueAt,
+      place: head.place,
+      priority: head.priority,
       dueFor: head.dueFor,
       inDoubtAt: head.inDoubtAt,
       id: row.id,
@@ -163,23 +173,29 @@ export function mergeChunks(rows: readonly PlanRow[]): PlanRow[] {
   return [...merged.values()];
 }
 
-export function openSubmissionsOf(rows: readonly OpenRow[], read: ReadContent): OpenSubmission[] {
-  const open = new Map<
+export function unansweredOf(
+  rows: readonly UnansweredRow[],
+  read: ReadContent,
+): UnansweredSubmission[] {
+  const unanswered = new Map<
     string,
-    OpenSubmission & { recipients: object[]; countedFailures: number }
+    UnansweredSubmission & { recipients: object[]; countedFailures: number }
   >();
   for (const row of rows) {
     const { batch, n, provider, firstPosition, lastPosition, attempt, countedFailures } = row;
     const { errorCode, errorText } = row;
     const { position, recipient } = row;
-    const known = open.get(`${batch}-s${n}`);
+    const known = unanswered.get(submissionIdOf(batch, n));
     if (known) {
       known.recipients.push({ position, recipient });
       // A message that was reported has no further ones.
       known.countedFailures = Math.max(known.countedFailures, countedFailures);
-    } else
-      open.set(`${batch}-s${n}`, {
-        ...headOf(row, read),
+      continue;
+    }
+    const head = headOf(row, batch, read);
+    if (head)
+      unanswered.set(submissionIdOf(batch, n), {
+        ...head,
         batch,
         n,
         provider,
@@ -193,24 +209,28 @@ export function openSubmissionsOf(rows: readonly OpenRow[], read: ReadContent): 
         recipients: [{ position, recipient }],
       });
   }
-  return [...open.values()];
+  return [...unanswered.values()];
 }
 
-type ReadContent = (json: string) => StoredContent;
-
-function headOf(row: HeadRow, read: ReadContent): BatchHead {
-  const { content, labels, trace, hasPersonal } = read(row.content);
+/** `undefined`: the batch has been erased meanwhile. */
+function headOf(row: HeadRow, batch: string, read: ReadContent): BatchHead | undefined {
+  const stored = read(batch, row.content);
+  if (!stored) return undefined;
+  const { content, labels, trace, hasPersonal, unreadable } = stored;
   return {
     content,
     labels,
     trace,
     hasPersonal,
+    unreadable,
     tenant: row.tenant,
     channel: row.channel,
     sender: row.sender,
     deliveryReport: row.deliveryReport === 1,
     validFor: row.validFor === null ? null : Number(row.validFor) / 1_000,
     dueAt: new Date(Number(row.dueAt) / 1_000),
+    place: Number(row.dueAt),
+    priority: row.class,
     dueFor: Number(row.dueFor) / 1_000,
     inDoubtAt: row.inDoubtAt === null ? null : Number(row.inDoubtAt) / 1_000,
   };

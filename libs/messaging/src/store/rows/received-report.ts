@@ -1,10 +1,10 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
-import type { DeliveryReport, ReportedSubmit } from '../../message/events.js';
+import type { DeliveryReport, ReportDetails, ReportedSubmit } from '../../message/events.js';
 import { FIRST_REPORTED_RANK } from '../../message/status.js';
 import { identifier, plausible, word } from '../../message/report-fields.js';
 import { type Columns, type Dialect, into } from '../database/dialect.js';
 import { digestId, timedDigestId } from './digest-id.js';
-import { announce, type HeldMessage, raise, type StatusChange } from './status.js';
+import { announce, type LockedMessage, raise, type StatusChange } from './status.js';
 
 /** Values fit the store's columns; times are epoch microseconds. */
 export interface ReceivedReport extends Omit<DeliveryReport, 'details' | 'submit'> {
@@ -15,8 +15,8 @@ export interface ReceivedReport extends Omit<DeliveryReport, 'details' | 'submit
   readonly hash: string;
   /** Event of a channel, in place of a status. */
   readonly event: string | null;
-  /** JSON of further data. */
-  readonly details: string | null;
+  /** Further data; only the columns have it as JSON. */
+  readonly details: ReportDetails | null;
   /** The submit whose answer may have been lost; kept in the details while the report waits. */
   readonly submit: ReportedSubmit | null;
   /** The report is already in the log, without a message. */
@@ -29,6 +29,8 @@ export interface MessagePlace {
   readonly position: number | undefined;
   /** The submission that the report is about; `undefined`: the message's last. */
   readonly submission?: number | undefined;
+  /** The report names a submission with one recipient: its own form of the address does not count. */
+  readonly isOnly?: boolean;
 }
 
 export interface MatchedReport extends LogEntry {
@@ -98,25 +100,20 @@ function submitOf(submit: DeliveryReport['submit'], now: number): ReportedSubmit
 }
 
 /** The details of a report that waits: they find its message once its answer is given up. */
-export function waitingDetails({ submit, details }: ReceivedReport): string | null {
-  if (!submit) return details;
-  return JSON.stringify({ submit_sender: submit.sender, submitted_at: submit.at.getTime() });
+export function waitingDetails({ submit, details }: ReceivedReport): ReportDetails | null {
+  return submit ? { submit_sender: submit.sender, submitted_at: submit.at.getTime() } : details;
 }
 
 /** Reads {@link waitingDetails}. */
-function waitingSubmit(details: string | null): ReportedSubmit | null {
-  if (!details?.startsWith('{"submit_sender":')) return null;
-  const { submit_sender: sender, submitted_at: at } = JSON.parse(details) as {
-    readonly submit_sender: string;
-    readonly submitted_at: number;
-  };
-  return { sender, at: new Date(at) };
+function waitingSubmit(details: ReportDetails | null): ReportedSubmit | null {
+  const { submit_sender: sender, submitted_at: at } = details ?? {};
+  return typeof sender === 'string' && typeof at === 'number' ? { sender, at: new Date(at) } : null;
 }
 
 /** Longest JSON of details; a callback stays below 20 kB. */
 const DETAILS_LENGTH = 8_000;
 
-export function detailsOf(given: unknown): string | null {
+export function detailsOf(given: unknown): ReportDetails | null {
   if (typeof given !== 'object' || given === null) return null;
   const kept: [name: string, value: string | number | null][] = [];
   for (const [name, value] of Object.entries(given as Record<string, unknown>)) {
@@ -125,12 +122,13 @@ export function detailsOf(given: unknown): string | null {
     else if (typeof value === 'string')
       kept.push([name, value.slice(0, 1_024).replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ')]);
   }
-  const json = JSON.stringify(Object.fromEntries(kept));
-  return kept.length === 0 || json.length > DETAILS_LENGTH ? null : json;
+  if (kept.length === 0) return null;
+  const details = Object.fromEntries(kept);
+  return JSON.stringify(details).length > DETAILS_LENGTH ? null : details;
 }
 
 /** @returns `undefined` where the status does not change, and the report has no event */
-export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
+export function raiseBy(report: ReceivedReport, message: LockedMessage): StatusChange | undefined {
   const { rank, event, errorCode, providerTime, receivedAt, details } = report;
   const at = providerTime ? micros(providerTime) : receivedAt;
   if (event !== null)
@@ -223,16 +221,10 @@ function micros(time: Date): number {
 /** In the log, without a message; times in microseconds, as drivers return them. */
 export interface WaitingRow extends Pick<
   ReceivedReport,
-  | 'hash'
-  | 'provider'
-  | 'reference'
-  | 'messageId'
-  | 'recipient'
-  | 'rank'
-  | 'rawStatus'
-  | 'errorCode'
-  | 'details'
+  'hash' | 'provider' | 'reference' | 'messageId' | 'recipient' | 'rank' | 'rawStatus' | 'errorCode'
 > {
+  /** JSON. */
+  readonly details: string | null;
   readonly id: string | number;
   readonly providerTime: string | number | null;
   readonly receivedAt: string | number;
@@ -248,11 +240,12 @@ export function fromWaitingRow(
 ): ReceivedReport {
   // The channel of a stored rank may not be registered any more: such a report raises no status.
   const rank = row.rank !== null && channels.hasRank(row.rank) ? row.rank : null;
-  const submit = waitingSubmit(row.details);
+  const details = row.details === null ? null : (JSON.parse(row.details) as ReportDetails);
+  const submit = waitingSubmit(details);
   return {
     ...row,
     submit,
-    details: submit ? null : row.details,
+    details: submit ? null : details,
     submissionId: undefined,
     status: rank === null ? null : channels.statusOf(rank),
     rank,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { STATUS_RANK } from '../../message/status.js';
-import { type HeldMessage, raise } from './status.js';
+import { type LockedMessage, raise } from './status.js';
 
 const REPORTED = Object.values(STATUS_RANK).filter(
   (rank) => rank >= STATUS_RANK.sent && rank < STATUS_RANK.cancelled,
 );
 
-function message(): HeldMessage {
+function message(): LockedMessage {
   return {
     batch: 'b',
     position: 0,
@@ -18,6 +18,7 @@ function message(): HeldMessage {
     delivery_report: 1,
     labelled: 0,
     notification: null,
+    recipient_count: 1,
     status: STATUS_RANK.sending,
     sequence: 0,
     error_code: null,
@@ -39,9 +40,9 @@ describe('the status rule', () => {
           ),
         ),
         ([reports, disordered]) => {
-          const held = message();
-          const changes = disordered.flatMap((rank, at) => raise(held, rank, at, null) ?? []);
-          expect(held.status).toBe(Math.max(...reports));
+          const locked = message();
+          const changes = disordered.flatMap((rank, at) => raise(locked, rank, at, null) ?? []);
+          expect(locked.status).toBe(Math.max(...reports));
           expect(changes.map(({ sequence }) => sequence)).toEqual(changes.map((_, i) => i + 1));
           for (const { previous, status } of changes) expect(status).toBeGreaterThan(previous);
         },

@@ -1,7 +1,8 @@
+import type { ReportDetails } from '../../message/events.js';
 import { FIRST_REPORTED_RANK, STATUS_RANK } from '../../message/status.js';
 
 /** A locked message. It is changed in place, so that one transaction may raise it twice. */
-export interface HeldMessage {
+export interface LockedMessage {
   readonly batch: string;
   readonly position: number;
   readonly recipient: string;
@@ -13,6 +14,8 @@ export interface HeldMessage {
   readonly labelled: number;
   /** The notification of which the message is a step. */
   readonly notification: string | null;
+  /** Of the batch; 0: not known, where no change is counted. */
+  readonly recipient_count: number;
   status: number;
   sequence: number;
   error_code: string | null;
@@ -29,7 +32,7 @@ export function isQueued(message: string): string {
 }
 
 export interface StatusChange {
-  readonly message: HeldMessage;
+  readonly message: LockedMessage;
   readonly previous: number;
   readonly status: number;
   /** Number of the announced change; 0: the change is not announced. */
@@ -39,34 +42,44 @@ export interface StatusChange {
   readonly at: number;
   /** Event that left the status as it was. */
   readonly event?: string;
-  /** Further data of the report, as JSON. */
-  readonly details?: string | null;
+  /** Further data of the report. */
+  readonly details?: ReportDetails | null;
 }
 
-const HELD = {
+const LOCKED = {
   m: ['batch', 'position', 'recipient', 'status', 'sequence', 'error_code', 'reference'],
-  b: ['tenant', 'channel', 'sender', 'delivery_report', 'labelled', 'notification'],
-} as const satisfies Record<string, readonly (keyof HeldMessage)[]>;
+  b: [
+    'tenant',
+    'channel',
+    'sender',
+    'delivery_report',
+    'labelled',
+    'notification',
+    'recipient_count',
+  ],
+} as const satisfies Record<string, readonly (keyof LockedMessage)[]>;
 
-const HELD_PLACES = Object.entries(HELD).flatMap(([table, names]) =>
+const LOCKED_PLACES = Object.entries(LOCKED).flatMap(([table, names]) =>
   names.map((name) => ({ name, column: `${table}.${name}` })),
 );
 
-/** SQL: the columns of a {@link HeldMessage}, of the message `m` and its batch `b`. */
-export const HELD_COLUMNS = HELD_PLACES.map(({ column }) => column).join(', ');
+/** SQL: the columns of a {@link LockedMessage}, of the message `m` and its batch `b`. */
+export const LOCKED_COLUMNS = LOCKED_PLACES.map(({ column }) => column).join(', ');
 
 /** The same columns of a row that was selected before. */
-export const HELD_NAMES = HELD_PLACES.map(({ name }) => name).join(', ');
+export const LOCKED_NAMES = LOCKED_PLACES.map(({ name }) => name).join(', ');
 
 /** The same columns as the arguments of `json_object`. */
-export const HELD_PAIRS = HELD_PLACES.map(({ name, column }) => `'${name}', ${column}`).join(', ');
+export const LOCKED_PAIRS = LOCKED_PLACES.map(({ name, column }) => `'${name}', ${column}`).join(
+  ', ',
+);
 
 /**
  * The higher rank wins, regardless of the order of arrival; of two reports with one rank the first
  * wins. {@link isBelow} and {@link raisedTo} are the same rule in SQL. `at`: epoch microseconds.
  */
 export function raise(
-  message: HeldMessage,
+  message: LockedMessage,
   rank: number,
   at: number,
   errorCode: string | null,
@@ -89,7 +102,7 @@ export function raise(
 
 /** An event has a number among the changes and leaves the status as it is. */
 export function announce(
-  message: HeldMessage,
+  message: LockedMessage,
   event: string,
   at: number,
   errorCode: string | null,

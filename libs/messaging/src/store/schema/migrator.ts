@@ -9,23 +9,14 @@ import {
 import { MessagingConfigError, MessagingError } from '../../message/errors.js';
 import { isLockTimeout, isMissing } from '../database/database-errors.js';
 import { driverOf } from '../open-store.js';
+import {
+  type MigrationLockOptions,
+  MigrationLockedError,
+  withProgress,
+  underLock,
+} from './migration-lock.js';
 
 export type Migrations = readonly (new () => MigrationInterface)[];
-
-const LOCK = 741_852_963;
-
-/** Longest wait, in ms, for another replica's migration. */
-const TIMEOUT = 120_000;
-
-/** Another process migrates, or died while the server still holds its lock. */
-export class MigrationLockedError extends MessagingError {
-  constructor(timeout: number) {
-    super(
-      'migration_locked',
-      `Another session has held the migration lock of this database (${LOCK}) for ${timeout / 1_000} s; wait for its migration, or end that session, and start again`,
-    );
-  }
-}
 
 /** A newer version has changed the tables: an older one would misread them, or lose its data. */
 export class NewerDatabaseError extends MessagingError {
@@ -38,21 +29,49 @@ export class NewerDatabaseError extends MessagingError {
   }
 }
 
+/** An early version made the tables by migrations that no version contains any more. */
+export class EarlyDatabaseError extends MessagingError {
+  /** @param migrations those that this version does not know */
+  constructor(readonly migrations: readonly string[]) {
+    super(
+      'early_database',
+      `The tables have ${migrations.length === 1 ? 'a migration' : 'migrations'} of an early layout (${migrations.join(', ')}), older than the newest of this version, which cannot bring it up to date; give this version an empty database, and read the old one with the version that made it`,
+    );
+  }
+}
+
 /**
- * Refuses a database that a newer version has migrated. For apps that run the library's migrations
- * with their own (`store: { migrate: false }`).
+ * Refuses a database whose migrations this version does not know: a newer version has migrated it, or
+ * an early one made it. For apps that run the library's migrations with their own
+ * (`store: { migrate: false }`).
  * @param known every migration of this version, also those that its options leave out
- * @throws NewerDatabaseError
+ * @throws NewerDatabaseError, EarlyDatabaseError
  */
 export async function refuseNewerDatabase(
   dataSource: DataSource,
   known: Migrations,
   runner?: QueryRunner,
 ): Promise<void> {
-  const executed = await new MigrationExecutor(dataSource, runner).getExecutedMigrations();
-  const names = new Set(known.map((Migration) => new Migration().name ?? Migration.name));
-  const unknown = executed.flatMap(({ name }) => (names.has(name) ? [] : [name]));
-  if (unknown.length > 0) throw new NewerDatabaseError(unknown);
+  const executed = await executedMigrations(dataSource, runner);
+  const names = known.map((Migration) => new Migration().name ?? Migration.name);
+  const unknown = executed.filter(({ name }) => !names.includes(name));
+  if (unknown.length === 0) return;
+  // Versions only add migrations, each with a later timestamp than all before it.
+  const newest = Math.max(...names.map((name) => Number(/\d{13}$/.exec(name))));
+  const newer = unknown.filter(({ timestamp }) => timestamp > newest);
+  const [Refusal, refused] =
+    newer.length > 0 ? [NewerDatabaseError, newer] : [EarlyDatabaseError, unknown];
+  throw new Refusal(refused.map(({ name }) => name));
+}
+
+/**
+ * Refuses a database, or a connection to it, that would change texts: PostgreSQL without UTF8, MySQL
+ * and MariaDB with another `charset` than utf8mb4. For apps that run their own migrations before the
+ * library opens the database.
+ * @throws MessagingConfigError with the remedy
+ */
+export async function requireUnicode(dataSource: DataSource): Promise<void> {
+  await driverOf(dataSource).requireUnicode(dataSource);
 }
 
 /**
@@ -87,14 +106,13 @@ export interface OwnMigrations {
 /**
  * Checks the library's own table of migrations and, with `run`, brings its tables up to date.
  * Replicas migrate one after another.
- * @throws MigrationLockedError after `timeout` milliseconds
- * @throws NewerDatabaseError
+ * @throws MigrationLockedError, NewerDatabaseError, EarlyDatabaseError
  */
 export async function migrate(
   dataSource: DataSource,
   { wanted, known }: OwnMigrations,
   run: boolean,
-  timeout = TIMEOUT,
+  options: MigrationLockOptions = {},
 ): Promise<void> {
   const own = new DataSource({
     ...dataSource.options,
@@ -108,56 +126,74 @@ export async function migrate(
   } as DataSourceOptions);
   await own.initialize();
   try {
-    if (!run) await refuseNewerDatabase(own, known);
-    else
-      await withMigrationLock(
-        own,
-        async (runner) => {
-          // Under the lock: a newer version may have held it before.
-          await refuseNewerDatabase(own, known, runner);
-          const executor = new MigrationExecutor(own, runner);
-          executor.transaction = 'each';
-          await executor.executePendingMigrations();
-        },
-        timeout,
-      );
+    if (run) await migrateDatabase(own, { ...options, known });
+    else await refuseNewerDatabase(own, known);
   } finally {
     await own.destroy();
   }
 }
 
 /**
- * Runs `work` while no other process of this database migrates; on SQLite at once. For apps that
- * run their own migrations (`store: { migrate: false }`).
- * @param work gets the connection that holds the lock
- * @param timeout longest wait for the lock, in milliseconds @default 120_000
- * @throws MigrationLockedError after `timeout`
+ * Runs the pending migrations of a data source, one process of the database at a time, on
+ * PostgreSQL and SQLite all or none. For apps that run the library's migrations with their own
+ * (`store: { migrate: false }`).
+ * @param options `known` every migration of this version, also those that the data source leaves out
+ * @returns names of the migrations that ran
+ * @throws MigrationLockedError where another session with the lock runs nothing for 30 s
+ * @throws NewerDatabaseError, EarlyDatabaseError
  */
-export async function withMigrationLock<T>(
+export async function migrateDatabase(
   dataSource: DataSource,
-  work: (runner: QueryRunner) => Promise<T>,
-  timeout = TIMEOUT,
-): Promise<T> {
-  const { migrationLock } = driverOf(dataSource);
-  const runner = dataSource.createQueryRunner();
-  try {
-    if (migrationLock && !(await isTaken(runner, migrationLock.take(LOCK, timeout))))
-      throw new MigrationLockedError(timeout);
-    return await work(runner);
-  } finally {
-    // A lost connection has already released its lock.
-    if (migrationLock) await runner.query(migrationLock.release(LOCK)).catch(() => undefined);
-    await runner.release();
-  }
+  {
+    known = dataSource.migrations.map(({ constructor }) => constructor as Migrations[number]),
+    ...options
+  }: MigrationLockOptions & { readonly known?: Migrations } = {},
+): Promise<string[]> {
+  await refuseNewerDatabase(dataSource, known);
+  if ((await pendingMigrations(dataSource)).length === 0) return [];
+  return underLock(dataSource, options, async (runner, lock) => {
+    // Another version may have held the lock before.
+    await refuseNewerDatabase(dataSource, known, runner);
+    const executor = new MigrationExecutor(dataSource, runner);
+    const pending = await executor.getPendingMigrations();
+    for (const migration of pending) {
+      const { name } = migration;
+      const run = async (): Promise<void> => {
+        if (!lock.isTransaction) await runner.startTransaction();
+        await executor.executeMigration(migration);
+        if (!lock.isTransaction) await runner.commitTransaction();
+      };
+      await withProgress(dataSource, lock, name, options.onProgress, run).catch(
+        async (error: unknown) => {
+          if (!lock.isTransaction) await runner.rollbackTransaction().catch(() => undefined);
+          if (!isLockTimeout(error)) throw error;
+          const message = `The migration ${name} has waited 30 s for a table that another session uses; end that session's transaction, and start again`;
+          throw new MigrationLockedError(message, { cause: error });
+        },
+      );
+    }
+    return pending.map(({ name }) => name);
+  });
 }
 
-async function isTaken(runner: QueryRunner, take: string): Promise<boolean> {
+/** Names of the migrations that have not run. Changes nothing. */
+export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
+  const executed = await executedMigrations(dataSource);
+  return dataSource.migrations
+    .map(({ name, constructor }) => name ?? constructor.name)
+    .filter((pending) => executed.every(({ name }) => name !== pending));
+}
+
+/** TypeORM would create its table, and fail where another process creates it at the same time. */
+async function executedMigrations(dataSource: DataSource, given?: QueryRunner) {
+  const { driver, options } = dataSource;
+  const { schema } = driver.options as { readonly schema?: string };
+  const name = options.migrationsTableName ?? 'migrations';
+  const runner = given ?? dataSource.createQueryRunner();
   try {
-    const [row] = (await runner.query(take)) as { taken?: unknown }[];
-    // MySQL returns 0 after the timeout, and NULL for an error.
-    return Number(row?.taken) === 1;
-  } catch (error) {
-    if (isLockTimeout(error)) return false;
-    throw error;
+    if (!(await runner.hasTable(driver.buildTableName(name, schema, driver.database)))) return [];
+    return await new MigrationExecutor(dataSource, runner).getExecutedMigrations();
+  } finally {
+    if (!given) await runner.release();
   }
 }

@@ -1,6 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { isDuplicateIndex } from '../database/database-errors.js';
 import { driverOf } from '../open-store.js';
+import { BATCH_COUNT_COLUMNS, BATCH_COUNT_KEYS } from './batch-count.js';
 import { columnsSql, type TableColumns } from './columns.js';
 import { PRIMARY_KEYS } from './tables.js';
 
@@ -37,6 +38,44 @@ class Operations1790000000040 implements MigrationInterface {
     await runner.query('DROP TABLE IF EXISTS messaging_resend');
     for (const column of ['until_at', 'note'])
       await runner.query(`ALTER TABLE messaging_hold DROP COLUMN ${column}`);
+  }
+}
+
+/** Provider and reason of a pause, which former versions kept as `provider code: text`. */
+const PARTS_OF_PAUSE = {
+  postgres: [
+    `split_part(pause_reason, ' ', 1)`,
+    `substr(pause_reason, position(' ' in pause_reason) + 1)`,
+  ],
+  mysql: [
+    `substring_index(pause_reason, ' ', 1)`,
+    `substring(pause_reason, locate(' ', pause_reason) + 1)`,
+  ],
+  sqlite: [
+    `substr(pause_reason, 1, instr(pause_reason, ' ') - 1)`,
+    `substr(pause_reason, instr(pause_reason, ' ') + 1)`,
+  ],
+} as const;
+
+/** Adds to the lanes a column for the provider that pauses. */
+class PausedProviders1790000001602 implements MigrationInterface {
+  readonly name = 'PausedProviders1790000001602';
+
+  async up(runner: QueryRunner): Promise<void> {
+    const { types, kind } = driverOf(runner.dataSource).dialect;
+    if (!(await runner.hasColumn('messaging_lane', 'pause_provider')))
+      await runner.query(`ALTER TABLE messaging_lane ADD COLUMN pause_provider ${types.short(32)}`);
+    const [provider, reason] = PARTS_OF_PAUSE[kind];
+    // MySQL assigns from left to right.
+    await runner.query(
+      `UPDATE messaging_lane SET pause_provider = ${provider}, pause_reason = ${reason}
+       WHERE pause_reason IS NOT NULL AND pause_provider IS NULL`,
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('UPDATE messaging_lane SET paused_until = 0, pause_reason = NULL');
+    await runner.query('ALTER TABLE messaging_lane DROP COLUMN pause_provider');
   }
 }
 
@@ -101,7 +140,12 @@ export async function createIfMissing(runner: QueryRunner, statement: string): P
   });
 }
 
-export const STORE_MIGRATIONS = [Store1790000000000, Operations1790000000040];
+export const STORE_MIGRATIONS = [
+  Store1790000000000,
+  Operations1790000000040,
+  tablesMigration('BatchCounts1790000000710', BATCH_COUNT_COLUMNS, BATCH_COUNT_KEYS, []),
+  PausedProviders1790000001602,
+];
 
 /** Index of messages by recipient, only for apps with a frequency cap: each message pays for it. */
 export const FREQUENCY_CAP_MIGRATIONS = [RecipientIndex1790000000100];

@@ -19,6 +19,8 @@ const COLUMNS = {
     lease_until: 'big NOT NULL DEFAULT 0',
     rate_state: 'text',
     paused_until: 'big NOT NULL DEFAULT 0',
+    pause_provider: 'short(32)',
+    /** `code: text`. */
     pause_reason: 'key',
     /** 1: the pause is of one provider, and the lane goes on with the others. */
     pause_part: 'small NOT NULL DEFAULT 0',
@@ -71,7 +73,7 @@ const COLUMNS = {
     valid_until: 'big',
     /** See `BATCH_STATE`. */
     state: 'small NOT NULL',
-    /** Parked until this time, by a failure or by policy; 0: never parked. */
+    /** Deferred until this time, after a failure or by policy; 0: never deferred. */
     parked_until: 'big NOT NULL DEFAULT 0',
     /** Incremented by each cancel and reschedule. */
     revision: 'int NOT NULL DEFAULT 0',
@@ -120,7 +122,7 @@ const COLUMNS = {
     first_sent_at: 'big NOT NULL',
     /** JSON of the content that policy substituted for the batch's. */
     content: 'text',
-    /** See `SUBMISSION_OUTCOME`; null while it is open. */
+    /** See `SUBMISSION_OUTCOME`; null while it is unanswered. */
     outcome: 'small',
     reference: 'key',
     error_code: 'key',
@@ -246,7 +248,7 @@ export function storeEntities(status: ValueTransformer) {
       batch: {
         priority: wordsOf(PRIORITY),
         state: wordsOf(BATCH_STATE),
-        delivery_report: wordsOf({ none: 0, yes: 1 }),
+        delivery_report: FLAG,
         labelled: FLAG,
       },
       submission: { outcome: wordsOf(SUBMISSION_OUTCOME) },
@@ -259,7 +261,7 @@ export function storeEntities(status: ValueTransformer) {
 
 /**
  * Name, table, columns, condition. `queue` serves plans and next-due queries, `content` and `purge`
- * the retention, `list` a tenant's batches, `open` the takeover of a lane.
+ * the retention, `list` a tenant's batches, `submission_open` the takeover of a lane.
  */
 const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])[] = [
   ['lane_held', 'lane', 'lane_key', 'owner IS NOT NULL'],

@@ -1,5 +1,6 @@
 import { DataSource, type EntityManager } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { MessagingConfigError, TransactionRequiredError } from '../../message/errors.js';
 import {
   StoreDatabase,
@@ -7,12 +8,15 @@ import {
   type Transaction,
 } from '../database/store-database.js';
 import { steppedSettle } from '../verbs/stepped-settle.js';
-import { isUndone } from '../database/transaction-state.js';
+import { isOpen, isUndone } from '../database/transaction-state.js';
+import type { WriteWait } from '../database/write-watch.js';
+import { CallerTransactions } from './caller-transaction.js';
 import { SQLITE_DIALECT } from './dialect.js';
 import { intend } from './intend.js';
 import { report } from './report.js';
-import { SqliteTurns, whenFree } from './turns.js';
+import { SqliteTurns } from './turns.js';
 import { WalSync } from './wal-sync.js';
+import { WriteLock } from './write-lock.js';
 
 /** For pages that are rewritten often: cache in KiB, and 4 KiB pages before a checkpoint. */
 const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
@@ -23,8 +27,11 @@ const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
  */
 export const IN_MEMORY = Symbol('IN_MEMORY');
 
-/** Changes no row, but takes SQLite's write lock. */
-const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
+/** Milliseconds for which TypeORM lets a statement wait for a lock, unless the app sets `timeout`. */
+const BUSY_TIMEOUT = 5_000;
+
+/** A transaction of an app. */
+type Work<T> = (manager: EntityManager) => Promise<T>;
 
 const SQLITE_SETTLE = steppedSettle(SQLITE_DIALECT);
 
@@ -37,23 +44,32 @@ export class SqliteDatabase extends StoreDatabase {
   #own: DataSource;
   /** `undefined`: each commit syncs by itself. */
   #wal: WalSync | undefined;
-  readonly #turns = new SqliteTurns(
-    () => this.#own.createQueryRunner(),
-    () => this.#wal?.done(),
+  readonly #lock = new WriteLock(
+    () => isOpen(this.dataSource.createQueryRunner()),
     this.deadline.over,
   );
+  readonly #turns = new SqliteTurns(
+    () => this.#own.createQueryRunner(),
+    this.#lock,
+    () => this.#wal?.done(),
+  );
+  readonly #callers: CallerTransactions;
+  #unwatch: () => void = () => undefined;
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
     super(dataSource, SQLITE_DIALECT, options, { intend, report, settle: SQLITE_SETTLE });
     this.#own = dataSource;
+    const { timeout = BUSY_TIMEOUT } = dataSource.options as BetterSqlite3DataSourceOptions;
+    const runnerOf = () => this.dataSource.createQueryRunner();
+    const waits = isShared(dataSource) ? 0 : timeout;
+    this.#callers = new CallerTransactions(runnerOf, this.#turns, this.#lock, waits);
   }
 
   /** @throws MessagingConfigError for a database without a file */
   async open(): Promise<void> {
     if (this.#own !== this.dataSource) return;
     const options = this.dataSource.options as BetterSqlite3DataSourceOptions;
-    const isShared = options.driver && IN_MEMORY in options.driver;
-    if (!isShared && (options.database === ':memory:' || options.database === ''))
+    if (!isShared(this.dataSource) && (options.database === ':memory:' || options.database === ''))
       throw new MessagingConfigError(
         'dataSource: an in-memory SQLite database is lost with the process and cannot be shared; use a file',
       );
@@ -72,6 +88,7 @@ export class SqliteDatabase extends StoreDatabase {
     this.#wal = mode?.journal_mode === 'wal' ? await WalSync.open(own) : undefined;
     await own.query(`PRAGMA synchronous = ${this.#wal ? 'NORMAL' : 'FULL'}`);
     this.#own = own;
+    this.#watchTransactions();
   }
 
   all<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
@@ -87,34 +104,44 @@ export class SqliteDatabase extends StoreDatabase {
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.deadline.wait(() =>
-      this.#turns.transaction((runner) =>
-        work(this.on(runner, this.#own.createEntityManager(runner))),
+      this.writes.run(() =>
+        this.#turns.transaction((runner) =>
+          work(this.on(runner, this.#own.createEntityManager(runner))),
+        ),
       ),
     );
   }
 
   /** Serialised: a plain `dataSource.transaction()` would join any open transaction. */
-  callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const turn = () =>
-      this.dataSource.transaction(async (manager) => {
-        await whenFree(() => manager.query(TAKE_WRITE_LOCK), this.deadline.over);
-        return work(manager);
-      });
-    return this.deadline.wait(async () => {
-      const result = await this.#turns.exclusively(() => this.#turns.runForeign(turn));
-      // A commit on the app's connection may have written the WAL without a sync.
-      await this.#wal?.done();
-      return result;
-    });
+  protected newCallerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.deadline.wait(() =>
+      this.writes.run(async (write) => {
+        const result = await this.#turns.exclusively(() => this.#callers.run(work, write));
+        write.waits();
+        // A commit on the app's connection may have written the WAL without a sync.
+        await this.#wal?.done();
+        return result;
+      }),
+    );
   }
 
   /** On the app's connection: on the store's own, others would read uncommitted rows. */
   override longTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.callerTransaction((manager) => work(this.join(manager)));
+    return this.newCallerTransaction((manager) => work(this.join(manager)));
   }
 
   override runForeign<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.runForeign(work);
+    return this.#turns.runForeign(work, 'a listener');
+  }
+
+  protected override get waitsFor(): WriteWait {
+    const { holder } = this.#lock;
+    if (holder === 'process') return 'locked';
+    return holder || this.#turns.isForeign ? 'transaction_open' : 'database';
+  }
+
+  protected override get idleFor(): number {
+    return Math.max(super.idleFor, this.#lock.openFor);
   }
 
   override refuseWithin(): void {
@@ -134,11 +161,34 @@ export class SqliteDatabase extends StoreDatabase {
     return tx;
   }
 
+  /**
+   * What a flow does within a `dataSource.transaction()` of its own, without its manager, would wait for
+   * the end of this transaction.
+   */
+  #watchTransactions(): void {
+    const { manager } = this.dataSource;
+    const begin = manager.transaction.bind(manager);
+    const within =
+      <T>(work: Work<T>): Work<T> =>
+      (own) =>
+        this.#turns.runForeign(() => work(own), 'a transaction of dataSource.transaction()');
+    // TypeORM passes on both parameters, also where it was called with one.
+    manager.transaction = <T>(level: Work<T> | IsolationLevel, work?: Work<T>): Promise<T> =>
+      typeof level === 'function' ? begin(within(level)) : begin(level, within(work!));
+    this.#unwatch = () => (manager.transaction = begin);
+  }
+
   protected override async end(): Promise<void> {
+    this.#unwatch();
     await this.#turns.idle();
     await this.#wal?.close();
     this.#wal = undefined;
     if (this.#own !== this.dataSource) await this.#own.destroy();
     this.#own = this.dataSource;
   }
+}
+
+function isShared({ options }: DataSource): boolean {
+  const { driver } = options as BetterSqlite3DataSourceOptions;
+  return Boolean(driver && IN_MEMORY in driver);
 }

@@ -1,4 +1,6 @@
-import type { StoreDriver } from '../driver.js';
+import { stat } from 'node:fs/promises';
+import { isBusy } from '../database/database-errors.js';
+import type { MigrationLock, StoreDriver } from '../driver.js';
 import { partialIndexes, PRIMARY_KEYS, storeColumns } from '../schema/tables.js';
 import { SqliteDatabase } from './connection.js';
 import { SQLITE_DIALECT } from './dialect.js';
@@ -17,10 +19,38 @@ async function schema(): Promise<string[]> {
   ];
 }
 
+/** The write lock of the file. */
+const MIGRATION_LOCK: MigrationLock = {
+  isTransaction: true,
+  async take(runner) {
+    try {
+      await runner.query('BEGIN IMMEDIATE');
+      return true;
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
+    }
+  },
+  /** The file does not say which process it is, but a working one writes to the log. */
+  async holder(runner) {
+    const { database } = runner.dataSource.options;
+    const log = await stat(`${String(database)}-wal`).catch(() => undefined);
+    return {
+      session: 'of the SQLite file',
+      works: log !== undefined && Date.now() - log.mtimeMs < 2_000,
+    };
+  },
+  async release(runner, _key, done) {
+    await runner.query(done ? 'COMMIT' : 'ROLLBACK');
+  },
+};
+
 export const SQLITE_DRIVER: StoreDriver = {
   Database: SqliteDatabase,
   dialect: SQLITE_DIALECT,
   schema,
   tableOptions: async () => ' WITHOUT ROWID',
-  migrationLock: undefined,
+  // UTF-8 or UTF-16.
+  requireUnicode: async () => undefined,
+  migrationLock: MIGRATION_LOCK,
 };

@@ -1,7 +1,7 @@
 import { STATUS_RANK } from '../../message/status.js';
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
 import { inserter, into, updater } from '../database/dialect.js';
-import { isOpen } from '../rows/batch-state.js';
+import { isLive } from '../rows/batch-state.js';
 import {
   BATCHES,
   batchRows,
@@ -26,7 +26,7 @@ const start = updater(dialect, BATCHES, {
   table: 'messaging_batch',
   set: STARTED,
   where: `messaging_batch.id = v_id AND messaging_batch.revision = v_revision
-    AND ${isOpen('messaging_batch')}`,
+    AND ${isLive('messaging_batch')}`,
 });
 const submit = inserter(dialect, into('submission', SUBMISSIONS), SUBMISSIONS);
 const write = inserter(dialect, into('message', MESSAGES, 'status'), MESSAGES, {

@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../../message/errors.js';
-import { isBusy } from '../database/database-errors.js';
 import { isUndone, setInTransaction } from '../database/transaction-state.js';
+import { LONG_WAIT, type WriteLock } from './write-lock.js';
 
 interface Waiting {
   readonly work: (runner: QueryRunner) => Promise<unknown>;
@@ -15,7 +14,7 @@ interface Waiting {
 }
 
 /** SQLite rolled back the whole turn because of its last transaction. */
-class UndoneError extends Error {
+export class UndoneError extends Error {
   constructor(options?: ErrorOptions) {
     super('SQLite rolled back the transaction: an earlier statement in it failed', options);
   }
@@ -26,24 +25,26 @@ const LONG_TURN = 5;
 
 /**
  * SQLite has one writer at a time, so writers take turns. Waiting transactions of the store share a
- * turn and its commit, the expensive part; each resolves after the commit, and fails alone.
+ * turn and its commit, the expensive part; each resolves after the commit, and fails alone. Between two
+ * turns of the store one exclusive turn runs, so that neither kind waits for all turns of the other.
  */
 export class SqliteTurns {
   readonly #waiting: Waiting[] = [];
-  #scheduled = false;
+  /** Begin exclusive turns, in their order. */
+  readonly #exclusive: ((end: () => void) => void)[] = [];
+  #running: Promise<void> | undefined;
   /** Committed turns whose sync to the disk is under way. */
   #syncing: Promise<unknown> = Promise.resolve();
-  #tail: Promise<unknown> = Promise.resolve();
   /** Tracks foreign code only: where Node hooks each promise, it costs a tenth of throughput. */
   readonly #turnOf = new AsyncLocalStorage<{ over: boolean }>();
   #foreignRuns = 0;
+  #warning: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly runnerOf: () => QueryRunner,
+    private readonly lock: Pick<WriteLock, 'take'>,
     /** Resolves when the committed data is on the disk. @default the commit itself waits for it */
     private readonly synced: () => Promise<void> | undefined = () => undefined,
-    /** Aborted when waits for other processes must end. */
-    private readonly over?: AbortSignal,
     private readonly longTurn = LONG_TURN,
   ) {}
 
@@ -52,51 +53,75 @@ export class SqliteTurns {
     this.refuseWithin();
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work, resolve: resolve as (result: unknown) => void, reject });
-      this.#schedule();
+      this.#running ??= this.#run();
     });
   }
 
   /** In a turn of any length. */
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
     this.refuseWithin();
-    const result = this.#tail.then(work, work);
-    this.#tail = result.catch(() => undefined);
-    return result;
+    const end = await new Promise<() => void>((begin) => {
+      this.#exclusive.push(begin);
+      this.#running ??= this.#run();
+    });
+    try {
+      return await work();
+    } finally {
+      end();
+    }
   }
 
-  /** Runs foreign code within a turn; waits that could never end are refused. */
-  async runForeign<T>(work: () => Promise<T>): Promise<T> {
+  /** Whether foreign code holds the turn. */
+  get isForeign(): boolean {
+    return this.#foreignRuns > 0;
+  }
+
+  /** Whether the present flow is foreign code that holds the turn. */
+  get isWithin(): boolean {
+    return this.#turnOf.getStore()?.over === false;
+  }
+
+  /**
+   * Runs foreign code within a turn; waits that could never end are refused.
+   * @param holder what the log calls it where it holds the turn for long
+   */
+  async runForeign<T>(work: () => Promise<T>, holder: string): Promise<T> {
     const flow = { over: false };
-    this.#foreignRuns++;
+    if (this.#foreignRuns++ === 0)
+      this.#warning = setTimeout(() => warnOf(holder), LONG_WAIT).unref();
     try {
       return await this.#turnOf.run(flow, work);
     } finally {
       flow.over = true;
-      // The promise hooks cover the whole process until they are disabled.
-      if (--this.#foreignRuns === 0) this.#turnOf.disable();
+      if (--this.#foreignRuns === 0) {
+        clearTimeout(this.#warning);
+        // The promise hooks cover the whole process until they are disabled.
+        this.#turnOf.disable();
+      }
     }
   }
 
   /** @throws TransactionRequiredError within {@link runForeign}: the wait would never end */
   refuseWithin(): void {
-    const flow = this.#turnOf.getStore();
-    if (flow && !flow.over)
+    if (this.isWithin)
       throw new TransactionRequiredError(
-        'manager: on SQLite what is done inside messaging.transaction() must join it; pass the manager you were given',
+        'manager: on SQLite what is done inside a transaction must join it; pass the manager that messaging.transaction() or dataSource.transaction() gave you',
       );
   }
 
   async idle(): Promise<void> {
-    while (this.#scheduled) await this.#tail;
-    await this.#tail;
+    while (this.#running) await this.#running;
     await this.#syncing;
   }
 
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    const next = () => this.#turn();
-    this.#tail = this.#tail.then(next, next);
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#exclusive.length > 0) {
+      if (this.#waiting.length > 0) await this.#turn();
+      const begin = this.#exclusive.shift();
+      if (begin) await new Promise<void>(begin);
+    }
+    this.#running = undefined;
   }
 
   /** Never rejects. */
@@ -104,10 +129,10 @@ export class SqliteTurns {
     const done: Waiting[] = [];
     try {
       const runner = this.runnerOf();
-      await whenFree(async () => {
-        await turn();
+      await this.lock.take(async () => {
         await runner.query('BEGIN IMMEDIATE');
-      }, this.over);
+        return true;
+      });
       await this.#share(runner, done);
       const before = this.#syncing;
       this.#syncing = this.#settle(done).then(() => before);
@@ -117,8 +142,6 @@ export class SqliteTurns {
       if (error instanceof UndoneError) this.#waiting.unshift(...done.splice(0, done.length - 1));
       for (const { reject } of done) reject(error instanceof UndoneError ? error.cause : error);
     }
-    this.#scheduled = false;
-    if (this.#waiting.length > 0) this.#schedule();
   }
 
   /** Settles the callers while the next turn runs. Never rejects. */
@@ -184,25 +207,8 @@ async function run(
   }
 }
 
-/** Wait for another process's lock, in ms, after which a warning is logged. */
-const LONG_WAIT = 5_000;
-
-/** Waits for SQLite's write lock without blocking the event loop. @throws the reason of `over` */
-export async function whenFree<T>(work: () => Promise<T>, over?: AbortSignal): Promise<T> {
-  let warnAt = Date.now() + LONG_WAIT;
-  for (;;) {
-    over?.throwIfAborted();
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-      if (Date.now() > warnAt) {
-        warnAt = Infinity;
-        new Logger('StoreDatabase').warn(
-          'SQLite has been locked by another process for 5 s; waiting for it',
-        );
-      }
-      await wait(1 + Math.random() * 10);
-    }
-  }
+function warnOf(holder: string): void {
+  new Logger('StoreDatabase').warn(
+    `${holder} of this process has held SQLite for ${LONG_WAIT / 1_000} s; all other writes wait until it ends`,
+  );
 }

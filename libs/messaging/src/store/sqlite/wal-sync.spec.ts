@@ -2,7 +2,7 @@ import { beforeEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { WalSync } from './wal-sync.js';
 
-let held: { resolve: () => void; reject: (error: Error) => void }[];
+let syncs: { resolve: () => void; reject: (error: Error) => void }[];
 let closed: number;
 let wal: WalSync;
 const told: string[] = [];
@@ -10,11 +10,11 @@ const tell = (name: string) => wal.done().then(() => told.push(name));
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(() => {
-  held = [];
+  syncs = [];
   closed = 0;
   told.splice(0);
   wal = new WalSync({
-    sync: () => new Promise<void>((resolve, reject) => held.push({ resolve, reject })),
+    sync: () => new Promise<void>((resolve, reject) => syncs.push({ resolve, reject })),
     close: async () => void closed++,
   });
 });
@@ -25,15 +25,15 @@ it('commits during a sync share the next one', async () => {
   void tell('second');
   void tell('third');
   await turn();
-  expect(held).toHaveLength(1);
-  held[0]?.resolve();
+  expect(syncs).toHaveLength(1);
+  syncs[0]?.resolve();
   await turn();
   expect(told).toEqual(['first']);
-  expect(held).toHaveLength(2);
-  held[1]?.resolve();
+  expect(syncs).toHaveLength(2);
+  syncs[1]?.resolve();
   await turn();
   expect(told).toEqual(['first', 'second', 'third']);
-  expect(held).toHaveLength(2);
+  expect(syncs).toHaveLength(2);
 });
 
 it('after a failed sync every sync fails and one error is logged', async () => {
@@ -41,11 +41,11 @@ it('after a failed sync every sync fails and one error is logged', async () => {
   const first = wal.done();
   await turn();
   const second = wal.done();
-  held[0]?.reject(new Error('EIO'));
+  syncs[0]?.reject(new Error('EIO'));
   await expect(first).rejects.toThrow('EIO');
   await expect(second).rejects.toThrow('EIO');
   await expect(wal.done()).rejects.toThrow('EIO');
-  expect(held).toHaveLength(1);
+  expect(syncs).toHaveLength(1);
   expect(fatal).toHaveBeenCalledTimes(1);
   await wal.close();
   expect(closed).toBe(1);
@@ -58,7 +58,7 @@ it('the log file is closed after the running sync', async () => {
   const closing = wal.close();
   await turn();
   expect(closed).toBe(0);
-  held[0]?.resolve();
+  syncs[0]?.resolve();
   await closing;
   expect(closed).toBe(1);
 });

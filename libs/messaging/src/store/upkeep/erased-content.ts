@@ -11,6 +11,6 @@ export async function eraseContent(sql: Sql, batch: string): Promise<void> {
     'UPDATE messaging_report SET details = NULL WHERE batch = ? AND details IS NOT NULL',
     [batch],
   );
-  for (const table of ['batch_personal', 'batch_attachment', 'batch_label'])
+  for (const table of ['batch_text', 'batch_personal', 'batch_attachment', 'batch_label'])
     await sql.run(`DELETE FROM messaging_${table} WHERE batch = ?`, [batch]);
 }

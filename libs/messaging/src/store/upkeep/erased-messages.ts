@@ -3,8 +3,8 @@ import { STATUS_RANK } from '../../message/status.js';
 import type { Clock } from '../../ports/clock.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 import { BATCH_STATE, CANCELLED } from '../rows/batch-state.js';
-import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
-import { readContent, writeContent } from '../rows/stored-content.js';
+import { LOCKED_COLUMNS, type LockedMessage, raise, type StatusChange } from '../rows/status.js';
+import { changedContent } from '../rows/stored-content.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import { eraseContent, ERASED_SUBMISSION } from './erased-content.js';
 import type { StatusWriter } from '../verbs/status-writer.js';
@@ -47,14 +47,14 @@ export class ErasedMessages {
       [batch],
     );
     if (!of) return [];
-    const [message] = await tx.all<HeldMessage>(
-      `SELECT ${HELD_COLUMNS} FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
+    const [message] = await tx.all<LockedMessage>(
+      `SELECT ${LOCKED_COLUMNS} FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
        WHERE m.batch = ? AND m.position = ? ${dialect.forUpdate('m')}`,
       [batch, position],
     );
     const isPolled = of.state < BATCH_STATE.completed || of.pollAt !== null;
     if (message?.status === STATUS_RANK.sending) return undefined;
-    if (message && isPolled && channels.openRanks.includes(message.status)) return undefined;
+    if (message && isPolled && channels.pendingRanks.includes(message.status)) return undefined;
     const address = await this.#emptyLine(tx, batch, position);
     if (address) await this.#eraseMailbox(tx, batch, address);
     // The provider's words may have the address.
@@ -119,19 +119,17 @@ export class ErasedMessages {
       [batch, `%${address.replaceAll(/[!%_]/g, '!$&')}%`],
     );
     if (!row) return;
-    const stored = readContent(row.content);
-    if (stored.content.kind !== 'email') return;
-    const { to, cc, ...content } = stored.content;
     const without = (mailboxes: readonly Mailbox[]) =>
       mailboxes.filter(({ email }) => email !== address);
-    const left = { ...content, ...(to && { to: without(to) }), ...(cc && { cc: without(cc) }) };
-    await tx.run('UPDATE messaging_batch SET content = ? WHERE id = ?', [
-      writeContent({ ...stored, content: left }),
-      batch,
-    ]);
+    const left = changedContent(row.content, (content) => {
+      if (content.kind !== 'email') return content;
+      const { to, cc } = content;
+      return { ...content, ...(to && { to: without(to) }), ...(cc && { cc: without(cc) }) };
+    });
+    await tx.run('UPDATE messaging_batch SET content = ? WHERE id = ?', [left, batch]);
   }
 
-  #cancelled(message: HeldMessage): StatusChange | undefined {
+  #cancelled(message: LockedMessage): StatusChange | undefined {
     if (message.status > STATUS_RANK.queued) return undefined;
     const erased = { ...message, recipient: '' };
     return raise(erased, STATUS_RANK.cancelled, this.clock.now() * 1_000, null);

@@ -24,26 +24,29 @@ export class ErasedReports {
     this.#update = statementsFor(database.dialect);
   }
 
-  /** Reports of a message, and those of its batch that belong to no message or name the address. */
-  of(tenant: string, [batch, position]: MessageAt, address: string): ReportsToErase {
+  /**
+   * Reports of a message, and those of its batch that belong to no message or name the address.
+   * @param forms of the address
+   */
+  of(tenant: string, [batch, position]: MessageAt, forms: readonly string[]): ReportsToErase {
     return this.#where({
       tenant,
       batch: 'r.batch = ?',
       key: [batch],
-      further: '(r.position = ? OR r.recipient = ? OR r.position IS NULL)',
-      params: [position, address],
+      further: `(r.position = ? OR ${isOneOf(forms)} OR r.position IS NULL)`,
+      params: [position, ...forms],
     });
   }
 
   /** Reports that wait for their message. */
-  waiting(address: string): ReportsToErase {
-    const further = 'r.recipient = ?';
+  waiting(forms: readonly string[]): ReportsToErase {
+    const further = isOneOf(forms);
     return this.#where({
       tenant: '',
       batch: 'r.batch IS NULL',
       key: [],
       further,
-      params: [address],
+      params: forms,
     });
   }
 
@@ -102,6 +105,11 @@ class ReportsToErase {
     const index = this.database.dialect.forceIndex('messaging_report_batch');
     return `FROM messaging_report r ${index}`;
   }
+}
+
+/** SQL: the report names a form of the address. */
+function isOneOf(forms: readonly string[]): string {
+  return `r.recipient IN (${forms.map(() => '?').join(', ')})`;
 }
 
 function statementsFor(dialect: Dialect) {

@@ -1,4 +1,5 @@
 import { addressOfKey } from '../../message/address.js';
+import { formsOf } from '../../message/phone-identity.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ErasureListeners } from '../../ports/listeners.js';
 import type { AfterCommit } from '../database/after-commit.js';
@@ -22,7 +23,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 interface ErasureRow {
   readonly id: string;
   readonly tenant: string;
-  /** An address key. */
+  /** Identity of an address key, of which every form is erased. */
   readonly address: string;
   after: string | null;
   walked: number;
@@ -78,6 +79,20 @@ export class Erasures {
     return ids;
   }
 
+  /** Those of the identities whose erasure has not ended. */
+  async unfinished(
+    sql: Pick<Sql, 'all'>,
+    tenant: string,
+    addresses: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const rows = await sql.all<{ readonly address: string }>(
+      'SELECT e.address FROM messaging_erasure e WHERE e.tenant = ?',
+      [tenant],
+    );
+    const erased = new Set(rows.map(({ address }) => address));
+    return new Set(addresses.filter((address) => erased.has(address)));
+  }
+
   /** Erases all but messages in flight; with `tx`, all of it in this transaction. */
   async run(ids: readonly string[], tx?: Transaction): Promise<Erased> {
     const total = { messages: 0, remaining: 0 };
@@ -112,14 +127,15 @@ export class Erasures {
 
   async #continue(row: ErasureRow, tx?: Transaction): Promise<Erased> {
     const inFlight: MessageAt[] = [];
-    const held = JSON.parse(row.places) as MessageAt[];
+    const places = JSON.parse(row.places) as MessageAt[];
     const isFirst = Number(row.walked) === 0;
-    let messages = await this.#eraseAt(row, held, inFlight, tx);
+    let messages = await this.#eraseAt(row, places, inFlight, tx);
     if (isFirst) messages += await this.#walk(row, inFlight, tx);
     if (isFirst || messages > 0) {
       await this.#eraseWaiting(row.address, tx);
       const { tenant, address } = row;
-      await this.listeners?.notify({ tenant, address: addressOfKey(address) }, tx?.manager);
+      for (const form of formsOf(address))
+        await this.listeners?.notify({ tenant, address: addressOfKey(form) }, tx?.manager);
     }
     if (inFlight.length === 0)
       await this.#in(tx, (sql) => sql.run('DELETE FROM messaging_erasure WHERE id = ?', [row.id]));
@@ -130,6 +146,8 @@ export class Erasures {
   async #walk(row: ErasureRow, inFlight: MessageAt[], tx?: Transaction): Promise<number> {
     const { tenant, address } = row;
     const sql = tx ?? this.database;
+    const forms = formsOf(address);
+    const contained = forms.map(() => "c.recipients LIKE ? ESCAPE '!'").join(' OR ');
     let messages = 0;
     for (let after = row.after ?? FIRST_ID; ;) {
       const page = await sql.all<{ id: string; recipients: number }>(
@@ -144,13 +162,16 @@ export class Erasures {
       const chunks = await sql.all<{ batch: string; n: number; recipients: string }>(
         `SELECT c.batch, c.n, c.recipients FROM messaging_batch b
          JOIN messaging_batch_chunk c ON c.batch = b.id
-         WHERE b.tenant = ? AND b.id > ? AND b.id <= ? AND c.recipients LIKE ? ESCAPE '!'`,
-        [tenant, after, last, `%${address.replaceAll(/[!%_]/g, '!$&')}%`],
+         WHERE b.tenant = ? AND b.id > ? AND b.id <= ? AND (${contained})`,
+        [tenant, after, last, ...forms.map((form) => `%${form.replaceAll(/[!%_]/g, '!$&')}%`)],
       );
-      const found = chunks.flatMap(({ batch, n, recipients }): MessageAt[] => {
-        const line = recipients.split('\n').indexOf(address);
-        return line < 0 ? [] : [[batch, n * CHUNK_SIZE + line]];
-      });
+      const found = chunks.flatMap(({ batch, n, recipients }) =>
+        recipients
+          .split('\n')
+          .flatMap((recipient, line): MessageAt[] =>
+            forms.includes(recipient) ? [[batch, n * CHUNK_SIZE + line]] : [],
+          ),
+      );
       messages += await this.#eraseAt(row, found, inFlight, tx);
       after = last;
       await this.#save({ ...row, after }, inFlight, CLAIMED, tx);
@@ -166,7 +187,7 @@ export class Erasures {
   ): Promise<number> {
     let messages = 0;
     for (const place of places) {
-      const reports = this.#reports.of(tenant, place, address);
+      const reports = this.#reports.of(tenant, place, formsOf(address));
       // Most reports of a large batch in small transactions, the latest with the message.
       const past = await reports.eraseMost((work) => this.#in(tx, work), tx);
       const changes = await this.#in(tx, async (sql) => {
@@ -189,7 +210,7 @@ export class Erasures {
 
   /** Reports that match no message have no tenant. */
   async #eraseWaiting(address: string, tx?: Transaction): Promise<void> {
-    const reports = this.#reports.waiting(address);
+    const reports = this.#reports.waiting(formsOf(address));
     const past = await reports.eraseMost((work) => this.#in(tx, work), tx);
     await this.#in(tx, (sql) => reports.eraseRest(sql, past));
   }

@@ -19,22 +19,27 @@ const TABLES = [
   { table: 'message', key: 'position', index: 'PRIMARY' },
   { table: 'submission', key: 'n', index: 'PRIMARY' },
   { table: 'batch_chunk', key: 'n', index: 'PRIMARY' },
+  { table: 'batch_text', key: 'n', index: 'PRIMARY' },
   { table: 'batch_personal', key: 'n', index: 'PRIMARY' },
   { table: 'batch_attachment', key: 'n', index: 'PRIMARY' },
   { table: 'batch_label', key: 'n', index: 'PRIMARY' },
+  { table: 'batch_count', key: 'kind', index: 'PRIMARY' },
   { table: 'resend', key: 'position', index: 'PRIMARY' },
   // Reports follow the messages: a transaction that records a report locks its message first.
   { table: 'report', key: 'id', index: 'messaging_report_batch' },
 ] as const;
 
-/** SQL assignments to the rows of a table; where there are none, its rows are deleted. */
+/** SQL assignments to the rows of a table, or that they stay; where there are none, they are deleted. */
 type Change = Readonly<Record<string, string>>;
+
+const STAY = 'stay';
 
 const ERASE: Change = {
   message: "recipient = ''",
   report: 'recipient = NULL, details = NULL',
   submission: ERASED_SUBMISSION,
   resend: 'resent_by = NULL',
+  batch_count: STAY,
   batch: 'content = NULL',
 };
 
@@ -157,16 +162,18 @@ function statementsFor(dialect: Dialect, due: string, assignments: Change) {
         + (SELECT count(*) FROM messaging_report r WHERE r.batch = b.id) AS "rows"
       FROM messaging_batch b WHERE ${due} ORDER BY b.completed_at LIMIT ? ${lock}`,
     locked: `SELECT b.id FROM messaging_batch b WHERE b.id = ? ${lock}`,
-    tables: TABLES.map(({ table, key, index }) => {
-      const column = `messaging_${table}.${key}`;
-      const range = ` AND ${column} > ${dialect.bigint} AND ${column} <= ${dialect.bigint}`;
-      return {
-        /** The last row of a window. */
-        end: `SELECT t.${key} AS reached FROM messaging_${table} t WHERE t.batch = ? AND t.${key} > ?
+    tables: TABLES.filter(({ table }) => assignments[table] !== STAY).map(
+      ({ table, key, index }) => {
+        const column = `messaging_${table}.${key}`;
+        const range = ` AND ${column} > ${dialect.bigint} AND ${column} <= ${dialect.bigint}`;
+        return {
+          /** The last row of a window. */
+          end: `SELECT t.${key} AS reached FROM messaging_${table} t WHERE t.batch = ? AND t.${key} > ?
           ORDER BY t.${key} LIMIT 1 OFFSET ?`,
-        change: changeOf(table, 'batch', index, range),
-      };
-    }),
+          change: changeOf(table, 'batch', index, range),
+        };
+      },
+    ),
     batches: changeOf('batch', 'id', 'PRIMARY'),
   };
 }

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { submissionPlaceOf } from '../../message/ids.js';
 import { doubledWait } from '../../message/doubled-wait.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { PartReport, SentSubmission } from '../../ports/message-transport.js';
@@ -67,7 +68,7 @@ export class ReportPolls {
   ) {
     const { dialect, channels } = database;
     const irrevocable = channels.namesWhere((channel) => channel.irrevocable !== undefined);
-    this.#sql = statementsFor(dialect, channels.openRanks, irrevocable);
+    this.#sql = statementsFor(dialect, channels.pendingRanks, irrevocable);
   }
 
   /**
@@ -108,11 +109,12 @@ export class ReportPolls {
   /** Adds the reports of the parts of long messages: those without a message, and those that name a part. */
   async #withParts(found: UnreportedSubmission[]): Promise<UnreportedSubmission[]> {
     const { partNames, partBatches, waiting, logged } = this.#sql;
-    const names = found.flatMap(({ reference, provider, submissionId }, index) =>
-      reference?.includes(' ')
-        ? reference.split(' ').map((id) => ({ index, provider, id, batch: batchOf(submissionId) }))
-        : [],
-    );
+    const names = found.flatMap(({ reference, provider, submissionId }, index) => {
+      const batch = submissionPlaceOf(submissionId)?.batch;
+      return reference?.includes(' ') && batch !== undefined
+        ? reference.split(' ').map((id) => ({ index, provider, id, batch }))
+        : [];
+    });
     const reports = new Map<number, PartReport[]>();
     const add = (index: number, id: string, { rank, providerTime, ...report }: PartRow) => {
       const { channels } = this.database;
@@ -144,11 +146,6 @@ export class ReportPolls {
     });
   }
 }
-
-function batchOf(submissionId: string): string {
-  return submissionId.slice(0, submissionId.lastIndexOf('-s'));
-}
-
 class Submissions {
   /** Batches with messages without a final report. */
   readonly lacking = new Set<string>();
@@ -187,7 +184,11 @@ function withinRecipients(batches: readonly DueBatch[]): readonly DueBatch[] {
   );
 }
 
-function statementsFor(dialect: Dialect, open: readonly number[], irrevocable: readonly string[]) {
+function statementsFor(
+  dialect: Dialect,
+  pending: readonly number[],
+  irrevocable: readonly string[],
+) {
   const named = irrevocable.map((name) => `'${name}'`).join(', ') || "''";
   const spans = dialect.rows(SPANS);
   const partNames = dialect.rows<Part>({
@@ -216,7 +217,7 @@ function statementsFor(dialect: Dialect, open: readonly number[], irrevocable: r
     unreported: `SELECT s.batch, s.n, b.channel, b.sender, s.provider, s.reference, s.attempt, s.first_sent_at AS "sentAt", m.recipient, m.status,
         CASE WHEN b.channel IN (${named}) THEN coalesce(s.content, b.content) END AS content
       FROM ${spans.keyed} ${dialect.join} messaging_message m ON ${IN_SPAN}
-        AND m.status IN (${open.join(', ')})
+        AND m.status IN (${pending.join(', ')})
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
       JOIN messaging_batch b ON b.id = s.batch
       ORDER BY s.batch, s.n, m.position`,

@@ -45,7 +45,7 @@ export class SetBackClock {
 
   /** @param back milliseconds; `undefined`: the process has not seen the clock before */
   async #correct(back: number | undefined): Promise<void> {
-    const { leases, notDue, pauses, providers, parked } = this.#sql;
+    const { leases, notDue, pauses, providers, deferred } = this.#sql;
     const { leaseTime } = this;
     const longest = Math.max(leaseTime, LONGEST_LEASE);
     await this.#change(leases, longest * 1_000, leaseTime * 1_000);
@@ -54,7 +54,7 @@ export class SetBackClock {
     this.#logger.warn(`The database's clock was set back by ${Math.round(back / 1_000)} s`);
     await this.#change(pauses, back * 1_000, back * 1_000);
     await this.#change(providers, back * 1_000, back * 1_000);
-    await this.#change(parked, back * 1_000, back * 1_000);
+    await this.#change(deferred, back * 1_000, back * 1_000);
   }
 
   /**
@@ -124,6 +124,6 @@ function statementsFor(dialect: Dialect) {
       `${hasWork} AND (t.send_at IS NULL OR t.available_at > t.send_at)`,
       `valid_until = valid_until - available_at + ${due}, available_at = ${due}`,
     ),
-    parked: correction(batches, 'parked_until', hasWork, less('parked_until')),
+    deferred: correction(batches, 'parked_until', hasWork, less('parked_until')),
   };
 }

@@ -6,13 +6,14 @@ import type { BatchView, CancelledBatches } from '../../message/views.js';
 import type { RowSource } from '../database/dialect.js';
 import type { AlsoOption } from '../database/sql.js';
 import type { Clock } from '../../ports/clock.js';
+import { LARGE_BATCH } from '../rows/batch-counts.js';
 import { BATCH_STATE, type BatchState, CANCELLED, stateOf } from '../rows/batch-state.js';
 import type { BatchScope } from '../rows/cursor.js';
 import { FIRST_ID } from '../reads/newest-batches.js';
 import type { BatchRow, Reads } from '../reads/reads.js';
 import {
-  HELD_COLUMNS,
-  type HeldMessage,
+  LOCKED_COLUMNS,
+  type LockedMessage,
   isQueued,
   raise,
   type StatusChange,
@@ -59,7 +60,7 @@ export class BatchChanges {
     private readonly writer: StatusWriter,
     private readonly clock: Clock,
     private readonly reads: Reads,
-    private readonly completion: Pick<BatchCompletion, 'publish'>,
+    private readonly completion: Pick<BatchCompletion, 'after' | 'publish'>,
     /** Asks the providers to cancel their accepted messages, after the commit. */
     private readonly request: (tx: Transaction, batches: readonly string[]) => Promise<void>,
   ) {
@@ -154,8 +155,8 @@ export class BatchChanges {
        ORDER BY m.batch ${dialect.skipLocked('m')}`,
       ids,
     );
-    const held = new Set(queued.map(({ batch }) => batch));
-    const kept = new Set(rows.flatMap(({ batch }) => (held.has(batch) ? [] : [batch])));
+    const waiting = new Set(queued.map(({ batch }) => batch));
+    const kept = new Set(rows.flatMap(({ batch }) => (waiting.has(batch) ? [] : [batch])));
     return this.#stop(
       tx,
       found.filter(({ id }) => !kept.has(id)),
@@ -192,8 +193,8 @@ export class BatchChanges {
        WHERE id IN (${listed})`,
       [at, at, ...ids],
     );
-    const queued = await tx.all<HeldMessage>(
-      `SELECT ${HELD_COLUMNS} FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
+    const queued = await tx.all<LockedMessage>(
+      `SELECT ${LOCKED_COLUMNS} FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
        WHERE m.batch IN (${listed}) AND ${isQueued('m')}
        ORDER BY m.batch, m.position ${this.database.dialect.forUpdate('m')}`,
       ids,
@@ -226,6 +227,11 @@ export class BatchChanges {
     await this.writer.notifyCancelled(
       tx,
       stopped.flatMap(({ rest }) => (rest.from < rest.recipients ? [rest] : [])),
+    );
+    await this.completion.after(
+      tx,
+      batches.flatMap(({ id, recipients }) => (recipients > LARGE_BATCH ? [id] : [])),
+      at,
     );
     return stopped;
   }
@@ -309,7 +315,7 @@ function cancellation(
   position: number,
   recipient: string,
 ): StatusChange {
-  const message: HeldMessage = {
+  const message: LockedMessage = {
     batch: id,
     position,
     recipient,
@@ -319,6 +325,7 @@ function cancellation(
     delivery_report: deliveryReport,
     labelled,
     notification: null,
+    recipient_count: 0,
     status: STATUS_RANK.queued,
     sequence: 0,
     error_code: null,

@@ -1,3 +1,4 @@
+import { submissionIdOf } from '../../message/ids.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
@@ -34,10 +35,11 @@ const GIVEN_UP = 3 * 86_400_000_000;
  * provider's lane of the queue carries it out.
  */
 export class Cancellations {
-  /** Those of the app's configuration. */
-  providers: readonly CancellingProvider[] = [];
-
-  constructor(private readonly database: StoreDatabase) {}
+  constructor(
+    private readonly database: StoreDatabase,
+    /** Those of the app's configuration. */
+    readonly providers: readonly CancellingProvider[],
+  ) {}
 
   /**
    * Requests cancels of batches that may have messages at a provider, without steps of notifications: a step whose message
@@ -83,14 +85,14 @@ export class Cancellations {
   }
 
   /** The next accepted submissions with messages that are not over, and the last one looked at. */
-  async open({ batch, provider, asked }: Cancellation): Promise<{
+  async accepted({ batch, provider, asked }: Cancellation): Promise<{
     readonly submissions: readonly SentSubmission[];
     readonly last: number;
   }> {
     const { channels } = this.database;
-    const ranks = channels.openRanks.filter((rank) => rank > STATUS_RANK.sending);
+    const ranks = channels.pendingRanks.filter((rank) => rank > STATUS_RANK.sending);
     const last = asked + WINDOW;
-    const rows = await this.database.all<OpenRow>(
+    const rows = await this.database.all<AcceptedRow>(
       `SELECT s.n, s.reference, s.attempt, s.first_sent_at AS "sentAt", m.recipient, b.channel, b.sender
        FROM messaging_submission s
        JOIN messaging_batch b ON b.id = s.batch
@@ -107,7 +109,7 @@ export class Cancellations {
       if (known) known.recipients.push(recipient);
       else {
         const firstSentAt = new Date(Number(sentAt) / 1_000);
-        const submissionId = `${batch}-s${n}`;
+        const submissionId = submissionIdOf(batch, n);
         found.set(n, { ...row, submissionId, firstSentAt, recipients: [recipient] });
       }
     }
@@ -165,7 +167,7 @@ export class Cancellations {
   }
 }
 
-interface OpenRow extends Omit<SentSubmission, 'submissionId' | 'firstSentAt' | 'recipients'> {
+interface AcceptedRow extends Omit<SentSubmission, 'submissionId' | 'firstSentAt' | 'recipients'> {
   readonly n: number;
   readonly sentAt: string | number;
   readonly recipient: string;

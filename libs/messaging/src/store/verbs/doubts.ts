@@ -1,3 +1,4 @@
+import { submissionIdOf } from '../../message/ids.js';
 import { STATUS_RANK } from '../../message/status.js';
 import { isUnavailable } from '../database/database-errors.js';
 import { type Dialect, updater } from '../database/dialect.js';
@@ -18,7 +19,7 @@ export interface Doubt {
   readonly countedFailures: number;
 }
 
-/** Records why open submissions have no outcome yet; a submission with an outcome keeps that. */
+/** Records why unanswered submissions have no outcome yet; a submission with an outcome keeps that. */
 export class Doubts {
   readonly #group: GroupCommit<Doubt, void>;
 
@@ -27,7 +28,7 @@ export class Doubts {
     this.#group = new GroupCommit<Doubt, void>(
       (take) =>
         database.transaction(async (tx) => {
-          const latest = new Map(take().map((one) => [`${one.batch}-s${one.n}`, one]));
+          const latest = new Map(take().map((one) => [submissionIdOf(one.batch, one.n), one]));
           const doubts = [...latest.values()].toSorted(inLockOrder);
           await submissions(tx, doubts);
           await messages(tx, doubts);

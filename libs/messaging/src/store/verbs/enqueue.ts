@@ -7,7 +7,18 @@ import { type Dialect, inserter, into, updater } from '../database/dialect.js';
 import { type Flush, GroupCommit } from '../database/group-commit.js';
 import { retryWhileUnavailable } from '../database/retry.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
-import { hasData, labelRowsOf, personalChunksOf, piecesOf } from '../rows/batch-data.js';
+import {
+  bytesOf,
+  hasData,
+  INSERT_TEXT,
+  labelRowsOf,
+  personalChunksOf,
+  piecesOf,
+  REJECTIONS,
+  takesTurns,
+  textPiecesOf,
+  TURN_BYTES,
+} from '../rows/batch-data.js';
 import { digestId } from '../rows/digest-id.js';
 import {
   batchValues,
@@ -18,9 +29,11 @@ import {
   NEW_BATCH,
   type NewBatch,
   type OwnRows,
+  rejection,
 } from '../rows/new-batch.js';
 import { changeEntry } from '../rows/received-report.js';
-import { type HeldMessage, raise, type StatusChange } from '../rows/status.js';
+import { writeContent } from '../rows/stored-content.js';
+import type { StatusChange } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
 
 type Result = EnqueuedBatch | IdempotencyKeyReusedError;
@@ -42,9 +55,6 @@ type Keyed = Pick<KeyOwner, 'tenant' | 'channel' | 'idempotencyKey'>;
 const KEY_TIMEOUT = 1_000;
 const KEY_TIMEOUT_AGAIN = 100;
 
-/** Rejections that are written in one turn of the event loop; a batch with more is stored alone. */
-const REJECTIONS = 500;
-
 /** Most weight of a group: two batches of 100,000 recipients do not share one. */
 const MOST = 2_000;
 
@@ -56,8 +66,8 @@ export class NewBatches {
   readonly #extended: GroupCommit<NewBatch, Result>;
   /** A separate group: only batches with keys may wait for a key that an open transaction holds. */
   readonly #keyed: GroupCommit<NewBatch, Result>;
-  /** Batches with more than {@link REJECTIONS} recipients that policy denied, one at a time. */
-  readonly #denied: GroupCommit<NewBatch, Result>;
+  /** Batches that take several turns, one at a time; see {@link takesTurns}. */
+  readonly #long: GroupCommit<NewBatch, Result>;
   /** Batches whose group commit hit a lock timeout on an idempotency key. */
   readonly #timedOut = new WeakSet<NewBatch>();
 
@@ -74,15 +84,18 @@ export class NewBatches {
         (take) => retryWhileUnavailable(() => flush(take)),
         {
           maxItems: MOST,
-          weight: ({ recipients, denied }) =>
-            1 + recipients.length / 50 + (denied.length * MOST) / REJECTIONS,
+          weight: (batch) =>
+            1 +
+            batch.recipients.length / 50 +
+            (batch.denied.length * MOST) / REJECTIONS +
+            (bytesOf(batch) * MOST) / TURN_BYTES,
           isItemError: (error) => isDataError(error) || isLockTimeout(error),
         },
       );
     this.#plain = group((take) => this.#flushPlain(take));
     this.#extended = group((take) => this.#flushExtended(take));
     this.#keyed = group((take) => this.#flushKeyed(take));
-    this.#denied = group((take) => {
+    this.#long = group((take) => {
       const batches = take();
       const isKeyed = batches.some(({ idempotencyKey }) => idempotencyKey !== null);
       const timeout = isKeyed ? KEY_TIMEOUT : undefined;
@@ -94,8 +107,9 @@ export class NewBatches {
    * @throws IdempotencyKeyReusedError where the key was used for another message
    * @throws IdempotencyKeyInUseError where an open transaction holds the key
    */
-  enqueue(batch: NewBatch): Promise<EnqueuedBatch> {
+  enqueue(given: NewBatch): Promise<EnqueuedBatch> {
     this.database.refuseWithin();
+    const batch = this.#sealed(given);
     return this.#groupOf(batch)
       .add(batch)
       .then(
@@ -112,28 +126,29 @@ export class NewBatches {
 
   /** Call {@link publish} with the result after the commit of `tx`. */
   async enqueueWithin(tx: Transaction, batch: NewBatch): Promise<EnqueuedBatch> {
-    return answer((await this.#store(tx, [batch]))[0]!);
+    return answer((await this.#store(tx, [this.#sealed(batch)]))[0]!);
   }
 
   /** As {@link enqueueWithin}, for batches without keys. */
   async enqueueAllWithin(tx: Transaction, batches: readonly NewBatch[]): Promise<void> {
-    if (batches.length > 0) await this.#store(tx, batches);
+    if (batches.length > 0) await this.#store(tx, batches.map(this.#sealed));
   }
 
   /**
    * Stores batches without keys and denied recipients, with further rows.
    * @throws ConcurrentChangeError where the guard changed too few rows; nothing is stored
    */
-  async storeWith(batches: readonly NewBatch[], own: OwnRows): Promise<void> {
+  async storeWith(given: readonly NewBatch[], own: OwnRows): Promise<void> {
     const { database } = this;
+    const batches = given.map(this.#sealed);
     const { enqueue } = database.fastPaths;
     await fastOrSlow(
       // It writes no rows of labels.
       enqueue && !batches.some(hasData)
         ? () => database.fastPath((sql) => enqueue(sql, batches, own))
         : undefined,
-      () =>
-        database.transaction(async (tx) => {
+      () => {
+        const work = async (tx: Transaction) => {
           if (own.guard) {
             const { statement, rows } = own.guard;
             const changed = await tx.run(statement.sql, statement.params);
@@ -141,7 +156,11 @@ export class NewBatches {
           }
           await this.#store(tx, batches);
           await tx.run(own.insert.sql, own.insert.params);
-        }),
+        };
+        return batches.some(takesTurns)
+          ? database.longTransaction(work)
+          : database.transaction(work);
+      },
     );
   }
 
@@ -157,9 +176,11 @@ export class NewBatches {
   }
 
   async idle(): Promise<void> {
-    const groups = [this.#plain, this.#extended, this.#keyed, this.#denied];
+    const groups = [this.#plain, this.#extended, this.#keyed, this.#long];
     await Promise.all(groups.map((group) => group.idle()));
   }
+
+  readonly #sealed = (batch: NewBatch): NewBatch => this.database.seals.seal(batch.id, batch);
 
   #flushPlain(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
     const { database } = this;
@@ -175,7 +196,7 @@ export class NewBatches {
   }
 
   #groupOf(batch: NewBatch): GroupCommit<NewBatch, Result> {
-    if (batch.denied.length > REJECTIONS) return this.#denied;
+    if (takesTurns(batch)) return this.#long;
     if (batch.idempotencyKey !== null) return this.#keyed;
     return hasData(batch) ? this.#extended : this.#plain;
   }
@@ -226,13 +247,20 @@ export class NewBatches {
 
   /** Row by row: together they could exceed the largest statement of MySQL. */
   async #storeData(tx: Transaction, batch: NewBatch): Promise<void> {
-    const { insertLabel, insertPersonal, insertPiece } = this.#sql;
+    const { insertLabel, insertPersonal, insertPiece, insertText } = this.#sql;
+    const next = takesTurns(batch) ? () => turn() : () => undefined;
+    for (const { n, piece, bytes } of textPiecesOf(writeContent(batch).texts)) {
+      await tx.run(insertText, [batch.id, n, piece, bytes]);
+      await next();
+    }
     for (const { n, tag, labels } of labelRowsOf(batch))
       await tx.run(insertLabel, [batch.id, n, batch.tenant, tag, labels]);
     for (const { batch: id, n, entries } of personalChunksOf(batch))
       await tx.run(insertPersonal, [id, n, entries]);
-    for (const { batch: id, digest, n, bytes } of piecesOf(batch))
+    for (const { batch: id, digest, n, bytes } of piecesOf(batch)) {
       await tx.run(insertPiece, [id, digest, n, bytes]);
+      await next();
+    }
   }
 
   /** Batches whose key is taken are left out. @returns the owners of the keys, locked */
@@ -345,6 +373,7 @@ function statementsFor(dialect: Dialect) {
       ${ignored('batch_personal', 'n')}`,
     insertPiece: `INSERT INTO messaging_batch_attachment (batch, digest, n, bytes) VALUES (?, ?, ?, ?)
       ${ignored('batch_attachment', 'n')}`,
+    insertText: `${INSERT_TEXT} ${ignored('batch_text', 'n')}`,
     insertDenied: inserter<StatusChange>(
       dialect,
       'INSERT INTO messaging_message (batch, position, recipient, status, attempt)',
@@ -372,24 +401,4 @@ function statementsFor(dialect: Dialect) {
       },
     ),
   };
-}
-
-function rejection(batch: NewBatch, position: number): StatusChange {
-  const message: HeldMessage = {
-    batch: batch.id,
-    position,
-    recipient: batch.recipients[position] as string,
-    tenant: batch.tenant,
-    channel: batch.channel,
-    sender: batch.sender,
-    delivery_report: batch.deliveryReport ? 1 : 0,
-    labelled: batch.labels ? 1 : 0,
-    notification: batch.notification ?? null,
-    status: STATUS_RANK.queued,
-    sequence: 0,
-    error_code: null,
-    reference: null,
-  };
-  const code = batch.denied[position] as string;
-  return raise(message, STATUS_RANK.rejected, batch.createdAt * 1_000, code) as StatusChange;
 }

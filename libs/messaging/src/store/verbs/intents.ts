@@ -1,9 +1,10 @@
+import { submissionIdOf } from '../../message/ids.js';
 import { STATUS_RANK } from '../../message/status.js';
 import { fastOrSlow } from '../database/concurrent-change.error.js';
 import { type Columns, type Dialect, inserter, into, updater } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
-import { isOpen } from '../rows/batch-state.js';
+import { isLive } from '../rows/batch-state.js';
 import {
   BATCHES,
   batchRows,
@@ -73,15 +74,26 @@ export class Intents {
    * @returns the batches that may start: not cancelled, rescheduled or reported meanwhile
    * @throws LaneLostError where another process holds the lane
    */
-  async record(intent: Intent): Promise<ReadonlySet<string>> {
+  async record(given: Intent): Promise<ReadonlySet<string>> {
+    const intent = this.#sealed(given);
     if (!isFresh(intent)) return this.#alone(intent);
     if (weightOf(intent) <= HEAVY) return this.#group.add(intent);
     return (await this.#many([intent])).get(intent.lane) ?? this.#alone(intent);
   }
 
+  #sealed(intent: Intent): Intent {
+    if (intent.submissions.every(({ content }) => content === null)) return intent;
+    const { seals } = this.database;
+    const submissions = intent.submissions.map((submission) => {
+      const { batch, content } = submission;
+      return content ? { ...submission, content: seals.seal(batch, content) } : submission;
+    });
+    return { ...intent, submissions };
+  }
+
   /**
    * Repeats submissions, also those of a former holder: the same bytes under the same id.
-   * @returns ids of the open ones; a former holder may have recorded the others meanwhile
+   * @returns ids of those without an outcome; a former holder may have recorded the others meanwhile
    * @throws LaneLostError where another process holds the lane
    */
   async resume(
@@ -92,10 +104,13 @@ export class Intents {
     return this.database.transaction(async (tx) => {
       const ours = await this.lanes.renewWithin(tx, [{ lane, fence }], 'wait');
       if (ours.size === 0) throw new LaneLostError(lane);
-      const { keys, lockOpen, resume, countTries } = this.#sql;
-      const rows = await tx.all<{ batch: string; n: number }>(lockOpen, keys.bind(submissions));
-      const open = new Set(rows.map(({ batch, n }) => `${batch}-s${n}`));
-      const again = submissions.filter(({ batch, n }) => open.has(`${batch}-s${n}`));
+      const { keys, lockUnanswered, resume, countTries } = this.#sql;
+      const rows = await tx.all<{ batch: string; n: number }>(
+        lockUnanswered,
+        keys.bind(submissions),
+      );
+      const unanswered = new Set(rows.map(({ batch, n }) => submissionIdOf(batch, n)));
+      const again = submissions.filter(({ batch, n }) => unanswered.has(submissionIdOf(batch, n)));
       await resume(
         tx,
         again.map((submission) => ({ ...submission, fence })),
@@ -104,7 +119,7 @@ export class Intents {
         tx,
         again.map((submission) => ({ ...submission, attempts: submission.attempt })),
       );
-      return open;
+      return unanswered;
     });
   }
 
@@ -130,9 +145,9 @@ export class Intents {
   /** With `skip`, a lane with a locked batch is skipped whole: no later batch may overtake it. */
   async #intend(tx: Transaction, intents: readonly Intent[], locked: LockWait): Promise<Intended> {
     const ours = await this.lanes.renewWithin(tx, intents, locked);
-    const held = intents.filter(({ lane }) => ours.has(lane));
-    const revisions = await this.#lockBatches(tx, held, locked);
-    const whole = held.filter(
+    const owned = intents.filter(({ lane }) => ours.has(lane));
+    const revisions = await this.#lockBatches(tx, owned, locked);
+    const whole = owned.filter(
       ({ batches }) => locked === 'wait' || batches.every(({ id }) => revisions.has(id)),
     );
     const reported = await this.#reported(tx, whole);
@@ -164,11 +179,11 @@ export class Intents {
   ): Promise<Map<string, number>> {
     const batches = intents.flatMap((intent) => intent.batches);
     if (batches.length === 0) return new Map();
-    const rows = await tx.all<{ id: string; revision: number; open: number | string }>(
+    const rows = await tx.all<{ id: string; revision: number; live: number | string }>(
       this.#sql.lockBatches[locked],
       this.#sql.ids.bind(batches),
     );
-    return new Map(rows.map(({ id, revision, open }) => [id, Number(open) === 1 ? revision : -1]));
+    return new Map(rows.map(({ id, revision, live }) => [id, Number(live) === 1 ? revision : -1]));
   }
 
   /** Batches with a message to repeat for which a report arrived meanwhile. */
@@ -239,10 +254,9 @@ function statementsFor(dialect: Dialect) {
   } satisfies Columns<Pick<ResumedSubmission, 'batch' | 'n'>>;
   const keys = dialect.rows(key);
   const primary = dialect.forceIndex('PRIMARY');
-  const selectBatches = `SELECT b.id, b.revision, CASE WHEN ${isOpen('b')} THEN 1 ELSE 0 END AS open
+  const selectBatches = `SELECT b.id, b.revision, CASE WHEN ${isLive('b')} THEN 1 ELSE 0 END AS live
     FROM ${ids.keyed} ${dialect.join} messaging_batch b ${primary} ON b.id = v_id ORDER BY b.id`;
-  const isOpenSubmission = (submission: string) =>
-    dialect.residual(`${submission}.outcome IS NULL`);
+  const isUnanswered = (submission: string) => dialect.residual(`${submission}.outcome IS NULL`);
   const updateMessages = <T>(columns: Columns<T>, set: string) =>
     updater(dialect, columns, {
       table: 'messaging_message',
@@ -266,9 +280,9 @@ function statementsFor(dialect: Dialect) {
       ${dialect.join} messaging_message m ${primary} ON m.batch = v_batch AND m.position = v_position
         AND ${dialect.residual(isQueued('m'))}
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
-    lockOpen: `SELECT s.batch, s.n FROM ${keys.keyed}
+    lockUnanswered: `SELECT s.batch, s.n FROM ${keys.keyed}
       ${dialect.join} messaging_submission s ${primary} ON s.batch = v_batch AND s.n = v_n
-        AND ${isOpenSubmission('s')}
+        AND ${isUnanswered('s')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
     startBatches: updater(dialect, BATCHES, {
       table: 'messaging_batch',
@@ -295,7 +309,7 @@ function statementsFor(dialect: Dialect) {
         table: 'messaging_submission',
         set: 'fence = v_fence, attempt = v_attempt',
         where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
-          AND ${isOpenSubmission('messaging_submission')}`,
+          AND ${isUnanswered('messaging_submission')}`,
       },
     ),
   };

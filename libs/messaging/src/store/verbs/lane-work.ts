@@ -5,9 +5,9 @@ import type { StoreDatabase } from '../database/store-database.js';
 import { BATCH_STATE, PRIORITY } from '../rows/batch-state.js';
 import {
   mergeChunks,
-  type OpenRow,
-  type OpenSubmission,
-  openSubmissionsOf,
+  type UnansweredRow,
+  type UnansweredSubmission,
+  unansweredOf,
   type PlannedBatch,
   plannedOf,
   type PlannedRecipient,
@@ -29,7 +29,7 @@ type Micros = string | number;
 interface NextDueRow {
   readonly lane: string;
   readonly now: Micros;
-  /** The first due times by priority, of new and of parked batches. */
+  /** The first due times by priority, of new and of deferred batches. */
   readonly [head: `due${number}`]: Micros | null;
 }
 
@@ -43,7 +43,6 @@ export class LaneWork {
   /** Set where the driver plans many lanes at once. */
   readonly #planning: LaneGroup<PlanRequest, PlannedBatch[]> | undefined;
   readonly #looking: LaneGroup<{ readonly lane: string }, number | undefined>;
-  readonly #read = (json: string) => this.data.content(json);
 
   constructor(
     private readonly database: StoreDatabase,
@@ -72,7 +71,7 @@ export class LaneWork {
     return this.#planning.add(request);
   }
 
-  /** The message to try while others fail: preferably of a batch that was never parked. */
+  /** The message to try while others fail: preferably of a batch that was never deferred. */
   probe(lane: string): Promise<PlannedBatch[]> {
     return this.#plan(this.#sql.probe, { lane, limit: 1 });
   }
@@ -82,13 +81,11 @@ export class LaneWork {
     return this.#looking.add({ lane });
   }
 
-  /** Open submissions of a former holder of the lane, oldest first. */
-  async open(lane: string): Promise<OpenSubmission[]> {
-    const open = openSubmissionsOf(
-      await this.database.all<OpenRow>(this.#sql.open, [lane]),
-      this.#read,
-    );
-    return this.#withPersonal(open, ({ batch }) => batch);
+  /** Unanswered submissions of a former holder of the lane, oldest first. */
+  async unanswered(lane: string): Promise<UnansweredSubmission[]> {
+    const rows = await this.database.all<UnansweredRow>(this.#sql.unanswered, [lane]);
+    const unanswered = unansweredOf(rows, await this.data.reader(rows));
+    return this.#withPersonal(unanswered, ({ batch }) => batch);
   }
 
   async #nextDue(
@@ -119,16 +116,17 @@ export class LaneWork {
     const setBack = await this.#setBackOf(batches);
     const byLane = new Map(requests.map(({ lane }) => [lane, [] as PlanRow[]]));
     for (const batch of batches) byLane.get(batch.lane)!.push(batch);
+    const read = await this.data.reader(batches.map(({ id, content }) => ({ batch: id, content })));
     const planned = new Map<string, PlannedBatch[]>();
     for (const { lane, limit } of requests) {
-      const own = plannedOf(byLane.get(lane)!, setBack, limit, this.#read);
+      const own = plannedOf(byLane.get(lane)!, setBack, limit, read);
       planned.set(lane, await this.#withPersonal(own, ({ id }) => id));
     }
     return planned;
   }
 
   /** Adds names and variables to the recipients of the batches that have any. */
-  async #withPersonal<T extends PlannedBatch | OpenSubmission>(
+  async #withPersonal<T extends PlannedBatch | UnansweredSubmission>(
     all: T[],
     idOf: (one: T) => string,
   ): Promise<T[]> {
@@ -147,18 +145,18 @@ export class LaneWork {
   }
 
   async #setBackOf(batches: readonly PlanRow[]): Promise<SetBack> {
-    const open = batches.filter(
+    const setBack = batches.filter(
       ({ state }) => state === BATCH_STATE.retrying || state === BATCH_STATE.deferred,
     );
     const requeued = new Map<string, PlannedRecipient[]>();
-    if (open.length === 0) return { requeued, deferred: new Map() };
+    if (setBack.length === 0) return { requeued, deferred: new Map() };
     const { ids, requeued: due, deferred: later } = this.#sql;
     // First, or a message that becomes due between the queries would be in neither.
     const deferred = await this.database.all<{ batch: string; dueAt: Micros }>(
       later,
-      ids.bind(open),
+      ids.bind(setBack),
     );
-    const rows = await this.database.all<RequeuedRow>(due, ids.bind(open));
+    const rows = await this.database.all<RequeuedRow>(due, ids.bind(setBack));
     for (const { batch, ...message } of rows) {
       const list = requeued.get(batch) ?? [];
       list.push({ ...message, requeued: true });
@@ -188,13 +186,13 @@ function statementsFor(dialect: Dialect) {
     ids,
     lanes,
     plan: planOf(dialect, '?', '?'),
-    probe: planOf(dialect, '?', '?', { parkedLast: true }),
+    probe: planOf(dialect, '?', '?', { deferredLast: true }),
     nextDue: `SELECT v_lane AS lane, ${now} AS now, ${heads.map((head, n) => `${head} AS due${n}`).join(', ')}
       FROM ${lanes.sql}`,
     requeued: `SELECT m.batch, m.position, m.recipient, m.attempt AS attempts, m.counted_failures AS "countedFailures", m.refused_by AS "refusedBy" FROM ${queued}
       AND (m.due_at IS NULL OR m.due_at <= ${now}) ORDER BY m.batch, m.position`,
     deferred: `SELECT m.batch, min(m.due_at) AS "dueAt" FROM ${queued} AND m.due_at > ${now} GROUP BY m.batch`,
-    open: `SELECT s.batch, s.n, s.provider, s.first_position AS "firstPosition", s.last_position AS "lastPosition",
+    unanswered: `SELECT s.batch, s.n, s.provider, s.first_position AS "firstPosition", s.last_position AS "lastPosition",
         s.attempt, s.first_sent_at AS "firstSentAt", s.error_code AS "errorCode", s.error_text AS "errorText", ${headColumns(dialect)}, coalesce(s.content, b.content) AS content,
         m.position, m.recipient, m.counted_failures AS "countedFailures"
       FROM messaging_submission s ${dialect.join} messaging_batch b ON b.id = s.batch

@@ -2,7 +2,7 @@ import { type Dialect, type RowWriter, updater } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
 import {
   formerColumns,
-  type HeldLane,
+  type LaneGrant,
   IS_OURS,
   type LaneHolder,
   type LaneRow,
@@ -13,6 +13,7 @@ import {
   type LockWait,
   RELEASE,
   type ReleasedLane,
+  type ShownPause,
   type WantedLane,
   type WantedRow,
 } from '../rows/lease.js';
@@ -40,7 +41,7 @@ export class Lanes {
   readonly holder: LaneHolder;
   readonly #sql: ReturnType<typeof statementsFor>;
   readonly #taking: LaneGroup<{ readonly lane: string }, Lease | undefined>;
-  readonly #renewing: LaneGroup<HeldLane, boolean>;
+  readonly #renewing: LaneGroup<LaneGrant, boolean>;
   readonly #releasing: LaneGroup<ReleasedLane, boolean>;
 
   /** @param leaseTime milliseconds */
@@ -59,9 +60,9 @@ export class Lanes {
       },
       most: MOST,
     });
-    this.#renewing = this.#heldGroup((tx, lanes, locked) => this.renewWithin(tx, lanes, locked));
+    this.#renewing = this.#grantGroup((tx, lanes, locked) => this.renewWithin(tx, lanes, locked));
     const { releaseLanes } = database.fastPaths;
-    this.#releasing = this.#heldGroup(
+    this.#releasing = this.#grantGroup(
       (tx, lanes, locked) => this.#writeOwn(tx, lanes, locked, this.#sql.release),
       releaseLanes && ((sql, lanes) => releaseLanes(sql, lanes, this.holder)),
     );
@@ -75,13 +76,13 @@ export class Lanes {
     return this.#taking.add({ lane });
   }
 
-  /** The lanes of the list that any process holds. */
-  async held(lanes: readonly string[]): Promise<ReadonlySet<string>> {
+  /** The lanes of the list that any process has leased. */
+  async leased(lanes: readonly string[]): Promise<ReadonlySet<string>> {
     return lanes.length === 0
       ? new Set()
       : this.#find(
           this.database,
-          this.#sql.held,
+          this.#sql.leased,
           lanes.map((lane) => ({ lane })),
         );
   }
@@ -91,47 +92,49 @@ export class Lanes {
     return this.#renewing.add({ lane, fence });
   }
 
-  /** @param open some submissions have no outcome; the next holder recovers them */
+  /** @param unanswered some submissions have no outcome; the next holder recovers them */
   async release(
     lane: string,
     fence: number,
     rateState: string | null,
-    open: boolean,
+    unanswered: boolean,
   ): Promise<void> {
-    await this.#releasing.add({ lane, fence, rateState, open });
+    await this.#releasing.add({ lane, fence, rateState, unanswered });
   }
 
   /** @returns the lanes of this process, renewed and locked until the transaction ends */
-  renewWithin(tx: Sql, lanes: readonly HeldLane[], locked: LockWait): Promise<Set<string>> {
+  renewWithin(tx: Sql, lanes: readonly LaneGrant[], locked: LockWait): Promise<Set<string>> {
     return this.#writeOwn(tx, lanes, locked, this.#sql.renew);
   }
 
   /**
    * @param wait milliseconds; 0 ends the pause
-   * @param part of the provider that `reason` names; the lane goes on with others
+   * @param shown `undefined`: the row shows none
+   * @param part of its provider alone; the lane goes on with others
    */
   async pause(
-    lane: string,
-    fence: number,
+    { lane, fence }: LaneGrant,
     wait: number,
-    reason: string | null,
+    shown: ShownPause | undefined,
     part = false,
   ): Promise<void> {
+    const { provider = null, reason = null } = shown ?? {};
     await this.database.transaction((tx) =>
       tx.run(
-        `UPDATE messaging_lane SET paused_until = ${this.database.dialect.now} + ?, pause_reason = ?, pause_part = ?
+        `UPDATE messaging_lane SET paused_until = ${this.database.dialect.now} + ?, pause_provider = ?,
+           pause_reason = ?, pause_part = ?
          WHERE lane_key = ? AND fence = ? AND owner = ?`,
-        [Math.round(wait * 1_000), reason, part ? 1 : 0, lane, fence, this.holder.owner],
+        [Math.round(wait * 1_000), provider, reason, part ? 1 : 0, lane, fence, this.holder.owner],
       ),
     );
   }
 
   async pausedProvider(tx: Sql, lane: string): Promise<string | undefined> {
-    const [row] = await tx.all<{ reason: string | null }>(
-      'SELECT pause_reason AS reason FROM messaging_lane WHERE lane_key = ?',
+    const [row] = await tx.all<{ provider: string | null }>(
+      'SELECT pause_provider AS provider FROM messaging_lane WHERE lane_key = ?',
       [lane],
     );
-    return row?.reason?.split(' ')[0];
+    return row?.provider ?? undefined;
   }
 
   /** Ends a pause, also of a lane that another process holds. False: the lane does not exist. */
@@ -139,7 +142,7 @@ export class Lanes {
     // MySQL counts changed rows only, so a second query checks that the lane exists.
     const known = await this.#find(tx, this.#sql.known, [{ lane }]);
     await tx.run(
-      'UPDATE messaging_lane SET paused_until = 0, pause_reason = NULL WHERE lane_key = ?',
+      'UPDATE messaging_lane SET paused_until = 0, pause_provider = NULL, pause_reason = NULL WHERE lane_key = ?',
       [lane],
     );
     return known.has(lane);
@@ -175,7 +178,7 @@ export class Lanes {
   }
 
   /** Requests that only the lane's holder may make; the result of each is whether it was made. */
-  #heldGroup<T extends HeldLane>(
+  #grantGroup<T extends LaneGrant>(
     slow: (tx: Sql, lanes: readonly T[], locked: LockWait) => Promise<Set<string>>,
     fast?: (sql: Sql, lanes: readonly T[]) => Promise<Set<string>>,
   ): LaneGroup<T, boolean> {
@@ -228,7 +231,7 @@ export class Lanes {
   /** @returns the lanes that this process holds, without skipped ones */
   async #writeOwn(
     tx: Sql,
-    lanes: readonly HeldLane[],
+    lanes: readonly LaneGrant[],
     locked: LockWait,
     write: RowWriter<WantedRow>,
   ): Promise<Set<string>> {
@@ -268,6 +271,7 @@ export class Lanes {
       rateState,
       ours: (former.owner ?? by) === owner,
       pausedFor: Math.max(0, (Number(former.paused_until) - now) / 1_000),
+      pauseProvider: former.pause_provider,
       pauseReason: former.pause_reason,
       pausePart: Number(former.pause_part) === 1,
     };
@@ -299,7 +303,7 @@ function statementsFor(dialect: Dialect) {
     former: locking(`SELECT ${formerColumns(dialect)} FROM ${rows.keyed} ${join} ${lane}`),
     ours: locking(`SELECT l.lane_key FROM ${rows.keyed} ${join} ${lane} AND ${IS_OURS}`),
     known: `SELECT l.lane_key FROM ${rows.keyed} ${join} ${lane}`,
-    held: `SELECT l.lane_key FROM ${rows.keyed} ${join} ${lane}
+    leased: `SELECT l.lane_key FROM ${rows.keyed} ${join} ${lane}
       AND l.owner IS NOT NULL AND l.lease_until >= ${now}`,
     create: `INSERT INTO messaging_lane (lane_key) SELECT v_lane FROM ${rows.sql} WHERE 1 = 1
       ORDER BY v_lane ${dialect.ignoreConflict('messaging_lane', 'lane_key')}`,

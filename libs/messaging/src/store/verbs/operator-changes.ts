@@ -1,10 +1,11 @@
+import { messageIdOf } from '../../message/ids.js';
 import { MessageNotFoundError, MessageStatusError } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { Clock } from '../../ports/clock.js';
 import type { AlsoOption } from '../database/sql.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 import { changeEntry } from '../rows/received-report.js';
-import { HELD_COLUMNS, type HeldMessage, raise } from '../rows/status.js';
+import { LOCKED_COLUMNS, type LockedMessage, raise } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
 
 export interface MessagePosition {
@@ -54,8 +55,8 @@ export class OperatorChanges {
     { status, errorCode, by, note }: Settlement,
     also?: AlsoOption['also'],
   ): Promise<void> {
-    const id = `${batchId}-${position}`;
-    const details = JSON.stringify({ settled_by: by, ...(note !== null && { note }) });
+    const id = messageIdOf(batchId, position);
+    const details = { settled_by: by, ...(note !== null && { note }) };
     const changes = await this.database.transaction(async (tx) => {
       const message = await this.#lock(tx, batchId, position);
       if (!message) throw new MessageNotFoundError(id);
@@ -78,7 +79,7 @@ export class OperatorChanges {
   async lockForResend(
     tx: Transaction,
     { batchId, position }: MessagePosition,
-  ): Promise<Pick<HeldMessage, 'status' | 'recipient'> | undefined> {
+  ): Promise<Pick<LockedMessage, 'status' | 'recipient'> | undefined> {
     return this.#lock(tx, batchId, position);
   }
 
@@ -140,9 +141,9 @@ export class OperatorChanges {
     tx: Transaction,
     batchId: string,
     position: number,
-  ): Promise<HeldMessage | undefined> {
-    const [message] = await tx.all<HeldMessage>(
-      `SELECT ${HELD_COLUMNS} FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
+  ): Promise<LockedMessage | undefined> {
+    const [message] = await tx.all<LockedMessage>(
+      `SELECT ${LOCKED_COLUMNS} FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
        WHERE m.batch = ? AND m.position = ? ${this.database.dialect.forUpdate('m')}`,
       [batchId, position],
     );

@@ -4,25 +4,25 @@ import { CHUNK_SIZE } from '../schema/tables.js';
 
 /** SQL: columns of a batch `b`; its times, age and remaining validity in microseconds. */
 export function headColumns({ now }: Dialect): string {
-  return `b.tenant, b.channel, b.sender, b.delivery_report AS "deliveryReport", b.in_doubt_at AS "inDoubtAt",
+  return `b.tenant, b.channel, b.sender, b.delivery_report AS "deliveryReport", b.priority AS class, b.in_doubt_at AS "inDoubtAt",
     b.valid_until - (SELECT ${now}) AS "validFor", b.available_at AS "dueAt",
     (SELECT ${now}) - b.available_at AS "dueFor"`;
 }
 
 interface PlanForm {
   readonly most?: number;
-  readonly parkedLast?: boolean;
+  readonly deferredLast?: boolean;
   /** Adds the columns of the order, for a query around it. */
   readonly placed?: boolean;
 }
 
 /** The columns of {@link planOf} that are read. */
-export const PLANNED_COLUMNS = `lane, id, tenant, channel, sender, "deliveryReport", "inDoubtAt", "validFor",
+export const PLANNED_COLUMNS = `lane, id, tenant, channel, sender, "deliveryReport", class, "inDoubtAt", "validFor",
   "dueAt", "dueFor", content, state, revision, "recipientCount", next, "nextSubmission", chunk`;
 
 /**
  * SQL: the lane's next due batches, as many as a slice can hold; `ahead` counts the recipients
- * before each. A separate query reads parked batches in the order of their return, so that the
+ * before each. A separate query reads deferred batches in the order of their return, so that the
  * server does not scan over the others. `most` bounds the limit: for an unknown one PostgreSQL
  * assumes a tenth of the rows, estimates a high cost and compiles the plan, which takes a hundred
  * times as long as its run.
@@ -31,7 +31,7 @@ export function planOf(
   dialect: Dialect,
   lane: string,
   limit: string,
-  { most, parkedLast = false, placed = false }: PlanForm = {},
+  { most, deferredLast = false, placed = false }: PlanForm = {},
 ): string {
   const { now } = dialect;
   const chunkOf = (position: string) => dialect.div(position, String(CHUNK_SIZE));
@@ -54,7 +54,7 @@ export function planOf(
       first(
         'back',
         of,
-        parkedLast ? `b.priority + ${priorities.length}` : 'b.priority',
+        deferredLast ? `b.priority + ${priorities.length}` : 'b.priority',
         `b.parked_until > 0 AND b.parked_until <= (SELECT ${now})`,
         'b.parked_until, ',
       ),

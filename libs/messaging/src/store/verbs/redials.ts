@@ -1,3 +1,4 @@
+import { messageIdOf } from '../../message/ids.js';
 import { FIRST_REPORTED_RANK } from '../../message/status.js';
 import type { RedialRules } from '../../message/channel-definition.js';
 import { type Dialect, type RowWriter, updater } from '../database/dialect.js';
@@ -5,12 +6,12 @@ import type { StoreDatabase, Transaction } from '../database/store-database.js';
 import { BATCH_STATE, setBack } from '../rows/batch-state.js';
 import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
 import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
-import type { HeldMessage } from '../rows/status.js';
+import type { LockedMessage } from '../rows/status.js';
 import { readContent } from '../rows/stored-content.js';
 import type { Places } from './report-places.js';
 
 /** A locked message with its last submission; `null`: it waits to be sent again. */
-export interface TriedMessage extends HeldMessage {
+export interface TriedMessage extends LockedMessage {
   submission: number | null;
 }
 
@@ -60,7 +61,7 @@ export class Redials {
     const asked = new Map<string, MessagePlace>();
     for (const [{ status }, place] of places)
       if (place.position !== undefined && this.database.channels.mayRedial(status))
-        asked.set(keyOf(place), place);
+        asked.set(messageIdOf(place.batch, place.position), place);
     if (asked.size === 0) return undefined;
     const { ids, batches, places: source, tries } = this.#sql;
     const named = [...new Set([...asked.values()].map(({ batch }) => batch))].toSorted();
@@ -71,7 +72,7 @@ export class Redials {
     }
     if (found.size === 0) return undefined;
     const own = [...asked.values()].filter(({ batch }) => found.has(batch));
-    const rows = await tx.all<MessagePlace & { event: string; tries: string | number }>(
+    const rows = await tx.all<PlaceRow & { event: string; tries: string | number }>(
       tries,
       source.bind(own),
     );
@@ -81,9 +82,9 @@ export class Redials {
       ),
     );
     const accepted = new Map(
-      (
-        await tx.all<MessagePlace & { submission: number }>(this.#sql.accepted, source.bind(own))
-      ).map((row) => [keyOf(row), row.submission]),
+      (await tx.all<PlaceRow & { submission: number }>(this.#sql.accepted, source.bind(own))).map(
+        (row) => [keyOf(row), row.submission],
+      ),
     );
     return new RedialGroup(found, counts, accepted);
   }
@@ -96,9 +97,11 @@ export class Redials {
     return [...new Set(batches.map((id) => group.batches.get(id)!.lane))];
   }
 
-  #batchOf({ channel, lane, content, validFor }: BatchRow): RedialBatch | undefined {
-    const { redial } = this.database.channels.find(channel) ?? {};
-    const rule = redial && content !== null && redial.rule(readContent(content).content);
+  #batchOf({ id, channel, lane, content, validFor }: BatchRow): RedialBatch | undefined {
+    const { channels, seals } = this.database;
+    const { redial } = channels.find(channel) ?? {};
+    const stored = redial && content !== null && seals.open(id, readContent(content));
+    const rule = stored && !stored.unreadable && redial.rule(stored.content);
     if (!redial || !rule) return undefined;
     const { times, after: wait } = rule;
     if (validFor !== null && Number(validFor) <= wait * 1_000) return undefined;
@@ -132,8 +135,13 @@ export class RedialGroup {
   }
 }
 
-function keyOf({ batch, position }: Pick<MessagePlace, 'batch' | 'position'>): string {
-  return `${batch}-${position}`;
+interface PlaceRow {
+  readonly batch: string;
+  readonly position: number;
+}
+
+function keyOf({ batch, position }: PlaceRow): string {
+  return messageIdOf(batch, position);
 }
 
 function statementsFor(dialect: Dialect) {

@@ -1,4 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { submissionPlaceOf } from '../../message/ids.js';
+import { addressIdentity, formsOf } from '../../message/phone-identity.js';
 import type { Dialect } from '../database/dialect.js';
 import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
 import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
@@ -7,8 +9,6 @@ import type { Sql, StoreDatabase } from '../database/store-database.js';
 
 /** Number of cached references, each with up to a request's recipients. */
 const CAPACITY = 100;
-
-const SUBMISSION_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-s(\d{1,9})$/;
 
 type Reader = Pick<Sql, 'all'>;
 type Reports = readonly ReceivedReport[];
@@ -75,6 +75,7 @@ interface Submission {
 interface LostAnswer {
   readonly index: number;
   readonly report: ReceivedReport;
+  readonly recipient: string;
   readonly sender: string;
   /** Milliseconds. */
   readonly at: number;
@@ -118,12 +119,12 @@ export class ReportPlaces {
     const asked = new Map<string, Submission>();
     for (const report of reports) {
       const { submissionId } = report;
-      const [id, batch, n] = (submissionId && SUBMISSION_ID.exec(submissionId)) || [];
-      if (id === undefined || batch === undefined) continue;
-      places.set(report, { batch, position: undefined });
-      const same = asked.get(id);
+      const submission = submissionId ? submissionPlaceOf(submissionId) : undefined;
+      if (!submissionId || !submission) continue;
+      places.set(report, { batch: submission.batch, position: undefined });
+      const same = asked.get(submissionId);
       if (same) same.reports.push(report);
-      else asked.set(id, { index: asked.size, batch, n: Number(n), reports: [report] });
+      else asked.set(submissionId, { index: asked.size, ...submission, reports: [report] });
     }
     if (asked.size === 0) return;
     const submissions = [...asked.values()];
@@ -134,9 +135,10 @@ export class ReportPlaces {
       const own = positions[index]!;
       const [only] = first === last ? own.values() : [];
       for (const report of submissions[v_index]!.reports) {
-        const position = only ?? own.get(report.recipient);
+        const position = only ?? inForm(own, report.recipient);
         const submission = submissions[v_index]!.n;
-        if (position !== undefined) places.set(report, { batch, position, submission });
+        const isOnly = only !== undefined;
+        if (position !== undefined) places.set(report, { batch, position, submission, isOnly });
       }
     }
   }
@@ -151,7 +153,10 @@ export class ReportPlaces {
     const known = new Map([...asked.keys()].map((key) => [key, this.#cache.get(key)]));
     const unknown = [...asked].flatMap(([key, one]) => {
       const members = known.get(key)?.byRecipient;
-      return one.reports.every(({ recipient }) => members?.has(recipient)) ? [] : [one];
+      const isKnown = one.reports.every(
+        ({ recipient }) => members && inForm(members, recipient) !== undefined,
+      );
+      return isKnown ? [] : [one];
     });
     for (const [key, reference] of await this.#load(sql, unknown)) known.set(key, reference);
     for (const [key, { reports: own }] of asked) {
@@ -160,7 +165,7 @@ export class ReportPlaces {
       for (const report of own) {
         const { batch, n, only, byRecipient } = found;
         const whole = { batch, position: only, submission: n };
-        const place = byRecipient.get(report.recipient) ?? whole;
+        const place = inForm(byRecipient, report.recipient) ?? whole;
         if (place.position !== undefined || !places.has(report)) places.set(report, place);
       }
     }
@@ -181,18 +186,19 @@ export class ReportPlaces {
     for (const report of reports)
       if (report.submit && report.recipient !== null && !places.has(report)) {
         const { sender, at } = report.submit;
-        asked.push({ index: asked.length, report, sender, at: at.getTime() });
+        const { recipient } = report;
+        asked.push({ index: asked.length, report, recipient, sender, at: at.getTime() });
       }
     if (asked.length === 0) return;
-    const bound = this.#sql.lostAnswers.bind(asked);
-    const rows = await sql.all<PlaceRow & { readonly open: number }>(this.#sql.byLostAnswer, [
+    const bound = this.#sql.lostAnswers.bind(asked.flatMap(inEveryForm));
+    const rows = await sql.all<PlaceRow & { readonly unanswered: number }>(this.#sql.byLostAnswer, [
       ...bound,
       ...bound,
     ]);
     for (const { index, report } of asked) {
       const [only, ...others] = rows.filter(({ v_index }) => Number(v_index) === index);
-      // The answer to an open one may still come, with this id.
-      if (!only || others.length > 0 || Number(only.open) === 1) continue;
+      // The answer to an unanswered one may still come, with this id.
+      if (!only || others.length > 0 || Number(only.unanswered) === 1) continue;
       const { batch, position, submission } = only;
       places.set(report, { batch, position, submission });
     }
@@ -249,6 +255,22 @@ export class ReportPlaces {
   }
 }
 
+/** One question for each form of the recipient's number. */
+function inEveryForm(asked: LostAnswer): LostAnswer[] {
+  return formsOf(addressIdentity(asked.recipient)).map((recipient) => ({ ...asked, recipient }));
+}
+
+/** By the recipient as it is, or by another form of its number. */
+function inForm<T>(byRecipient: ReadonlyMap<string | null, T>, recipient: string | null) {
+  const exact = byRecipient.get(recipient);
+  if (exact !== undefined || recipient === null) return exact;
+  for (const form of formsOf(addressIdentity(recipient))) {
+    const found = byRecipient.get(form);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** The reports without a message, by their name. */
 function named(
   reports: Reports,
@@ -287,7 +309,7 @@ function statementsFor(dialect: Dialect) {
   const lostAnswers = dialect.rows<LostAnswer>({
     v_index: ['int', ({ index }) => index],
     v_provider: ['key', ({ report }) => report.provider],
-    v_recipient: ['key', ({ report }) => report.recipient],
+    v_recipient: ['key', ({ recipient }) => recipient],
     v_sender: ['key', ({ sender }) => sender],
     v_with_plus: ['key', ({ sender }) => `+${sender}`],
     v_from: ['bigint', ({ at }) => (at - EXACTNESS - LONGEST_START) * 1_000],
@@ -295,8 +317,8 @@ function statementsFor(dialect: Dialect) {
   });
   const fitting = (
     outcome: string,
-    open: 0 | 1,
-  ) => `SELECT v_index, m.batch, m.position, s.n AS submission, ${open} AS open
+    unanswered: 0 | 1,
+  ) => `SELECT v_index, m.batch, m.position, s.n AS submission, ${unanswered} AS unanswered
     FROM ${lostAnswers.keyed}
     ${dialect.join} messaging_submission s ON s.outcome ${outcome}
       AND s.provider = v_provider AND s.first_sent_at BETWEEN v_from AND v_until

@@ -1,5 +1,7 @@
 import { Logger } from '@nestjs/common';
+import { messageIdOf } from '../../message/ids.js';
 import type { DeliveryReport } from '../../message/events.js';
+import { addressIdentity } from '../../message/phone-identity.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isUnavailable } from '../database/database-errors.js';
@@ -20,8 +22,9 @@ import {
 import { digestId } from '../rows/digest-id.js';
 import { type Places, ReportPlaces } from './report-places.js';
 import { type RedialGroup, Redials, type TriedMessage } from './redials.js';
-import { announce, HELD_COLUMNS, type StatusChange } from '../rows/status.js';
+import { announce, LOCKED_COLUMNS, type StatusChange } from '../rows/status.js';
 import { HAS_ERASED } from '../upkeep/erased-messages.js';
+import type { StoreListeners } from '../store-listeners.js';
 import type { StatusWriter } from './status-writer.js';
 import type { FastPaths } from '../store.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
@@ -66,8 +69,6 @@ const MOST = 500;
  * ```
  */
 export class ReportRecorder {
-  /** Called after the commit for a lane with messages that are sent again. */
-  wake: (lane: string) => void = () => undefined;
   readonly #logger = new Logger('MessagingReports');
   readonly #places: ReportPlaces;
   readonly #redials: Redials;
@@ -85,6 +86,7 @@ export class ReportRecorder {
       /** See {@link receivedReport}. */
       readonly salt: string;
     },
+    private readonly listeners: Pick<StoreListeners, 'resent'>,
   ) {
     this.#places = new ReportPlaces(database);
     this.#redials = new Redials(database);
@@ -169,7 +171,7 @@ export class ReportRecorder {
   async #flush(take: () => readonly ReceivedReport[]): Promise<readonly boolean[]> {
     const { changes, matched, lanes = [] } = await this.#record(take);
     this.writer.publish(changes);
-    for (const lane of lanes) this.wake(lane);
+    for (const lane of lanes) this.listeners.resent(lane);
     return matched;
   }
 
@@ -234,12 +236,16 @@ export class ReportRecorder {
       if (report.waiting && (!place || (isWaiting(place) && report.recipient === null))) continue;
       if (log.has(report.hash) && !change) continue;
       const sequence = redial ? undefined : change?.sequence;
-      const logged = place ? report : { ...report, details: waitingDetails(report) };
+      // A row of a message has its recipient, or none.
+      const recipient = message && report.recipient !== message.recipient ? null : report.recipient;
+      const logged = place
+        ? { ...report, recipient }
+        : { ...report, details: waitingDetails(report) };
       log.set(report.hash, { report: logged, place: place ?? {}, sequence });
       if (redial) {
         // The report may be in the log already, with its status.
         const hash = digestId('redial', report.hash);
-        const event = { ...report, hash, rank: null, rawStatus: redial.event! };
+        const event = { ...report, recipient, hash, rank: null, rawStatus: redial.event! };
         log.set(hash, { report: event, place: place ?? {}, sequence: redial.sequence });
       }
     }
@@ -283,19 +289,21 @@ export class ReportRecorder {
   async #lock(tx: Transaction, places: Places): Promise<Matches> {
     const asked = new Map<string, MessagePlace>();
     for (const place of places.values())
-      if (place.position !== undefined) asked.set(keyOf(place), place);
+      if (place.position !== undefined) asked.set(messageIdOf(place.batch, place.position), place);
     const matches: Matches = new Map();
     if (asked.size === 0) return matches;
     const rows = await tx.all<TriedMessage>(
       this.#sql.lockMessages,
       this.#sql.places.bind([...asked.values()].sort(inLockOrder)),
     );
-    const held = new Map(rows.map((message) => [keyOf(message), message]));
+    const locked = new Map(rows.map((message) => [keyOf(message), message]));
     for (const [report, place] of places) {
-      const message = held.get(keyOf(place));
+      const { batch, position } = place;
+      const message = position === undefined ? undefined : locked.get(messageIdOf(batch, position));
       if (!message) continue;
       const erased = message.recipient === '';
-      if (erased || report.recipient === null || report.recipient === message.recipient)
+      const isOurs = report.recipient === null || isSame(report.recipient, message.recipient);
+      if (erased || isOurs || place.isOnly)
         matches.set(report, {
           place: { ...placeOf(message), erased },
           message,
@@ -322,6 +330,11 @@ export class ReportRecorder {
       matches.set(report, { place: { ...place, erased: Number(purged) + Number(erased) > 0 } });
     }
   }
+}
+
+/** A platform may report the number in another form than it was sent to. */
+function isSame(reported: string, recipient: string): boolean {
+  return reported === recipient || addressIdentity(reported) === addressIdentity(recipient);
 }
 
 /** The event that the report becomes where the message is sent again, which then waits for it. */
@@ -358,8 +371,8 @@ function isWaiting({ batch }: LogEntry['place']): boolean {
   return batch === undefined;
 }
 
-function keyOf({ batch, position }: Pick<MessagePlace, 'batch' | 'position'>): string {
-  return `${batch}-${position}`;
+function keyOf({ batch, position }: Pick<TriedMessage, 'batch' | 'position'>): string {
+  return messageIdOf(batch, position);
 }
 
 function inLockOrder(a: MessagePlace, b: MessagePlace): number {
@@ -376,7 +389,7 @@ function oneOfEachMessage(
   for (const report of reports) {
     const { batch, position } = places.get(report) ?? {};
     if (batch === undefined || position === undefined) throw new ConcurrentChangeError();
-    matched.set(keyOf({ batch, position }), { report, place: { batch, position } });
+    matched.set(messageIdOf(batch, position), { report, place: { batch, position } });
   }
   if (matched.size < reports.length) throw new ConcurrentChangeError();
   return matched;
@@ -401,7 +414,7 @@ function statementsFor(dialect: Dialect) {
     batches: `SELECT b.id, b.tenant, CASE WHEN b.content IS NULL THEN 1 ELSE 0 END AS purged,
         ${HAS_ERASED} AS erased
       FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id`,
-    lockMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${places.keyed}
+    lockMessages: `SELECT ${LOCKED_COLUMNS}, m.submission FROM ${places.keyed}
       ${dialect.join} messaging_message m ${key} ON m.batch = v_batch AND m.position = v_position
       JOIN messaging_batch b ${key} ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,

@@ -1,14 +1,14 @@
 import { STATUS_RANK } from '../../message/status.js';
 import { type Dialect, updater } from '../database/dialect.js';
 import { isUnderWay, setBack } from '../rows/batch-state.js';
-import { OUTCOME, type Outcome, SUBMISSION_OUTCOME } from '../rows/outcome.js';
-import { HELD_COLUMNS } from '../rows/status.js';
+import { OUTCOME, type Outcome, reasonOf, SUBMISSION_OUTCOME } from '../rows/outcome.js';
+import { LOCKED_COLUMNS } from '../rows/status.js';
 import { triesWriter } from '../rows/tries.js';
 
-/** A batch is parked where so many of its messages wait as it has; the next plan parks others. */
-export interface Park {
+/** A batch is deferred where so many of its messages are as it has; the next plan defers others. */
+export interface BatchDeferral {
   readonly batch: string;
-  /** Milliseconds; 0: it is not parked. */
+  /** Milliseconds; 0: it is not deferred. */
   readonly wait: number;
   readonly messages: number;
 }
@@ -16,10 +16,16 @@ export interface Park {
 /** Every message of a batch. */
 export const ALL = 2 ** 31 - 1;
 
+/** A message that becomes `queued` again; what is `undefined` stays as it is in its row. */
 export interface SetBack {
-  readonly outcome: Outcome;
+  readonly batch: string;
   readonly position: number;
-  readonly errorCode: string | undefined;
+  readonly errorCode?: string;
+  readonly attempts?: number;
+  readonly countedFailures?: number;
+  readonly refusedBy?: string;
+  /** Milliseconds; 0: it is not deferred. */
+  readonly deferFor: number;
 }
 
 /** Statements that record outcomes on the slow path. */
@@ -32,8 +38,8 @@ export function statementsFor(dialect: Dialect) {
   const submissions = dialect.rows<{ readonly outcome: Outcome; readonly at: number }>({
     ...OUTCOME,
     v_outcome: ['int', ({ outcome }) => SUBMISSION_OUTCOME[outcome.result]],
-    v_error: ['key', ({ outcome }) => outcome.errorCode],
-    v_text: ['text', ({ outcome }) => outcome.errorText],
+    v_error: ['key', ({ outcome }) => reasonOf(outcome).errorCode],
+    v_text: ['text', ({ outcome }) => reasonOf(outcome).errorText],
   });
   const key = dialect.forceIndex('PRIMARY');
   return {
@@ -54,7 +60,7 @@ export function statementsFor(dialect: Dialect) {
       where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
         AND ${dialect.residual(`(messaging_submission.outcome IS NULL OR messaging_submission.outcome = ${SUBMISSION_OUTCOME.unknown})`)}`,
     }),
-    lockMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${submissions.keyed}
+    lockMessages: `SELECT ${LOCKED_COLUMNS}, m.submission FROM ${submissions.keyed}
       ${dialect.join} messaging_message m ${key}
         ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
       JOIN messaging_batch b ${key} ON b.id = m.batch
@@ -62,13 +68,13 @@ export function statementsFor(dialect: Dialect) {
     setBack: updater<SetBack>(
       dialect,
       {
-        v_batch: ['uuid', ({ outcome }) => outcome.batch],
+        v_batch: ['uuid', ({ batch }) => batch],
         v_position: ['int', ({ position }) => position],
-        v_attempt: ['int', ({ outcome }) => outcome.attempts],
-        v_counted_failures: ['int', ({ outcome }) => outcome.countedFailures],
+        v_attempt: ['int', ({ attempts }) => attempts],
+        v_counted_failures: ['int', ({ countedFailures }) => countedFailures],
         v_error: ['key', ({ errorCode }) => errorCode],
-        v_refused_by: ['key', ({ outcome }) => outcome.refusedBy],
-        v_defer: ['bigint', ({ outcome }) => Math.round((outcome.waitFor ?? 0) * 1_000)],
+        v_refused_by: ['key', ({ refusedBy }) => refusedBy],
+        v_defer: ['bigint', ({ deferFor }) => Math.round(deferFor * 1_000)],
       },
       {
         table: 'messaging_message',
@@ -83,17 +89,17 @@ export function statementsFor(dialect: Dialect) {
     ),
     countTries: triesWriter(dialect),
     // The new revision excludes the batch from slices that were planned before.
-    reopenBatches: updater<Park>(
+    reopenBatches: updater<BatchDeferral>(
       dialect,
       {
         v_id: ['uuid', ({ batch }) => batch],
-        v_park: ['bigint', ({ wait }) => Math.round(wait * 1_000)],
+        v_defer: ['bigint', ({ wait }) => Math.round(wait * 1_000)],
         v_messages: ['int', ({ messages }) => Math.min(ALL, messages)],
       },
       {
         table: 'messaging_batch',
         set: setBack(
-          `CASE WHEN v_park > 0 AND v_messages >= messaging_batch.recipient_count THEN ${dialect.now} + v_park END`,
+          `CASE WHEN v_defer > 0 AND v_messages >= messaging_batch.recipient_count THEN ${dialect.now} + v_defer END`,
         ),
         where: `messaging_batch.id = v_id AND ${dialect.residual(isUnderWay('messaging_batch'))}`,
       },

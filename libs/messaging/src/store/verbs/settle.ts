@@ -1,33 +1,41 @@
+import { messageIdOf, submissionIdOf } from '../../message/ids.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isUnavailable } from '../database/database-errors.js';
 import { GroupCommit } from '../database/group-commit.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
+import { LARGE_BATCH } from '../rows/batch-counts.js';
 import { BATCH_STATE } from '../rows/batch-state.js';
 import {
   acceptedChanges,
+  detailsOfOutcome,
   inLockOrder,
   isPlain,
   type Outcome,
+  type OutcomeOf,
   type PlainOutcome,
+  reasonOf,
+  referenceOf,
+  setsBack,
 } from '../rows/outcome.js';
 import { changeEntry, detailsOf, type LogEntry } from '../rows/received-report.js';
-import { announce, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
+import { announce, type LockedMessage, raise, type StatusChange } from '../rows/status.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import type { SettleFastPath } from '../store.js';
-import { ALL, type Park, type SetBack, statementsFor } from './settle-statements.js';
+import type { StoreListeners } from '../store-listeners.js';
+import { ALL, type BatchDeferral, type SetBack, statementsFor } from './settle-statements.js';
 import type { StatusWriter } from './status-writer.js';
 
 /** Event of a message that the provider refuses for now. */
 const DELAYED = 'delayed';
 
-interface SubmittedMessage extends HeldMessage {
+interface SubmittedMessage extends LockedMessage {
   readonly submission: number;
 }
 
 /** Locked messages by submission. */
-type HeldMessages = ReadonlyMap<string, readonly SubmittedMessage[]>;
+type LockedMessages = ReadonlyMap<string, readonly SubmittedMessage[]>;
 
 interface Settled {
   readonly changes: readonly StatusChange[];
@@ -36,11 +44,13 @@ interface Settled {
   readonly isMissed?: boolean;
 }
 
+/** An outcome that sets its messages, or some of them, back to `queued`. */
+type SettingBack = OutcomeOf<'refused' | 'withdrawn' | 'accepted'>;
+
 interface SortedOutcomes {
   /** Outcomes that raise the status of their messages. */
   readonly facts: readonly Outcome[];
-  /** Outcomes that set their messages, or those of `returned`, back to `queued`. */
-  readonly setBacks: readonly Outcome[];
+  readonly setBacks: readonly SettingBack[];
   readonly cancelled: ReadonlySet<string>;
 }
 
@@ -51,6 +61,7 @@ interface SortedOutcomes {
 export class OutcomeRecorder {
   readonly #group: GroupCommit<Outcome, void>;
   readonly #sql: ReturnType<typeof statementsFor>;
+  #learning = Promise.resolve();
   /** Number of requests under way; each will have an outcome. */
   #expected = 0;
 
@@ -59,6 +70,7 @@ export class OutcomeRecorder {
     private readonly writer: StatusWriter,
     private readonly completion: BatchCompletion,
     private readonly clock: Clock,
+    private readonly listeners: Pick<StoreListeners, 'learnt'>,
     private readonly onReferences: (references: readonly string[]) => Promise<void>,
   ) {
     this.#sql = statementsFor(database.dialect);
@@ -81,18 +93,30 @@ export class OutcomeRecorder {
     return this.#group.add(outcome);
   }
 
-  idle(): Promise<void> {
-    return this.#group.idle();
+  async idle(): Promise<void> {
+    await this.#group.idle();
+    await this.#learning;
   }
 
   async #flush(take: () => readonly Outcome[]): Promise<void[]> {
     await this.#settle(take);
-    const references = take().flatMap(({ reference, messageIds }) => [
-      ...(reference === undefined ? [] : [reference]),
-      ...(messageIds?.values() ?? []),
-    ]);
+    const references = take().flatMap((outcome) => {
+      const reference = referenceOf(outcome);
+      return [
+        ...(reference === undefined ? [] : [reference]),
+        ...((outcome.result === 'accepted' && outcome.messageIds?.values()) || []),
+      ];
+    });
     // A failure here is harmless: the sweep matches the reports that still wait.
     if (references.length > 0) void this.onReferences(references).catch(() => undefined);
+    const learnt = take().flatMap((outcome) =>
+      outcome.result === 'accepted' ? (outcome.learnt ?? []) : [],
+    );
+    // Where the process dies before, the next answer says it again.
+    if (learnt.length > 0) {
+      const before = this.#learning;
+      this.#learning = this.listeners.learnt(learnt).then(() => before);
+    }
     return take().map(() => undefined);
   }
 
@@ -133,7 +157,7 @@ export class OutcomeRecorder {
       if (!changed) return { changes, completed: whole };
       return {
         changes: changes.filter(({ message }) =>
-          changed.raised.has(`${message.batch}-${message.position}`),
+          changed.raised.has(messageIdOf(message.batch, message.position)),
         ),
         completed: whole.filter(({ id }) => changed.completed.has(id)),
         isMissed: true,
@@ -156,15 +180,17 @@ export class OutcomeRecorder {
   /** All kinds of outcomes; locks batches, submissions, messages, in this order. `at`: epoch µs. */
   async #slow(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<Settled> {
     const { facts, setBacks, cancelled } = await this.#sort(tx, outcomes);
-    const held = await this.#close(tx, [...new Set([...facts, ...setBacks])], at);
+    const locked = await this.#close(tx, [...new Set([...facts, ...setBacks])], at);
     await this.#sql.countTries(
       tx,
-      facts.flatMap((one) =>
-        one.attempts === undefined ? [] : [{ ...one, attempts: one.attempts }],
-      ),
+      facts.flatMap((one) => {
+        if (one.result === 'accepted' || one.result === 'refused') return [];
+        const { attempts } = one;
+        return attempts === undefined ? [] : [{ ...one, attempts }];
+      }),
     );
-    const changes = await this.#raise(tx, facts, held, { cancelled, setBacks }, at);
-    if (setBacks.length > 0) changes.push(...(await this.#setBack(tx, setBacks, held, at)));
+    const changes = await this.#raise(tx, facts, locked, { cancelled, setBacks }, at);
+    if (setBacks.length > 0) changes.push(...(await this.#setBack(tx, setBacks, locked, at)));
     const completed = await this.#complete(tx, outcomes, at);
     return { changes, completed };
   }
@@ -176,7 +202,7 @@ export class OutcomeRecorder {
   async #sort(tx: Transaction, outcomes: readonly Outcome[]): Promise<SortedOutcomes> {
     const facts = outcomes.filter((outcome) => !isPlan(outcome));
     const cancelled = new Set<string>();
-    const plans = outcomes.filter((outcome) => isPlan(outcome) || outcome.returned?.size);
+    const plans = outcomes.filter(setsBack);
     if (plans.length === 0) return { facts, setBacks: [], cancelled };
     const { lockBatches, ids, lockSubmissions, keys } = this.#sql;
     const batches = [...new Set(plans.map(({ batch }) => batch))];
@@ -190,57 +216,58 @@ export class OutcomeRecorder {
       keys.bind(plans),
     );
     const fences = new Map(rows.map((row) => [keyOf(row), Number(row.fence)]));
-    const setBacks: Outcome[] = [];
+    const setBacks: SettingBack[] = [];
     for (const plan of plans)
       if (fences.get(keyOf(plan)) !== plan.fence) continue;
-      else if (!plan.exhausted && !cancelled.has(plan.batch)) setBacks.push(plan);
+      else if (!isExhausted(plan) && !cancelled.has(plan.batch)) setBacks.push(plan);
       else if (isPlan(plan)) facts.push(plan);
     return { facts, setBacks, cancelled };
   }
 
-  async #close(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<HeldMessages> {
-    const held = new Map<string, SubmittedMessage[]>();
-    if (outcomes.length === 0) return held;
+  async #close(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<LockedMessages> {
+    const locked = new Map<string, SubmittedMessage[]>();
+    if (outcomes.length === 0) return locked;
     const { submissions, closeSubmissions, lockMessages } = this.#sql;
     const rows = submissions.bind(oneOfEach(outcomes).map((outcome) => ({ outcome, at })));
     await tx.run(closeSubmissions, rows);
     for (const message of await tx.all<SubmittedMessage>(lockMessages, rows)) {
-      const key = keyOf({ batch: message.batch, n: message.submission });
-      const others = held.get(key);
+      const key = submissionIdOf(message.batch, message.submission);
+      const others = locked.get(key);
       if (others) others.push(message);
-      else held.set(key, [message]);
+      else locked.set(key, [message]);
     }
-    return held;
+    return locked;
   }
 
   async #raise(
     tx: Transaction,
     outcomes: readonly Outcome[],
-    held: HeldMessages,
+    locked: LockedMessages,
     { cancelled, setBacks }: Pick<SortedOutcomes, 'cancelled' | 'setBacks'>,
     at: number,
   ): Promise<StatusChange[]> {
     const changes: StatusChange[] = [];
     const log: LogEntry[] = [];
-    const named: HeldMessage[] = [];
-    const returning = new Set(setBacks);
+    const named: LockedMessage[] = [];
+    const returning = new Set<Outcome>(setBacks);
     for (const outcome of outcomes) {
-      const { provider, reference } = outcome;
-      const origin = { provider, reference, rawStatus: 'submit' };
-      for (const message of held.get(keyOf(outcome)) ?? []) {
-        const messageId = outcome.messageIds?.get(message.position);
+      const { provider } = outcome;
+      const acceptance = outcome.result === 'accepted' ? outcome : undefined;
+      const origin = { provider, reference: referenceOf(outcome), rawStatus: 'submit' };
+      for (const message of locked.get(keyOf(outcome)) ?? []) {
+        const messageId = acceptance?.messageIds?.get(message.position);
         if (messageId) {
           message.reference = messageId;
           named.push(message);
         }
-        const returned = outcome.returned?.get(message.position);
+        const returned = acceptance?.returned?.get(message.position);
         if (returned !== undefined && returning.has(outcome)) continue;
-        const rejection = outcome.rejected?.get(message.position) ?? returned;
+        const rejection = acceptance?.rejected?.get(message.position) ?? returned;
         const rank = rejection
           ? STATUS_RANK.rejected
           : this.#rankOf(outcome, message.channel, cancelled.has(outcome.batch));
         if (rank === undefined) continue;
-        const raised = raise(message, rank, at, rejection ?? outcome.errorCode ?? null);
+        const raised = raise(message, rank, at, rejection ?? reasonOf(outcome).errorCode ?? null);
         if (!raised) continue;
         const change = withDetails(raised, outcome);
         changes.push(change);
@@ -258,52 +285,52 @@ export class OutcomeRecorder {
   /** @returns the event `delayed` of each refused message whose channel has it */
   async #setBack(
     tx: Transaction,
-    outcomes: readonly Outcome[],
-    held: HeldMessages,
+    outcomes: readonly SettingBack[],
+    locked: LockedMessages,
     at: number,
   ): Promise<StatusChange[]> {
     const rows: SetBack[] = [];
     const delays: StatusChange[] = [];
     const log: LogEntry[] = [];
     // Only batches with a message to repeat: a plan would find no work in any other.
-    const parks = new Map<string, Park>();
+    const deferrals = new Map<string, BatchDeferral>();
     for (const outcome of outcomes)
-      for (const message of held.get(keyOf(outcome)) ?? []) {
+      for (const message of locked.get(keyOf(outcome)) ?? []) {
         if (message.status !== STATUS_RANK.sending) continue;
-        const errorCode = outcome.returned
-          ? outcome.returned.get(message.position)
-          : outcome.errorCode;
-        if (outcome.returned && errorCode === undefined) continue;
-        rows.push({ outcome, position: message.position, errorCode });
-        if (this.#isDelay(outcome, message)) {
+        const row = setBackOf(outcome, message.position);
+        if (!row) continue;
+        rows.push(row);
+        if (outcome.result === 'refused' && this.#isDelay(outcome, message)) {
           message.status = STATUS_RANK.queued;
-          message.error_code = outcome.errorCode ?? null;
+          message.error_code = outcome.errorCode;
           const event = announce(message, DELAYED, at, message.error_code);
           const delay = withDetails(event, outcome);
           delays.push(delay);
           log.push(changeEntry(delay, { provider: outcome.provider, rawStatus: DELAYED }));
         }
-        const { batch, waitFor = 0, parkFor = waitFor } = outcome;
-        const { wait = 0, messages = 0 } = parks.get(batch) ?? {};
-        parks.set(batch, {
+        const { batch } = outcome;
+        const { wait = 0, messages = 0 } = deferrals.get(batch) ?? {};
+        const batchWait = outcome.result === 'withdrawn' ? outcome.deferBatchFor : 0;
+        deferrals.set(batch, {
           batch,
-          wait: Math.max(wait, parkFor),
-          messages: outcome.parkFor === undefined ? messages + 1 : ALL,
+          wait: Math.max(wait, batchWait, row.deferFor),
+          messages: batchWait > 0 ? ALL : messages + 1,
         });
       }
     await this.#sql.setBack(tx, rows);
-    await this.#sql.reopenBatches(tx, [...parks.values()]);
+    await this.#sql.reopenBatches(tx, [...deferrals.values()]);
     await this.writer.write(tx, delays);
     await this.writer.log(tx, log);
     return delays;
   }
 
   /**
-   * Whether an event may have taken the first number of the messages' changes, or their acceptance
-   * may end a step of a notification.
+   * Whether an event may have taken the first number of the messages' changes, their acceptance may
+   * end a step of a notification, or the counts of their batch are stored.
    */
-  #isSpecial({ intended: { submission } }: PlainOutcome): boolean {
+  #isSpecial({ intended: { submission, whole } }: PlainOutcome): boolean {
     const { channels } = this.database;
+    if (whole && submission.recipients.length > LARGE_BATCH) return true;
     const { events = [], accepted = '' } = channels.find(submission.channel) ?? {};
     return (submission.attempt > 1 && events.length > 0) || channels.isTerminal(accepted);
   }
@@ -313,25 +340,27 @@ export class OutcomeRecorder {
   }
 
   /** The first refusal of this message alone. */
-  #isDelay({ deferred }: Outcome, { channel, sequence }: HeldMessage): boolean {
-    return deferred === true && sequence === 0 && this.#hasDelays(channel);
+  #isDelay({ deferred }: OutcomeOf<'refused'>, { channel, sequence }: LockedMessage): boolean {
+    return deferred && sequence === 0 && this.#hasDelays(channel);
   }
 
   /** `undefined`: the rank does not change. */
   #rankOf(outcome: Outcome, channel: string, cancelled: boolean): number | undefined {
-    const { result, exhausted, status } = outcome;
     const { channels } = this.database;
-    switch (result) {
+    switch (outcome.result) {
       case 'accepted':
         return channels.acceptedRankOf(channel);
       case 'rejected':
-        return (channels.isReported(status) && channels.rankOf(status)) || STATUS_RANK.rejected;
+        return (
+          (channels.isReported(outcome.status) && channels.rankOf(outcome.status)) ||
+          STATUS_RANK.rejected
+        );
       case 'unknown':
         return STATUS_RANK.unknown;
       case 'expired':
         return STATUS_RANK.expired;
       case 'refused':
-        if (exhausted) return STATUS_RANK.failed;
+        if (outcome.exhausted) return STATUS_RANK.failed;
         return cancelled ? STATUS_RANK.cancelled : undefined;
       case 'cancelled':
         return STATUS_RANK.cancelled;
@@ -342,8 +371,33 @@ export class OutcomeRecorder {
 }
 
 /** Adds the details of a refusal; those of an acceptance belong to its submission. */
-function withDetails(change: StatusChange, { result, details }: Outcome): StatusChange {
-  return result === 'accepted' || !details ? change : { ...change, details: detailsOf(details) };
+function withDetails(change: StatusChange, outcome: Outcome): StatusChange {
+  const details = outcome.result === 'accepted' ? undefined : detailsOfOutcome(outcome);
+  return details ? { ...change, details: detailsOf(details) } : change;
+}
+
+/** @returns `undefined` for a message that stays with the provider */
+function setBackOf(outcome: SettingBack, position: number): SetBack | undefined {
+  const { batch } = outcome;
+  switch (outcome.result) {
+    case 'refused': {
+      const { errorCode, countedFailures, refusedBy, deferFor } = outcome;
+      return { batch, position, errorCode, countedFailures, refusedBy, deferFor };
+    }
+    case 'accepted': {
+      const errorCode = outcome.returned?.get(position);
+      const { refusedBy } = outcome;
+      return errorCode === undefined
+        ? undefined
+        : { batch, position, errorCode, refusedBy, deferFor: 0 };
+    }
+    case 'withdrawn':
+      return { batch, position, attempts: outcome.attempts, deferFor: 0 };
+  }
+}
+
+function isExhausted(outcome: SettingBack): boolean {
+  return outcome.result === 'refused' && outcome.exhausted;
 }
 
 function batchOf({ batch, intended: { submission } }: PlainOutcome): CompletedBatch {
@@ -366,5 +420,5 @@ function oneOfEach(outcomes: readonly Outcome[]): Outcome[] {
 }
 
 function keyOf({ batch, n }: { readonly batch: string; readonly n: number }): string {
-  return `${batch}-s${n}`;
+  return submissionIdOf(batch, n);
 }

@@ -1,46 +1,22 @@
+import { messageIdOf } from '../../message/ids.js';
 import {
   type CancelledBatch,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
-  type ReportDetails,
 } from '../../message/events.js';
 import type { BatchLabels } from '../../message/labels.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
 import { inserter, type RowWriter, updater } from '../database/dialect.js';
+import { countWriter } from '../rows/batch-counts.js';
 import { wakeNotifications } from '../rows/notification.js';
 import { INTO_LOG, LOG, type LogEntry, onLogged } from '../rows/received-report.js';
 import type { BatchData } from '../reads/batch-data.js';
 import type { BatchScope } from '../rows/cursor.js';
-import type { HeldMessage, StatusChange } from '../rows/status.js';
+import type { LockedMessage, StatusChange } from '../rows/status.js';
+import type { ClosedWindow, StoreListeners } from '../store-listeners.js';
 import type { StatusNotices } from './status-notices.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
-
-/** An address that receives nothing more on a channel. */
-export interface SuppressedAddress {
-  readonly tenant: string;
-  readonly address: string;
-  readonly channel: string;
-  /** `undefined`: every category. */
-  readonly category: string | undefined;
-  readonly reason: string;
-  /** `{batchId}-{position}` of the message that was the reason. */
-  readonly message: string;
-}
-
-/** A recipient whose window the platform takes for closed. */
-export interface ClosedWindow {
-  readonly tenant: string;
-  readonly address: string;
-  /** `''`: the provider chooses it. */
-  readonly sender: string;
-  /** When the platform said so, in epoch microseconds: a later inbound message opens it again. */
-  readonly at: number;
-}
-
-export type CloseWindows = (tx: Transaction, closed: readonly ClosedWindow[]) => Promise<void>;
-
-export type Suppress = (tx: Transaction, suppressed: readonly SuppressedAddress[]) => Promise<void>;
 
 /** The messages of a cancelled batch from the position `from` on, which were never started. */
 export interface NotStarted extends BatchScope {
@@ -58,24 +34,20 @@ export interface NotStarted extends BatchScope {
 const EVENTS = 500;
 
 export class StatusWriter {
-  /** Keeps the suppression list, which stands above the store. */
-  suppress: Suppress | undefined;
-  /** Keeps the times of inbound messages, which stand above the store. */
-  closeWindows: CloseWindows | undefined;
-  /** Called after the commit of a status that ends a step of a notification. */
-  onStepEnd: (() => void) | undefined;
   /** Tags and metadata of the changes whose events need them; `undefined`: there are none. */
   readonly #labels = new WeakMap<StatusChange, BatchLabels | undefined>();
   /** Events that wait for their labels, and those behind them. */
   #publishing: Promise<void> | undefined;
-  readonly #updateStatuses: RowWriter<HeldMessage>;
+  readonly #updateStatuses: RowWriter<LockedMessage>;
   readonly #insertLog: RowWriter<LogEntry>;
   readonly #addDetails: RowWriter<LogEntry>;
   readonly #wakeNotifications: RowWriter<string>;
+  readonly #count: RowWriter<StatusChange>;
 
   constructor(
     private readonly database: StoreDatabase,
     private readonly listeners: StatusListeners,
+    private readonly above: StoreListeners,
     private readonly events: EventPublisher,
     private readonly notices: StatusNotices,
     private readonly data: Pick<BatchData, 'labels'>,
@@ -102,7 +74,7 @@ export class StatusWriter {
       dialect,
       {
         v_hash: ['uuid', ({ report }) => report.hash],
-        v_details: ['text', ({ report }) => report.details],
+        v_details: ['text', ({ report }) => report.details && JSON.stringify(report.details)],
       },
       {
         table: 'messaging_report',
@@ -112,6 +84,7 @@ export class StatusWriter {
       },
     );
     this.#wakeNotifications = wakeNotifications(dialect);
+    this.#count = countWriter(dialect);
   }
 
   /** Few entries have details, so that the others do without their column. */
@@ -127,7 +100,7 @@ export class StatusWriter {
   async write(
     tx: Transaction,
     changes: readonly StatusChange[],
-    others: readonly HeldMessage[] = [],
+    others: readonly LockedMessage[] = [],
   ): Promise<void> {
     const messages = new Set([...changes.map(({ message }) => message), ...others]);
     await this.#updateStatuses(tx, [...messages]);
@@ -136,6 +109,7 @@ export class StatusWriter {
       changes.flatMap((change) => this.#stepEndedBy(change) ?? []),
     );
     await this.notify(tx, changes);
+    await this.#count(tx, changes);
   }
 
   /** Has notifications looked at after the commit; call {@link publish} then. */
@@ -153,9 +127,9 @@ export class StatusWriter {
   async notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
     const announced = changes.filter(({ sequence }) => sequence > 0);
     const suppressed = announced.flatMap((change) => this.#suppressedBy(change) ?? []);
-    if (suppressed.length > 0) await this.suppress?.(tx, suppressed);
+    if (suppressed.length > 0) await this.above.suppressed(tx, suppressed);
     const closed = announced.flatMap((change) => this.#windowClosedBy(change) ?? []);
-    if (closed.length > 0) await this.closeWindows?.(tx, closed);
+    if (closed.length > 0) await this.above.windowsClosed(tx, closed);
     if (this.listeners.empty || announced.length === 0) return;
     await this.#readLabels(announced, tx);
     const events = announced.map((change) => this.#eventOf(change));
@@ -195,8 +169,7 @@ export class StatusWriter {
   /** After the commit; many events over several turns of the event loop. */
   publish(changes: readonly StatusChange[]): void {
     this.notices.wake(changes);
-    if (this.onStepEnd && changes.some((change) => this.#stepEndedBy(change) !== undefined))
-      this.onStepEnd();
+    if (changes.some((change) => this.#stepEndedBy(change) !== undefined)) this.above.stepEnded();
     if (!this.events.wants(MESSAGE_STATUS_CHANGED)) return;
     if (!this.#publishing && this.#unlabelled(changes).length === 0)
       return this.#publishFrom(0, changes);
@@ -253,12 +226,11 @@ export class StatusWriter {
     const { channels } = this.database;
     const name = event ?? channels.statusOf(status);
     if (message.recipient === '' || !channels.maySuppress(name)) return undefined;
-    const code = details ? (JSON.parse(details) as ReportDetails)['enhanced_code'] : undefined;
     const { tenant, channel, recipient: address, batch, position } = message;
-    const rule = channels.suppressionOf(channel, name, [errorCode, code]);
+    const rule = channels.suppressionOf(channel, name, errorCode, details ?? undefined);
     if (!rule) return undefined;
     const { category, reason } = rule;
-    return { tenant, address, channel, category, reason, message: `${batch}-${position}` };
+    return { tenant, address, channel, category, reason, message: messageIdOf(batch, position) };
   }
 
   #windowClosedBy({ message, errorCode, at }: StatusChange): ClosedWindow | undefined {
@@ -277,7 +249,7 @@ export class StatusWriter {
       tenant: message.tenant,
       channel: message.channel as Channel,
       batchId: message.batch,
-      messageId: `${message.batch}-${message.position}`,
+      messageId: messageIdOf(message.batch, message.position),
       providerId: message.reference,
       sender: message.sender,
       recipient: message.recipient,
@@ -286,10 +258,10 @@ export class StatusWriter {
       errorCode,
       providerTime: new Date(Math.floor(change.at / 1_000)),
       sequence,
-      deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
+      deliveryReport: message.delivery_report === 1,
     };
     if (event !== undefined) Object.assign(built, { event });
-    if (details) Object.assign(built, { details: JSON.parse(details) as ReportDetails });
+    if (details) Object.assign(built, { details });
     return message.labelled ? Object.assign(built, this.#labels.get(change)) : built;
   }
 }

@@ -1,0 +1,20 @@
+/** For pages and commands of operators: the history of all channels, holds, resends. */
+export { MessageHistory } from './history.service.js';
+export { HoldsService, NotRestoredError, type RestoredLane } from './holds.service.js';
+export {
+  AlreadySentError,
+  ContentErasedError,
+  DrainTimeoutError,
+  MessageStatusError,
+} from './message/errors.js';
+export type {
+  Changes,
+  HistoryStats,
+  InboundText,
+  Latency,
+  MessageRecord,
+  SubmissionView,
+  UnmatchedReport,
+} from './message/views.js';
+export { MessagingOperations, type Resent } from './operations.service.js';
+export type { Hold } from './store/rows/hold.js';

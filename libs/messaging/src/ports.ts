@@ -1,0 +1,78 @@
+/** For a provider, an engine or a channel of an app, and for its metrics and traces. */
+export type { AmbientTransaction } from './ports/ambient-transaction.js';
+export type { CallbackMap } from './callbacks/callback-map.js';
+export type {
+  ChannelDefinition,
+  ContentCheck,
+  OneTimeCode,
+  SuppressionRule,
+} from './message/channel-definition.js';
+export type { SimulatedOutcome, Simulation } from './providers/simulator/simulation.js';
+export { ChannelRegistry } from './message/channel-registry.js';
+export type {
+  Attachment,
+  AttachmentInfo,
+  EmailContent,
+  Personal,
+} from './message/email-content.js';
+export {
+  BouncedFailure,
+  DeferredFailure,
+  LostAnswerFailure,
+  PausedFailure,
+  PausedUncertainFailure,
+  PermanentFailure,
+  RetryableFailure,
+  SubmitFailure,
+  UncertainFailure,
+  UnroutableFailure,
+} from './message/errors.js';
+export type {
+  DeliveryReport,
+  InboundMessage,
+  InboundPreference,
+  ReportedSubmit,
+} from './message/events.js';
+export type { StatusDefinition } from './message/status.js';
+export { personalised } from './message/variables.js';
+export type { VasOrderContent } from './message/vas.js';
+export type { VoiceContent } from './message/voice-content.js';
+export type {
+  MediaContent,
+  MediaSource,
+  MediaType,
+  TemplateButton,
+  TemplateHeader,
+} from './message/whatsapp-content.js';
+export {
+  DISPATCH_ENGINE,
+  type DispatchEngine,
+  type Drain,
+  type EngineFactory,
+} from './ports/dispatch-engine.js';
+export {
+  type ConnectionPlaces,
+  type InboundSink,
+  type InjectedTransport,
+  type MediaUpload,
+  MESSAGE_TRANSPORTS,
+  type MessageTransport,
+  type PartReport,
+  type ReportSink,
+  type SentSubmission,
+  type Submission,
+  type SubmissionAccepted,
+  type TransportCapabilities,
+  type TransportContext,
+  type TransportSource,
+} from './ports/message-transport.js';
+export {
+  type LaneReading,
+  MESSAGING_METRICS,
+  type MessagingMetrics,
+  type PassReason,
+  type QueueReading,
+  type SubmitMeasurement,
+} from './ports/metrics.js';
+export { MESSAGING_RATE_CARD, type Price, type RateCard } from './ports/rate-card.js';
+export { MESSAGING_TRACING, type MessagingTracing, type TracedStep } from './ports/tracing.js';

@@ -1,0 +1,2 @@
+export { africasTalkingParser } from './africas-talking.js';
+export { africasTalking, type AfricasTalkingOptions } from './africas-talking.transport.js';

@@ -1,0 +1,1 @@
+export { reloadly, type ReloadlyOptions } from './reloadly.js';

@@ -1,0 +1,2 @@
+export { vonageParser, vonageSignature } from './vonage.js';
+export { vonage, type VonageOptions } from './vonage.transport.js';

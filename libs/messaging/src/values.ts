@@ -1,0 +1,13 @@
+/** Checks and forms of values, for a server that takes them from its own callers. */
+export { CONSENT_WORDS } from './contacts/consent-words.js';
+export { isGroupId, maskAddress } from './message/address.js';
+export { csvOf } from './message/csv.js';
+export type { Mailbox } from './message/email-content.js';
+export { parseMailbox } from './message/mailbox.js';
+export { laneOf, messagePlaceOf, partsOfLane } from './message/ids.js';
+export { isMessageCategory } from './message/message.js';
+export { isPhoneNumber, maskPhoneNumber, withoutTrunkPrefix } from './message/phone-number.js';
+export { templateBodyFault } from './message/templates.js';
+export { rateOf } from './ports/option-schema.js';
+export { checkRoutes } from './routing/router.js';
+export { type SmsParts, smsParts } from './message/sms-parts.js';

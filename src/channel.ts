@@ -1,0 +1,207 @@
+import type {
+  MessageStatusChanged,
+  MessagingOptions,
+  NewVerification,
+  PriceList,
+} from '@dundun/messaging';
+import type { ChannelDefinition } from '@dundun/messaging/ports';
+import {
+  type DynamicModule,
+  type INestApplicationContext,
+  Module,
+  type Type,
+} from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { CarrierTypes } from './carriers/carrier-type.js';
+import type { Environment } from './config/environment.js';
+import type { ApiErrorCode } from './http/api-error.js';
+import type { CurlForm } from './http/curl-form.js';
+
+/** What a key may do, such as `email:send`; routes require exactly those of their channels. */
+export type Scope = `${string}:${string}`;
+
+/**
+ * All that the gateway knows about a channel. `src/channels/index.ts` lists those that it has; no other
+ * file does.
+ */
+export interface GatewayChannel {
+  /** As in the library. */
+  readonly name: string;
+  /** Of a channel that the library lacks; `null`: the library has it. */
+  readonly definition: ChannelDefinition | null;
+  /** Controllers and services. */
+  readonly module: Type;
+  /** Tag of its operations in the OpenAPI document. */
+  readonly tag: string;
+  /** Scopes that its routes require of keys. */
+  readonly scopes: readonly Scope[];
+  /** Options of the library for this channel. */
+  readonly options: (environment: Environment) => Partial<MessagingOptions>;
+  /** What an account pays for its messages. `undefined`: nothing is charged. */
+  readonly prices: (environment: Environment) => PriceList | undefined;
+  /** Callbacks to the webhooks of accounts; `null`: there are none. */
+  readonly callback: ChannelCallback | null;
+  /** What accounts register to send from; `null`: nothing. */
+  readonly senders: SenderKind | null;
+  /** Finds what one-time codes come from; `null`: the channel carries no codes. */
+  readonly codes: Type<CodeSenders> | null;
+  /** Its requests, for the commands that the portal shows; `null`: it shows none. */
+  readonly curl: CurlForm | null;
+  /** Types of carriers beside those of `src/carriers`, by the word for each in `CARRIERS_FILE`. */
+  readonly carriers: CarrierTypes;
+  /** Its part of the account of the first start; `null`: none. */
+  readonly demo: ChannelDemo | null;
+  /** Adds to each new account what it sends with at once. `null`: nothing. */
+  readonly seed: ((manager: EntityManager, of: NewAccount) => Promise<unknown>) | null;
+}
+
+/** What the senders of a channel have of their own. */
+export interface SenderKind {
+  /** Such as `sender ID`. */
+  readonly noun: string;
+  /** What an account may send from. */
+  readonly allowed: string;
+  /** Their field in errors. */
+  readonly field: string;
+  /** `undefined`: the sender has the right form. */
+  readonly remedy: (sender: string) => string | undefined;
+  /** Of a send from another one. */
+  readonly error: ApiErrorCode;
+  /** How an account gets below the limit. */
+  readonly drop: 'delete' | 'remove';
+  /** The one that an account sends from where it names none. */
+  readonly first: 'by name' | 'oldest';
+  /** One account alone may have a sender. */
+  readonly isExclusive: boolean;
+  /** Words for the portal. */
+  readonly words: SenderWords;
+  /**
+   * Actions of the audit log where an admin asks for senders and an operator approves them; `null`:
+   * an operator adds them.
+   */
+  readonly actions: SenderActions | null;
+}
+
+export interface SenderWords {
+  /** Such as `Sender IDs`. */
+  readonly many: string;
+  /** The form of one. */
+  readonly hint: string;
+  /** Where there is none. */
+  readonly empty: string;
+  readonly icon: 'at' | 'call';
+}
+
+export type SenderActions = Readonly<
+  Record<'added' | 'requested' | 'approved' | 'rejected' | 'removed', SenderAction>
+>;
+
+/** Those of the audit log. */
+type SenderAction =
+  | `${'sender' | 'caller'}.${'added' | 'requested' | 'approved' | 'rejected'}`
+  | 'sender.deleted'
+  | 'caller.removed';
+
+/** Finds what the codes of an account come from; a provider of Nest. */
+export interface CodeSenders {
+  /** @throws ApiError 422 where the account has none */
+  of(accountId: string): Promise<Pick<NewVerification, 'from' | 'template'>>;
+}
+
+export interface NewAccount {
+  readonly accountId: string;
+  readonly carriers: Environment['carriers'];
+}
+
+/** What the account of the first start sends, and how. */
+export interface ChannelDemo {
+  /** Adds what the example needs. */
+  readonly add: (
+    manager: EntityManager,
+    accountId: string,
+    app: Pick<INestApplicationContext, 'get'>,
+  ) => Promise<unknown>;
+  readonly example: {
+    /** Such as `Send an email from its domain demo.test`. */
+    readonly title: string;
+    readonly path: string;
+    readonly secret: 'apiToken' | 'apiKey';
+    readonly body: object;
+  };
+}
+
+/** Callbacks of a channel: one for each change of a message, and one for each message that arrives. */
+export interface ChannelCallback {
+  /**
+   * `type`, such as `sms.delivery_report`; `*` stands for the status or event, as in `email.*`.
+   */
+  readonly statusEvent: string;
+  /** `type` of callbacks for inbound messages. @default there are none */
+  readonly receivedEvent?: string;
+  /**
+   * `batch`: `reference_id` is the id of the batch, `message_id` that of the message. `message`:
+   * `reference_id` is the id of the message, `message_id` the platform's, once it is known.
+   */
+  readonly identifiedBy: 'batch' | 'message';
+  /** DTO of the callback of a status, for the OpenAPI document. */
+  readonly event: Type;
+  /** Fields of the status beside those of every channel. @default none */
+  readonly data?: Type<CallbackData>;
+  /** Callbacks that belong to no message. @default none */
+  readonly others?: readonly OtherCallback[];
+}
+
+/** Fields of a channel's own in its callbacks; a provider of Nest. */
+export interface CallbackData {
+  /** Reads what the changes need, in their transaction. @returns the fields of each change */
+  of(
+    changes: readonly MessageStatusChanged[],
+    manager: EntityManager,
+  ): Promise<(change: MessageStatusChanged) => object> | ((change: MessageStatusChanged) => object);
+}
+
+export interface OtherCallback {
+  readonly type: string;
+  /** Its DTO. */
+  readonly event: Type;
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** Types of carriers that channels bring. */
+export function carriersOf(channels: readonly GatewayChannel[]): CarrierTypes {
+  return Object.fromEntries(channels.flatMap(({ carriers }) => Object.entries(carriers)));
+}
+
+/** The channels of this gateway. */
+export class GatewayChannels {
+  readonly #byName: ReadonlyMap<string, GatewayChannel>;
+
+  constructor(readonly all: readonly GatewayChannel[]) {
+    this.#byName = new Map(all.map((channel) => [channel.name, channel]));
+  }
+
+  find(name: string): GatewayChannel | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** @throws TypeError where accounts register no senders of the channel */
+  sendersOf(name: string): SenderKind {
+    const senders = this.find(name)?.senders;
+    if (!senders) throw new TypeError(`accounts register no senders of ${name}`);
+    return senders;
+  }
+
+  /** Exactly those that routes require; the key that is created with an account has all of them. */
+  get scopes(): readonly Scope[] {
+    return this.all.flatMap(({ scopes }) => scopes);
+  }
+}
+
+@Module({})
+export class ChannelsModule {
+  static for(channels: readonly GatewayChannel[]): DynamicModule {
+    const provider = { provide: GatewayChannels, useValue: new GatewayChannels(channels) };
+    return { module: ChannelsModule, global: true, providers: [provider], exports: [provider] };
+  }
+}

@@ -1,0 +1,198 @@
+import {
+  type MessageCategory,
+  type SendOptions,
+  type SubmittedMessage,
+  type WhatsAppReceipt,
+  WhatsAppService,
+} from '@dundun/messaging';
+import { Controller, Get, Inject, type OnModuleDestroy, Param, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { AccountId, Auth } from '../../accounts/auth.guard.js';
+import { PendingSends } from '../../accounts/limits.js';
+import type { TemplateEntity } from '../../accounts/accounts.tables.js';
+import { paramsFault, TemplateRegistry, templateView } from '../../accounts/templates.js';
+import { type Environment, ENVIRONMENT } from '../../config/environment.js';
+import { ApiError } from '../../http/api-error.js';
+import { inWireFields, isNotSetUp, notSetUp } from '../../http/error-mapping.js';
+import { readText } from '../../http/fields.js';
+import type { HttpReply } from '../../http/http-message.js';
+import { Operation } from '../../http/operation.decorator.js';
+import { ListQuery, pageOf } from '../../http/page.dto.js';
+import { IdempotencyKey, JsonBody, ValidQuery } from '../../http/request.decorators.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { AccountSenders } from '../../senders/account-senders.js';
+import {
+  messageOf,
+  sendAnswerOf,
+  type SendTemplate,
+  type SendText,
+  SendWhatsApp,
+  SendWhatsAppAnswer,
+  TemplatePage,
+  WHATSAPP_TEXT,
+  WhatsAppMessage,
+} from './whatsapp.dto.js';
+
+/** Requests of one process that may wait; further ones get the current state at once. */
+const MAX_WAITS = 1_000;
+
+/** Form of a message id; a text of another form gets 404. */
+const MESSAGE_ID = /^[\x21-\x7e]{1,255}$/;
+
+/** WhatsApp messages and templates (interface sections 2.3, 2.4 and 4.2). */
+@Controller('whatsapp/ng/v1')
+@ApiTags('WhatsApp')
+export class WhatsAppController implements OnModuleDestroy {
+  readonly #giveUps = new Set<() => void>();
+  #isStopping = false;
+
+  constructor(
+    private readonly whatsApp: WhatsAppService,
+    private readonly templates: TemplateRegistry,
+    private readonly senders: AccountSenders,
+    private readonly pending: PendingSends,
+    private readonly metrics: Metrics,
+    @Inject(ENVIRONMENT) private readonly environment: Environment,
+  ) {}
+
+  /** Waiting requests answer with the current state. */
+  onModuleDestroy(): void {
+    this.#isStopping = true;
+    for (const giveUp of this.#giveUps) giveUp();
+  }
+
+  @Post('sendwhatsapp')
+  @Auth('api_key', 'whatsapp:send')
+  @Operation('Send a message', {
+    description:
+      'A template at any time; a free text within 24 hours after the recipient wrote. The recipient must have opted in. The answer waits for the platform. An outcome that is not known by then is `queued` or `unknown`, and the send continues.',
+    answer: SendWhatsAppAnswer,
+    success: 'The message is accepted and stored; the answer has the outcome of the submit.',
+    idempotent: true,
+  })
+  async sendWhatsApp(
+    @AccountId() account: string,
+    @IdempotencyKey() idempotencyKey: string | undefined,
+    @JsonBody(SendWhatsApp) request: SendTemplate | SendText,
+    @Res({ passthrough: true }) reply: HttpReply,
+  ): Promise<SendWhatsAppAnswer> {
+    const from = await this.senders.firstOf(account, 'whatsapp');
+    if (from === undefined)
+      throw new ApiError('sender_not_registered', 'This account has no WhatsApp number');
+    const ways = this.environment.carriers.of('whatsapp');
+    const isBound = ways.length > 0 && ways.every(({ traits }) => traits.bindsNumbers);
+    if (isBound && !(await this.senders.phoneNumberIdOf(from)))
+      throw new ApiError(
+        'sender_not_registered',
+        'The WhatsApp number of this account is not bound to Meta; contact your provider',
+      );
+    const options = { tenant: account, idempotencyKey };
+    const receipt = await this.pending
+      .during(1, () =>
+        request.message_type === 'text'
+          ? this.#sendText(from, request, options)
+          : this.#sendTemplate(from, request, options),
+      )
+      .catch((error: unknown) => {
+        throw isNotSetUp(error) ? notSetUp(error, 'WhatsApp') : error;
+      });
+    if (receipt.replayed) reply.header('idempotent-replayed', 'true');
+    else this.metrics.accepted('whatsapp', 1);
+    return sendAnswerOf(await this.#outcome(receipt));
+  }
+
+  @Get('messages/:messageId')
+  @Auth('api_key', 'whatsapp:read')
+  @Operation('Read a message', {
+    description: 'By the platform’s id or by the id it had before.',
+    answer: WhatsAppMessage,
+    success: 'The message as it stands.',
+  })
+  async readWhatsAppMessage(
+    @AccountId() tenant: string,
+    @Param('messageId') id: string,
+  ): Promise<WhatsAppMessage> {
+    if (!MESSAGE_ID.test(id)) throw new ApiError('not_found', `No message ${id.slice(0, 64)}`);
+    return messageOf(await this.whatsApp.timeline(id, { tenant }));
+  }
+
+  @Get('templates')
+  @Auth('api_key', 'whatsapp:read')
+  @Operation('List templates', {
+    answer: TemplatePage,
+    success: 'A page of templates, by name and language.',
+  })
+  async listTemplates(
+    @AccountId() account: string,
+    @ValidQuery(ListQuery) query: ListQuery,
+  ): Promise<TemplatePage> {
+    return pageOf(await this.templates.list(account, query), templateView);
+  }
+
+  /** The outcome of the submit, or the current state after `WHATSAPP_WAIT`. */
+  async #outcome(receipt: WhatsAppReceipt): Promise<SubmittedMessage> {
+    if (this.#isStopping || this.#giveUps.size >= MAX_WAITS) return receipt.outcome({ timeout: 0 });
+    let giveUp = (): void => undefined;
+    const stopped = new Promise<undefined>((resolve) => (giveUp = () => resolve(undefined)));
+    this.#giveUps.add(giveUp);
+    try {
+      const outcome = receipt.outcome({ timeout: this.environment.WHATSAPP_WAIT });
+      return (await Promise.race([outcome, stopped])) ?? (await receipt.outcome({ timeout: 0 }));
+    } finally {
+      this.#giveUps.delete(giveUp);
+    }
+  }
+
+  async #sendText(from: string, request: SendText, options: SendOptions): Promise<WhatsAppReceipt> {
+    const { text = '', field } = readText(request, WHATSAPP_TEXT);
+    const { to, tags, metadata } = request;
+    try {
+      return await this.whatsApp.sendText({ from, to, text, tags, metadata }, options);
+    } catch (error) {
+      throw inWireFields(error, { text: field });
+    }
+  }
+
+  async #sendTemplate(
+    from: string,
+    request: SendTemplate,
+    options: SendOptions & { readonly tenant: string },
+  ): Promise<WhatsAppReceipt> {
+    const { to, template_name: template, language, params, tags, metadata } = request;
+    const { tenant, idempotencyKey } = options;
+    const message = { from, to, template, language, params, tags, metadata };
+    try {
+      const known = await this.templates.find(tenant, template, language);
+      const category = categoryOf(request, known);
+      const paramNames = known?.paramNames ?? undefined;
+      return await this.whatsApp.sendTemplate({ ...message, category, paramNames }, options);
+    } catch (error) {
+      // The key may belong to a send from before the template was withdrawn.
+      const first =
+        error instanceof ApiError &&
+        idempotencyKey !== undefined &&
+        (await this.whatsApp.replayOf(message, { tenant, idempotencyKey }));
+      if (first) return first;
+      throw inWireFields(error, { template: 'template_name' });
+    }
+  }
+}
+
+/** @throws ApiError where the template cannot be sent so */
+function categoryOf(
+  { template_name: name, language, params }: SendTemplate,
+  known: TemplateEntity | undefined,
+): MessageCategory {
+  if (known?.status !== 'approved')
+    throw new ApiError(
+      'template_not_approved',
+      `There is no approved template ${name} in ${language}`,
+      { details: [{ path: 'template_name', message: 'must be an approved template' }] },
+    );
+  const fault = paramsFault(known, params);
+  if (fault !== undefined)
+    throw new ApiError('template_params_mismatch', `params: ${fault}, for the template ${name}`, {
+      details: [{ path: 'params', message: fault }],
+    });
+  return known.category;
+}

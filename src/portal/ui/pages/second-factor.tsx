@@ -1,0 +1,234 @@
+import {
+  Button,
+  call,
+  Card,
+  CodeBlock,
+  Copy,
+  Dialog,
+  ErrorNotice,
+  Facts,
+  Field,
+  FormDialog,
+  fullTime,
+  Notice,
+  Skeleton,
+  toast,
+  useAction,
+  useData,
+} from '@dundun/dashboard/ui';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { NewSecondFactor, RecoveryCodes, SecondFactorState } from '../../portal-api.js';
+
+/** Of the authenticator app, or a recovery code. */
+export function CodeField(props: { name: string; error: string | undefined }): JSX.Element {
+  return (
+    <Field
+      {...props}
+      label="Code"
+      autocomplete="one-time-code"
+      required
+      autofocus
+      hint="Six digits of your authenticator app, or a recovery code"
+    />
+  );
+}
+
+/** Asks for the password, shows the key, and asks for the first code. */
+export function AddSecondFactor({ done }: { done: () => void }): JSX.Element {
+  const [made, setMade] = useState<NewSecondFactor>();
+  const [codes, setCodes] = useState<readonly string[]>();
+  const prepare = useAction(async (form: FormData) => {
+    const current = form.get('current');
+    setMade(await call<NewSecondFactor>('POST', 'api/second-factor', { current }));
+  });
+  const confirm = useAction(async (form: FormData) => {
+    const body = { code: form.get('code') };
+    setCodes((await call<RecoveryCodes>('POST', 'api/second-factor/confirm', body)).codes);
+  });
+  if (codes) {
+    return (
+      <>
+        <ShownCodes codes={codes} />
+        <Button kind="primary" onClick={done}>
+          I have kept them
+        </Button>
+      </>
+    );
+  }
+  return made ? (
+    <form
+      key="confirm"
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void confirm.run(new FormData(event.currentTarget));
+      }}
+    >
+      <p>
+        Scan this with an authenticator app, or type its key. Then enter the code that it shows.
+      </p>
+      <QrCode qr={made.qr} />
+      <p>
+        <Copy value={made.secret} label="key" />
+      </p>
+      <CodeField name="code" error={confirm.error?.fields['code']} />
+      <ErrorNotice error={confirm.error} />
+      <Button type="submit" kind="primary" busy={confirm.busy}>
+        Switch it on
+      </Button>
+    </form>
+  ) : (
+    <form
+      key="prepare"
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void prepare.run(new FormData(event.currentTarget));
+      }}
+    >
+      <Field
+        label="Current password"
+        name="current"
+        type="password"
+        autocomplete="current-password"
+        required
+        error={prepare.error?.fields['current']}
+      />
+      <ErrorNotice error={prepare.error} />
+      <Button type="submit" kind="primary" busy={prepare.busy}>
+        Continue
+      </Button>
+    </form>
+  );
+}
+
+/** The second factor of the signed-in person. */
+export function SecondFactorCard(): JSX.Element {
+  const { data, error, loading, reload } = useData<SecondFactorState>('api/second-factor');
+  const [open, setOpen] = useState<'add' | 'codes' | 'remove'>();
+  const [codes, setCodes] = useState<readonly string[]>();
+  const close = (): void => setOpen(undefined);
+  const isOn = data !== undefined && data.since !== null;
+  return (
+    <Card
+      title="Second factor"
+      description="A code of an authenticator app beside your password."
+      actions={
+        data &&
+        !isOn && (
+          <Button kind="primary" onClick={() => setOpen('add')}>
+            Set up
+          </Button>
+        )
+      }
+    >
+      {loading && <Skeleton lines={2} />}
+      <ErrorNotice error={error} retry={reload} />
+      {data && !isOn && <p>Off. Your password alone signs you in.</p>}
+      {data?.since && (
+        <>
+          <Facts
+            rows={[
+              ['On since', fullTime(data.since)],
+              ['Recovery codes left', String(data.recoveryCodes)],
+            ]}
+          />
+          <p>
+            <Button onClick={() => setOpen('codes')}>New recovery codes</Button>{' '}
+            <Button kind="danger" onClick={() => setOpen('remove')}>
+              Switch off
+            </Button>
+          </p>
+        </>
+      )}
+      {open === 'add' && (
+        <Dialog title="Set up a second factor" onClose={close}>
+          <AddSecondFactor
+            done={() => {
+              close();
+              toast('Second factor on; your other sessions have ended');
+              void reload();
+            }}
+          />
+        </Dialog>
+      )}
+      {open === 'codes' && (
+        <FormDialog
+          title="Make new recovery codes?"
+          submit="Make new codes"
+          onClose={close}
+          action={async (form) => {
+            const body = { code: form.get('code') };
+            const made = await call<RecoveryCodes>(
+              'POST',
+              'api/second-factor/recovery-codes',
+              body,
+            );
+            setCodes(made.codes);
+            void reload();
+          }}
+        >
+          {(refusal) => (
+            <>
+              <p>The present ones stop working.</p>
+              <CodeField name="code" error={refusal?.fields['code']} />
+            </>
+          )}
+        </FormDialog>
+      )}
+      {open === 'remove' && (
+        <FormDialog
+          title="Switch the second factor off?"
+          submit="Switch off"
+          danger
+          onClose={close}
+          action={async (form) => {
+            await call('POST', 'api/second-factor/remove', { code: form.get('code') });
+            toast('Second factor off');
+            void reload();
+          }}
+        >
+          {(refusal) => (
+            <>
+              <p>Your password alone will sign you in.</p>
+              <CodeField name="code" error={refusal?.fields['code']} />
+            </>
+          )}
+        </FormDialog>
+      )}
+      {codes && (
+        <Dialog title="Recovery codes" onClose={() => setCodes(undefined)}>
+          <ShownCodes codes={codes} />
+        </Dialog>
+      )}
+    </Card>
+  );
+}
+
+function ShownCodes({ codes }: { codes: readonly string[] }): JSX.Element {
+  return (
+    <>
+      <p>Each of these replaces a code once, where your phone is lost. Keep them apart from it.</p>
+      <Notice tone="warning" title="Copy them now">
+        They are not shown again.
+      </Notice>
+      <CodeBlock label="Recovery codes" code={codes.join('\n')} />
+    </>
+  );
+}
+
+function QrCode({ qr: { size, path } }: Pick<NewSecondFactor, 'qr'>): JSX.Element {
+  return (
+    <svg
+      class="qr"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label="QR code of the key"
+      shape-rendering="crispEdges"
+    >
+      <rect width={size} height={size} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  );
+}
