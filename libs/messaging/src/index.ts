@@ -113,6 +113,7 @@ export {
   NoRouteError,
   TransactionRequiredError,
 } from './message/errors.js';
+export { httpStatusOf } from './message/http-status.js';
 export {
   BATCH_COMPLETED,
   type BatchCompleted,
@@ -172,6 +173,7 @@ export { MessagingModule } from './messaging.module.js';
 export { MESSAGING_ENTITIES } from './messaging.schema.js';
 export { MessagingService } from './messaging.service.js';
 export type { PolicyExplanation } from './policy/policy-pipeline.js';
+export { MessagingExceptionFilter } from './messaging-exception.filter.js';
 export { PolicyError, PolicyService, RequirePolicy } from './policy/policy.service.js';
 export type { CallbackOptions } from './ports/callback-options.js';
 export type {

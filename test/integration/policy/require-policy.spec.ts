@@ -93,21 +93,21 @@ describeOneDatabase('@RequirePolicy()', (database) => {
   it('@RequirePolicy() on a controller applies to each route without its own', async () => {
     handled.mockClear();
     expect(await post({}, 'all/here')).toMatchObject({
-      status: 403,
+      status: 422,
       body: { code: 'opt_in_required' },
     });
     expect(handled).not.toHaveBeenCalled();
     expect((await post({}, 'all/there')).status).toBe(201);
   });
 
-  it('@RequirePolicy() answers 403 with the code and skips the handler', async () => {
+  it('@RequirePolicy() answers 422 with the code and skips the handler', async () => {
     handled.mockClear();
     expect(await post({ to: [open, closed], text: 'Hi' })).toMatchObject({
-      status: 403,
-      body: { statusCode: 403, code: 'window_closed' },
+      status: 422,
+      body: { statusCode: 422, code: 'window_closed' },
     });
     expect(await post({ to: '2348012345003', text: 'Hi' })).toMatchObject({
-      status: 403,
+      status: 422,
       body: { code: 'opt_in_required' },
     });
     expect(await post({ to: 'nobody', text: 'Hi' })).toMatchObject({ status: 400 });

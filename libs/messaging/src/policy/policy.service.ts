@@ -1,9 +1,8 @@
 import {
   applyDecorators,
-  BadRequestException,
   type CanActivate,
   type ExecutionContext,
-  ForbiddenException,
+  HttpException,
   Inject,
   Injectable,
   UseGuards,
@@ -11,6 +10,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, MessagingError } from '../message/errors.js';
+import { httpErrorBodyOf, httpStatusOf } from '../message/http-status.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import { readRecipients, type Recipients } from '../message/address.js';
 import {
@@ -42,13 +42,13 @@ export interface RecipientDenial {
 /** Policy denies every recipient; nothing was stored. `code` is that of the first recipient. */
 export class PolicyError extends MessagingError {
   constructor(readonly denials: readonly [RecipientDenial, ...RecipientDenial[]]) {
-    const [{ recipient: first }] = denials;
-    super(
-      denials[0].code,
-      denials.every(({ recipient }) => recipient === first)
-        ? `The recipient ${denials[0].reason}`
-        : `Policy forbids all ${denials.length} recipients; the first ${denials[0].reason}`,
-    );
+    const [{ code, recipient: first, reason }] = denials;
+    const isSentence = /^\p{Lu}/u.test(reason);
+    const isOne = denials.every(({ recipient }) => recipient === first);
+    const all = `Policy forbids all ${denials.length} recipients`;
+    const ofOne = isSentence ? reason : `The recipient ${reason}`;
+    const ofAll = isSentence ? `${all}. The first: ${reason}` : `${all}; the first ${reason}`;
+    super(code, isOne ? ofOne : ofAll);
   }
 }
 
@@ -124,8 +124,8 @@ class PolicyGuard implements CanActivate {
   ) {}
 
   /**
-   * @throws ForbiddenException with the first denial's `code` and `message`; cause: the PolicyError
-   * @throws BadRequestException for a wrong address
+   * @throws HttpException 422 with the first denial's `code` and `message`, or 400 with the wrong
+   * addresses as `fields`; cause: the library's error
    */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const of = [context.getHandler(), context.getClass()];
@@ -134,21 +134,15 @@ class PolicyGuard implements CanActivate {
       await this.policy.require(await subject(context));
       return true;
     } catch (error) {
-      if (error instanceof PolicyError)
-        throw new ForbiddenException(
-          { statusCode: 403, error: 'Forbidden', code: error.code, message: error.message },
-          { cause: error },
-        );
-      if (error instanceof MessageValidationError)
-        throw new BadRequestException(error.message, { cause: error });
-      throw error;
+      if (!(error instanceof MessagingError)) throw error;
+      throw new HttpException(httpErrorBodyOf(error), httpStatusOf(error), { cause: error });
     }
   }
 }
 
 /**
  * Decorates a route, or a controller for all routes without their own decorator. Where policy
- * denies the message, the response is 403 with the code (`opt_in_required`, `window_closed`) and
+ * denies the message, the response is 422 with the code (`opt_in_required`, `window_closed`) and
  * the handler does not run. Nothing is sent.
  * @example
  * @RequirePolicy((context) => {

@@ -50,7 +50,10 @@ export type PolicyDecision =
       readonly decision: 'deny';
       /** Stable code of at most 64 characters. */
       readonly code: string;
-      /** Text for operators, without addresses or content. */
+      /**
+       * Text for operators and callers, without addresses or content: a sentence, or what continues
+       * "The recipient", such as `has left the programme`.
+       */
       readonly reason: string;
     }
   /** The message is not sent before `until`; then the policy is asked again. */
