@@ -169,7 +169,14 @@ export async function runBlock(
     if (!found) throw new Error(`a block imports ${name}; mark it as compile`);
     return name === '@dundun/messaging' ? { ...found, MessagingModule: Recorded } : found;
   };
-  const names = { ...Object.assign({}, ...Object.values(PACKAGES)), ...VALUES, ...scope };
+  const steps: (() => unknown)[] = [];
+  const last: (() => unknown)[] = [];
+  const runner = {
+    beforeEach: (step: () => unknown) => void steps.push(step),
+    it: (_: string, step: () => unknown) => void steps.push(step),
+    afterEach: (step: () => unknown) => void last.push(step),
+  };
+  const names = { ...runner, ...Object.assign({}, ...Object.values(PACKAGES)), ...VALUES, ...scope };
   const globals: Record<string, unknown> = { ...names, MessagingModule: Recorded };
   for (const name of ['default', 'module.exports', '__esModule']) delete globals[name];
   const parameters = Object.keys(globals).filter((name) => /^[A-Za-z_$][\w$]*$/.test(name));
@@ -177,6 +184,7 @@ export async function runBlock(
     `(async (require, exports, ${parameters.join(', ')}) => { {${compiled(code)}\n} })`,
   ).runInThisContext() as (...all: unknown[]) => Promise<void>;
   await run(required, {}, ...parameters.map((name) => globals[name]));
+  for (const step of [...steps, ...last]) await step();
   return made;
 }
 

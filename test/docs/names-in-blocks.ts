@@ -57,6 +57,7 @@ declare global {
   function charge(order: Order): Promise<void>;
   const receipt: messaging.Receipt;
   const jest: typeof jestGlobals.jest;
+  const { afterEach, beforeEach, it }: typeof jestGlobals;
   const AdminGuard: common.Type<common.CanActivate>;
   const expect: typeof jestGlobals.expect;
   function settle(messageId: string | undefined, state: unknown): Promise<void>;

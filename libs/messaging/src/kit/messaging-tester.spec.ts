@@ -23,6 +23,7 @@ import {
   MessagingTestingModule,
   type MessagingTestingOptions,
 } from '../testing.js';
+import { eventually } from '../../../../test/support/eventually.js';
 
 const TO = '2348012345678';
 
@@ -321,4 +322,15 @@ it('a send joins the transaction of the app in a database of inMemoryDatabase()'
     new Set(['Hello', 'Order 2', 'Order 3']),
   );
   expect(await source.getRepository(ORDERS).count()).toBe(2);
+});
+
+it('an app that a failed test leaves open keeps no timer that the runner waits for', async () => {
+  const timers = () =>
+    process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const before = timers();
+  const { messaging, sms } = await started();
+  await sms.send({ ...hello, sendAt: new Date(Date.now() + 3_600_000) });
+  await sms.send(hello);
+  await messaging.idle();
+  await eventually(async () => expect(timers()).toBeLessThanOrEqual(before));
 });

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { MessagingModule } from '../messaging.module.js';
 import { MESSAGING_DATA_SOURCE } from '../messaging.module-definition.js';
@@ -18,6 +19,13 @@ export type MessagingTestingOptions = MessagingOptions & MessagingExtras;
 
 /** A test may advance the clock by weeks without losing a lane. */
 const LEASE = '90d';
+
+/** A test that fails before it closes its app does not keep the runner from ending. */
+class UnrefRegistry extends SchedulerRegistry {
+  override addInterval(name: string, interval: NodeJS.Timeout): void {
+    super.addInterval(name, interval.unref());
+  }
+}
 
 /**
  * `MessagingModule` for tests, without a database server and without a provider: the real policies,
@@ -56,6 +64,7 @@ export class MessagingTestingModule {
             ...(parts.ownsDatabase ? [memory] : []),
             ...(options.overrides ?? []),
             { provide: MESSAGING_CLOCK, useValue: parts.clock },
+            { provide: SchedulerRegistry, useClass: UnrefRegistry },
           ],
         }),
       ],
