@@ -34,6 +34,8 @@ export type NoticeKind = 'automatic' | 'person' | 'delivered' | 'delayed' | 'exp
 /** What a mail to a return address is, by its header and its words. */
 export interface Notice extends Words {
   readonly kind: NoticeKind;
+  /** A mail server has written it: no person writes as a daemon or with the null sender. */
+  readonly isOfServer: boolean;
 }
 
 interface NoticeContext {
@@ -57,11 +59,16 @@ export function readNotice(
   const local = email.from?.address?.split('@')[0] ?? email.from?.name ?? '';
   const hasFailed = email.headers.some(({ key }) => key === 'x-failed-recipients');
   const isReply = REPLY.test(subject);
+  const isDaemon = DAEMON.test(local);
+  const text = noticeIn(email, body);
   const isNotice =
     isReport ||
     hasFailed ||
-    (!isReply && (DAEMON.test(local) || (SUBJECT.test(subject) && !RE.test(subject))));
-  const text = noticeIn(email, body);
+    (!isReply &&
+      (isDaemon ||
+        isReportType(email) ||
+        (isNull && CITED.test(text)) ||
+        (SUBJECT.test(subject) && !RE.test(subject))));
   const answer = answerIn(text);
   const kindOf = (): NoticeKind => {
     if (!isNotice && (isReply || isAutomatic(email))) return 'automatic';
@@ -74,7 +81,14 @@ export function readNotice(
     if (DELAYED.test(subject) || DELAYED.test(text)) return 'delayed';
     return code !== null || enhanced !== null || EXPIRED.test(text) ? 'expired' : 'bounced';
   };
-  return { kind: kindOf(), answer, text };
+  return { kind: kindOf(), answer, text, isOfServer: isReport || hasFailed || isDaemon || isNull };
+}
+
+/** A report that lacks its part for programs. */
+function isReportType({ headers }: Email): boolean {
+  return headers.some(
+    ({ key, value }) => key === 'content-type' && /^multipart\/report\b/i.test(value.trim()),
+  );
 }
 
 /** The text before the returned message; of a mail without readable parts, its source. */

@@ -58,7 +58,11 @@ const CATEGORIES: Readonly<Record<string, BounceCategory>> = {
 const WORDS: readonly (readonly [BounceCategory, RegExp])[] = [
   [
     'block',
-    /\b(black|block|deny) ?list|\b(dnsbl|rbl|spamhaus|spamcop|reputation|relay(ing)?|reverse dns|ptr record|helo)\b/,
+    /\b(black|block|deny)[ -]?list|(?<!not |n't )\blisted (in|at|on|by)\b|\b(dnsbl|rbl|spamhaus|spamcop|sorbs|barracuda|uceprotect|[sx]bl|reputation|throttl(ed|ing)|relay(ing)?|reverse dns|ptr record|helo)\b/,
+  ],
+  [
+    'block',
+    /\byour (ip|host|server|domain|network|mail server)\b|\bip (address )?([\d.]{7,15} |\[[\d.]{7,15}\] )?(is |has been |was )?(not (allowed|permitted|authorized)|rejected|refused|blocked|listed)\b/,
   ],
   [
     'block',
@@ -68,7 +72,7 @@ const WORDS: readonly (readonly [BounceCategory, RegExp])[] = [
   ['block', /^\W*5\d\d:? +: user unknown/],
   [
     'mailbox_full',
-    /\bquota|\b(mail)?(box|folder) (is )?full\b|\bout of storage|\binsufficient storage|\bexceeded storage/,
+    /\bquota|\b(mail)?(box|folder) (is )?full\b|\b(mail ?box|storage) (size|limit)\b|\bout of storage|\binsufficient storage|\bexceeded storage/,
   ],
   ['other', /\bnot found, try again/],
   [
@@ -84,7 +88,10 @@ const WORDS: readonly (readonly [BounceCategory, RegExp])[] = [
     /\b(unrouteable address|a mail exchanger|no mx record|any host named|null mx|no smtp service|recipnotfound)\b|\bdomain is not reachable|\bmail ?box (is )?(currently )?unavailable|recipient address rejected\W*$/,
   ],
   ['block', /\b(spam|blocked|denied|policy|banned|unsolicited|spf|dkim|dmarc|authenticat\w*)\b/],
-  ['content', /\b(too (large|big|long)|size limit|virus)\b/],
+  [
+    'content',
+    /\b(too (large|big|long)|size (limit|exceeds?)|exceed(s|ed)?( \w+)? size|content (was |is |has been )?(rejected|refused|denied)|virus)\b/,
+  ],
 ];
 
 /** Of a name with 5.4.4. */
@@ -117,7 +124,11 @@ export function bounceDetails(
   const enhanced =
     codes.find((one) => one !== null && !one.endsWith('.0.0')) ?? codes.find(Boolean) ?? null;
   return {
-    category: categoryOf({ code: own.code, enhanced }, said, words),
+    category: categoryOf(
+      { code: own.code, enhanced, isOfRelay: enhanced !== own.enhanced },
+      said,
+      words,
+    ),
     smtp_code: own.code,
     enhanced_code: enhanced,
     diagnostic: readAnswer(said).text,
@@ -125,13 +136,22 @@ export function bounceDetails(
   };
 }
 
-function categoryOf({ code, enhanced }: Codes, said: string, words?: () => Words): BounceCategory {
+function categoryOf(
+  { code, enhanced, isOfRelay }: Codes & { readonly isOfRelay: boolean },
+  said: string,
+  words?: () => Words,
+): BounceCategory {
   const [, subject = '', detail = ''] = /^[245]\.(\d{1,3})\.(\d{1,3})$/.exec(enhanced ?? '') ?? [];
   const byCode = CATEGORIES[`${subject}.${detail}`] ?? CATEGORIES[subject];
   if (byCode !== undefined && byCode !== 'recipient') return byCode;
   const text = plain(said);
   const byText = categoryIn(text);
-  if (byCode === 'recipient' && byText !== 'block' && byText !== 'mailbox_full') return byCode;
+  if (byCode === 'recipient') {
+    const isOther = isOfRelay
+      ? byText !== undefined || code === 552
+      : byText === 'block' || byText === 'mailbox_full';
+    if (!isOther || byText === 'recipient') return byCode;
+  }
   const notice = byText === undefined || byText === 'recipient' ? plain(words?.().text ?? '') : '';
   // Microsoft's answer for a recipient that its directory does not have.
   if (subject === '4' && detail === '1' && text.includes('access denied')) return 'recipient';

@@ -177,6 +177,67 @@ describe('mail to a return address', () => {
     expect(report).toMatchObject({ status: found, details: { category } });
   });
 
+  // A relay writes 5.1.1 for each refusal that it does not understand.
+  describe.each(['5.1.1', '5.0.0'])('a relay that reports %s', (status) => {
+    it.each([
+      ['550 Your IP is black-listed', 'block'],
+      ['554 Service refused, listed in sbl-xbl', 'block'],
+      ['550 IP 192.0.2.1 is listed in Barracuda', 'block'],
+      ['550 Rejected: 192.0.2.1 listed at bl.example.org', 'block'],
+      ['554 rejected by SORBS', 'block'],
+      ['550 uceprotect level 2', 'block'],
+      ['550 Your IP has been rejected', 'block'],
+      ['550 Your server is not welcome', 'block'],
+      ['550 Your domain does not exist', 'block'],
+      ['550 IP [192.0.2.1] is not allowed', 'block'],
+      ['550 Connection throttled', 'block'],
+      ['550 Client host blocked', 'block'],
+      ['554 Sender address rejected', 'block'],
+      ['550 Message rejected as spam', 'block'],
+      ['552 Message size exceeds fixed maximum message size', 'content'],
+      ['552 Message exceeds maximum size', 'content'],
+      ['554 Message content rejected', 'content'],
+      ['554 virus found', 'content'],
+      ['552 mailbox size exceeded', 'mailbox_full'],
+      ['552 over quota', 'mailbox_full'],
+      ['552 Requested action aborted', 'mailbox_full'],
+      ['550 User unknown', 'recipient'],
+      ['550 User ada is not listed in the directory', 'recipient'],
+    ])('the answer %s is of the category %s', async (answer, category) => {
+      const mail = await read(dsn({ status, diagnostic: `smtp; ${answer}` }));
+      const report = mail.kind === 'report' ? mail.report : undefined;
+      expect(report).toMatchObject({ status: 'bounced', details: { category } });
+    });
+  });
+
+  it.each([
+    ['cites an answer', 'Auto-Submitted: auto-replied\r\nFrom: noreply@mx.example.org'],
+    ['has no sender', 'Precedence: bulk\r\nFrom: <>'],
+    [
+      'is a report without its part',
+      'Auto-Submitted: auto-replied\r\nFrom: noreply@mx.example.org\r\nContent-Type: multipart/report; boundary="b"',
+    ],
+  ])('an automatic mail with the null sender that %s is a bounce', async (_, header) => {
+    const mail = Buffer.from(
+      `${header}\r\nSubject: Zustellung gescheitert\r\n\r\n550 5.1.1 User unknown\r\n`,
+    );
+    expect(await read(mail)).toMatchObject({
+      report: { status: 'bounced', details: { category: 'recipient' } },
+    });
+  });
+
+  it.each([
+    ['My order could not be delivered', 'The address you gave does not exist.'],
+    ['Re: Your order', 'I got 550 5.1.1 User unknown'],
+  ])('words of a person (%s) suppress no address', async (subject, text) => {
+    const mail = Buffer.from(
+      `From: Ada <ada@example.org>\r\nSubject: ${subject}\r\n\r\n${text}\r\n`,
+    );
+    expect(await read(mail, RETURN, 'ada@example.org')).toMatchObject({
+      report: { status: 'bounced', details: { category: 'other' } },
+    });
+  });
+
   it.each([
     ['delayed', '4.4.1', 'delayed'],
     ['delivered', '2.0.0', 'delivered'],

@@ -167,7 +167,10 @@ function problem(
   refusal: Refusal,
   notice?: () => Notice,
 ): ReadMail {
-  const details = bounceDetails(refusal, notice);
+  const found = bounceDetails(refusal, notice);
+  // A person may write that a message could not be delivered.
+  const isGuess = found.category === 'recipient' && notice?.().isOfServer === false;
+  const details = isGuess ? { ...found, category: 'other' as const } : found;
   const { category, smtp_code: code, enhanced_code: enhanced } = details;
   const isExpired =
     enhanced === '5.4.7' || enhanced?.startsWith('4.') || (code !== null && code < 500);
