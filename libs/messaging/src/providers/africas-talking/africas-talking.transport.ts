@@ -1,10 +1,5 @@
 import { identifier, own, recipientNumber, word } from '../../message/report-fields.js';
-import type {
-  Submission,
-  SubmissionAccepted,
-  TransportContext,
-  TransportFactory,
-} from '../../ports/message-transport.js';
+import type { Submission, TransportFactory } from '../../ports/message-transport.js';
 import {
   group,
   type OptionsOf,
@@ -13,18 +8,10 @@ import {
   withDefault,
 } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import {
-  HttpRequestProvider,
-  numberOf,
-  type ProviderRequest,
-  serviceOptions,
-  textOf,
-} from '../http-client/http-provider.js';
+import { HttpRequestProvider, isSuccess, serviceOptions } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
 import { credential } from '../provider-options.js';
-
-const NAME = "Africa's Talking";
 
 const AFRICAS_TALKING = {
   /** Name of the app, which is `sandbox` in the sandbox. */
@@ -42,7 +29,7 @@ export type AfricasTalkingOptions = OptionsOf<typeof AFRICAS_TALKING>;
 const read = group(AFRICAS_TALKING);
 
 /** By the word of a recipient's status, of which 100 to 102 are accepted. */
-const errors = new ProviderErrors(NAME, 'username and apiKey', {
+const errors = new ProviderErrors("Africa's Talking", 'username and apiKey', {
   unauthorized: ['authentication_failed'],
   account_restricted: ['RiskHold'],
   payment_required: ['InsufficientBalance'],
@@ -72,41 +59,38 @@ const ACCEPTED: readonly unknown[] = [100, 101, 102];
  */
 export function africasTalking(options: AfricasTalkingOptions): TransportFactory {
   const settings = read('', options);
-  return (context) => new AfricasTalkingTransport(settings, context);
+  const { maxRecipients } = settings;
+  return (context) =>
+    new AfricasTalkingTransport(settings, context, { channels: ['sms'], maxRecipients });
 }
 
-class AfricasTalkingTransport extends HttpRequestProvider {
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, { channels: ['sms'], maxRecipients: settings.maxRecipients });
-  }
-
+class AfricasTalkingTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   protected credential() {
     return { apikey: this.settings.apiKey };
   }
 
-  protected requestOf(submission: Submission): ProviderRequest {
+  protected requestOf(submission: Submission) {
     const { sender, recipients } = submission;
     const body = new URLSearchParams({
       username: this.settings.username,
-      to: recipients.map((recipient) => `+${numberOf(recipient, NAME)}`).join(','),
-      message: textOf(submission, NAME),
+      to: recipients.map((recipient) => `+${this.numberOf(recipient)}`).join(','),
+      message: this.textOf(submission),
       from: sender,
       bulkSMSMode: '1',
     });
     return { path: '/version1/messaging', body };
   }
 
-  protected outcomeOf(answer: ClientAnswer, { id, recipients }: Submission): SubmissionAccepted {
-    const data = own(answer.body, 'SMSMessageData');
+  protected override isAccepted(answer: ClientAnswer): boolean {
+    return (
+      isSuccess(answer) || Array.isArray(own(own(answer.body, 'SMSMessageData'), 'Recipients'))
+    );
+  }
+
+  protected outcomeOf({ body }: ClientAnswer, { id, recipients }: Submission) {
+    const data = own(body, 'SMSMessageData');
     const found = own(data, 'Recipients');
-    if (!Array.isArray(found)) {
-      const refused = answer.status < 200 || answer.status >= 300;
-      if (!refused) throw errors.unusable('its list of recipients');
-      throw errors.failureOf(answer, textCodeOf(answer), this.context.clock.now());
-    }
+    if (!Array.isArray(found)) throw errors.unusable('its list of recipients');
     // A refusal of the whole request names its reason in the place of the recipients.
     const whole = found.length === 0 ? (word(own(data, 'Message')) ?? '') : '';
     if (errors.meaningOf(whole)) throw errors.failure(errors.meaningOf(whole) ?? 'refused', whole);
@@ -114,6 +98,10 @@ class AfricasTalkingTransport extends HttpRequestProvider {
       found.map((one) => [recipientNumber(own(one, 'number')), resultOf(one)] as const),
     );
     return outcomeOfResults(errors, id, recipients, (recipient) => results.get(recipient));
+  }
+
+  protected failureOf(answer: ClientAnswer) {
+    return errors.failureOf(answer, textCodeOf(answer), this.context.clock.now());
   }
 }
 

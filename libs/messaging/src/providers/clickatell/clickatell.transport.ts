@@ -1,11 +1,6 @@
 import { MessagingConfigError } from '../../message/errors.js';
 import { identifier, own, recipientNumber } from '../../message/report-fields.js';
-import type {
-  Submission,
-  SubmissionAccepted,
-  TransportContext,
-  TransportFactory,
-} from '../../ports/message-transport.js';
+import type { Submission, TransportFactory } from '../../ports/message-transport.js';
 import {
   group,
   type OptionReader,
@@ -14,19 +9,11 @@ import {
   withDefault,
 } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import {
-  HttpRequestProvider,
-  numberOf,
-  type ProviderRequest,
-  serviceOptions,
-  textOf,
-} from '../http-client/http-provider.js';
+import { HttpRequestProvider, isSuccess, serviceOptions } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
 import { credential } from '../provider-options.js';
 import { clientMessageId } from './clickatell.js';
-
-const NAME = 'Clickatell';
 
 const recipientsOfRequest: OptionReader<number> = (option, value) => {
   const given = wholeNumber(option, value);
@@ -49,7 +36,7 @@ export type ClickatellOptions = OptionsOf<typeof CLICKATELL>;
 const read = group(CLICKATELL);
 
 /** @see https://docs.clickatell.com/channels/one-api/one-api-errors-table/ */
-const errors = new ProviderErrors(NAME, 'apiKey', {
+const errors = new ProviderErrors('Clickatell', 'apiKey', {
   unauthorized: [1, 7],
   account_restricted: [2, 3, 38, 39, 46],
   payment_required: [20],
@@ -76,29 +63,21 @@ const errors = new ProviderErrors(NAME, 'apiKey', {
  */
 export function clickatell(options: ClickatellOptions): TransportFactory {
   const settings = read('', options);
-  return (context) => new ClickatellTransport(settings, context);
+  const { maxRecipients } = settings;
+  const capabilities = { channels: ['sms', 'whatsapp'], maxRecipients };
+  return (context) => new ClickatellTransport(settings, context, capabilities);
 }
 
-class ClickatellTransport extends HttpRequestProvider {
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, {
-      channels: ['sms', 'whatsapp'],
-      maxRecipients: settings.maxRecipients,
-    });
-  }
-
+class ClickatellTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   protected credential() {
     return { authorization: this.settings.apiKey };
   }
 
-  protected requestOf(submission: Submission): ProviderRequest {
+  protected requestOf(submission: Submission) {
     const { id, channel, sender, recipients } = submission;
-    const content = textOf(submission, NAME);
+    const content = this.textOf(submission);
     const messages = recipients.map((recipient) => {
-      const to = numberOf(recipient, NAME);
+      const to = this.numberOf(recipient);
       const own = { channel, to, content, clientMessageId: clientMessageId(id, to) };
       return sender === '' ? own : { ...own, from: sender };
     });
@@ -106,30 +85,38 @@ class ClickatellTransport extends HttpRequestProvider {
   }
 
   /** The messages of an answer have an error each; a refusal of all of them has one of its own. */
-  protected outcomeOf(answer: ClientAnswer, { id, recipients }: Submission): SubmissionAccepted {
-    const { status, body } = answer;
-    const found = own(body, 'messages');
-    const whole = codeOf(own(body, 'error'));
-    if (whole !== undefined || !Array.isArray(found) || found.length === 0) {
-      if (whole === undefined && status >= 200 && status < 300)
-        throw errors.unusable('its list of messages');
-      throw errors.failureOf(answer, whole, this.context.clock.now());
-    }
+  protected override isAccepted(answer: ClientAnswer): boolean {
+    const isListed = isSuccess(answer) || messagesOf(answer).length > 0;
+    return isListed && codeOf(answer.body) === undefined;
+  }
+
+  protected outcomeOf(answer: ClientAnswer, { id, recipients }: Submission) {
+    const found = messagesOf(answer);
+    if (found.length === 0) throw errors.unusable('its list of messages');
     const results = new Map(
       found.map((one) => [recipientNumber(own(one, 'to')), resultOf(one)] as const),
     );
     return outcomeOfResults(errors, id, recipients, (recipient) => results.get(recipient));
   }
+
+  protected failureOf(answer: ClientAnswer) {
+    return errors.failureOf(answer, codeOf(answer.body), this.context.clock.now());
+  }
+}
+
+function messagesOf({ body }: ClientAnswer): readonly unknown[] {
+  const messages = own(body, 'messages');
+  return Array.isArray(messages) ? messages : [];
 }
 
 function resultOf(entry: unknown): RecipientResult {
   const id = identifier(own(entry, 'apiMessageId'));
   if (own(entry, 'accepted') === true) return id === null ? {} : { id };
-  const code = codeOf(own(entry, 'error'));
+  const code = codeOf(entry);
   return code === undefined ? {} : { code };
 }
 
-function codeOf(error: unknown): string | undefined {
-  const code = own(error, 'code');
+function codeOf(entry: unknown): string | undefined {
+  const code = own(own(entry, 'error'), 'code');
   return Number.isSafeInteger(code) ? String(code) : undefined;
 }

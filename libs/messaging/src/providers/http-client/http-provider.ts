@@ -3,6 +3,7 @@ import {
   PausedFailure,
   PausedUncertainFailure,
   PermanentFailure,
+  type SubmitFailure,
   UnroutableFailure,
 } from '../../message/errors.js';
 import type { DeliveryReport } from '../../message/events.js';
@@ -62,16 +63,28 @@ export interface ProviderRequest {
   readonly maxBytes?: number;
 }
 
-export abstract class HttpProvider implements MessageTransport, OnApplicationShutdown {
+export function isSuccess({ status }: Pick<ClientAnswer, 'status'>): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** The header of a user and a password (RFC 7617). */
+export function basicCredential(user: string, password: string) {
+  return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
+}
+
+export abstract class HttpProvider<Settings extends ServiceSettings>
+  implements MessageTransport, OnApplicationShutdown
+{
   readonly name: string;
   readonly capabilities: TransportCapabilities;
   readonly #client: HttpClient;
 
   constructor(
-    { name, baseUrl, connections }: ServiceSettings,
+    protected readonly settings: Settings,
     protected readonly context: TransportContext,
     capabilities: Partial<TransportCapabilities> & { readonly channels: readonly Channel[] },
   ) {
+    const { name, baseUrl, connections } = settings;
     this.name = name;
     this.capabilities = { maxRecipients: 1, idempotencyWindow: 0, connections, ...capabilities };
     this.#client = new HttpClient(context.http, baseUrl, connections);
@@ -145,12 +158,21 @@ export abstract class HttpProvider implements MessageTransport, OnApplicationShu
 }
 
 /** A provider to which each submission is one request, whose answer is the outcome. */
-export abstract class HttpRequestProvider extends HttpProvider {
+export abstract class HttpRequestProvider<
+  Settings extends ServiceSettings,
+> extends HttpProvider<Settings> {
   /** @throws PermanentFailure where the provider has no form for the submission */
   protected abstract requestOf(submission: Submission): ProviderRequest;
 
-  /** @throws SubmitFailure where the answer is no acceptance */
+  /** The outcome of an answer that {@link isAccepted}. @throws SubmitFailure where a field of it is missing */
   protected abstract outcomeOf(answer: ClientAnswer, submission: Submission): SubmissionAccepted;
+
+  /** The failure of any other answer, also to a poll. */
+  protected abstract failureOf(answer: ClientAnswer): SubmitFailure;
+
+  protected isAccepted(answer: ClientAnswer): boolean {
+    return isSuccess(answer);
+  }
 
   async submit(
     submission: Submission,
@@ -171,33 +193,57 @@ export abstract class HttpRequestProvider extends HttpProvider {
         'invalid_submission',
         `The ${this.name} transport takes 1 to ${most} recipients in a request`,
       );
-    return this.outcomeOf(await this.send(this.requestOf(submission), signal, written), submission);
+    const answer = await this.send(this.requestOf(submission), signal, written);
+    if (!this.isAccepted(answer)) throw this.failureOf(answer);
+    return this.outcomeOf(answer, submission);
   }
-}
 
-/** @throws UnroutableFailure for a content that is no text */
-export function textOf({ content }: Submission, by: string): string {
-  if (content.kind === 'text' && typeof content['text'] === 'string' && content['text'] !== '')
-    return content['text'];
-  throw new UnroutableFailure('unsupported_content', `${by} carries texts only`);
-}
+  /** @throws UnroutableFailure for a content that is no text */
+  protected textOf({ content }: Submission): string {
+    if (content.kind === 'text' && typeof content['text'] === 'string' && content['text'] !== '')
+      return content['text'];
+    throw this.#unroutable('unsupported_content', 'carries texts only');
+  }
 
-/**
- * A template with values of its text alone; `undefined`: the message is none.
- * @throws UnroutableFailure for one with a header or buttons
- */
-export function templateOf({ content }: Submission, by: string): TemplateContent | undefined {
-  if (content.kind !== 'template') return undefined;
-  const template = content as TemplateContent;
-  if (!template.header && !template.buttons?.length) return template;
-  throw new UnroutableFailure(
-    'unsupported_content',
-    `${by} carries templates without values of their header and buttons only`,
-  );
-}
+  /**
+   * A template with values of its text alone; `undefined`: the message is none.
+   * @throws UnroutableFailure for one with a header or buttons
+   */
+  protected templateOf({ content }: Submission): TemplateContent | undefined {
+    if (content.kind !== 'template') return undefined;
+    const template = content as TemplateContent;
+    if (!template.header && !template.buttons?.length) return template;
+    const said = 'carries templates without values of their header and buttons only';
+    throw this.#unroutable('unsupported_content', said);
+  }
 
-/** @throws UnroutableFailure for a recipient without a number */
-export function numberOf(recipient: string | undefined, by: string): string {
-  if (recipient !== undefined && /^\d{3,20}$/.test(recipient)) return recipient;
-  throw new UnroutableFailure('unsupported_recipient', `${by} sends to phone numbers only`);
+  /** @throws UnroutableFailure for a recipient without a number */
+  protected numberOf(recipient: string | undefined): string {
+    if (recipient !== undefined && /^\d{3,20}$/.test(recipient)) return recipient;
+    throw this.#unroutable('unsupported_recipient', 'sends to phone numbers only');
+  }
+
+  /**
+   * Polls each message by an address with its id, as {@link pollEach}; 404 says nothing about it.
+   * @param report reads the answer
+   */
+  protected pollById(
+    submissions: readonly SentSubmission[],
+    signal: AbortSignal,
+    pathOf: (id: string) => string,
+    report: (body: unknown) => DeliveryReport | undefined,
+  ): Promise<readonly DeliveryReport[]> {
+    return this.pollEach(submissions, async ({ submissionId, recipients }, id) => {
+      const path = pathOf(encodeURIComponent(id));
+      const answer = await this.send({ method: 'GET', path }, signal);
+      if (answer.status === 404) return undefined;
+      if (answer.status !== 200) throw this.failureOf(answer);
+      const known = report(answer.body);
+      return known && { ...known, submissionId, recipient: recipients[0] ?? null };
+    });
+  }
+
+  #unroutable(code: string, said: string): UnroutableFailure {
+    return new UnroutableFailure(code, `The ${this.name} transport ${said}`);
+  }
 }

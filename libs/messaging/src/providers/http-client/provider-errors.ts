@@ -6,6 +6,7 @@ import {
   UncertainFailure,
   UnroutableFailure,
 } from '../../message/errors.js';
+import type { SubmissionAccepted } from '../../ports/message-transport.js';
 import type { ClientAnswer } from './http-client.js';
 import { foreignFailure, refusalFailure, retryAfterMilliseconds } from './http-failures.js';
 
@@ -117,6 +118,12 @@ export class ProviderErrors {
       case 'refused':
         return new PermanentFailure(code, `${by} refused the message (${said})`);
     }
+  }
+
+  /** The acceptance of one message. @param what the id is @throws UncertainFailure without an id */
+  accepted(id: string | null, what: string): SubmissionAccepted {
+    if (id === null) throw this.unusable(what);
+    return { reference: id, messageIds: [id] };
   }
 
   /** For an answer of success without the fields that a success has. @param what that is missing */

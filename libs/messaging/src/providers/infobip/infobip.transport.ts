@@ -1,12 +1,9 @@
 import { reportReader } from '../../callbacks/callback-map.js';
-import type { SubmitFailure } from '../../message/errors.js';
 import type { DeliveryReport } from '../../message/events.js';
 import { identifier, own, word } from '../../message/report-fields.js';
 import type {
   SentSubmission,
   Submission,
-  SubmissionAccepted,
-  TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
 import {
@@ -18,20 +15,12 @@ import {
   withDefault,
 } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import {
-  HttpRequestProvider,
-  numberOf,
-  type ProviderRequest,
-  serviceOptions,
-  templateOf,
-  textOf,
-} from '../http-client/http-provider.js';
+import { HttpRequestProvider, serviceOptions } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
 import { httpAddress, serviceAddress } from '../provider-options.js';
 import { INFOBIP_REPORTS } from './infobip.js';
 
-const NAME = 'Infobip';
 /** Ids in the address of one question for logs, which has at most 2,048 characters. */
 const IDS = 30;
 
@@ -52,7 +41,7 @@ export type InfobipOptions = OptionsOf<typeof INFOBIP>;
 const read = group(INFOBIP);
 
 /** By the code of Infobip's error body, or the name of the status of a message. */
-const errors = new ProviderErrors(NAME, 'apiKey', {
+const errors = new ProviderErrors('Infobip', 'apiKey', {
   unauthorized: ['E401', 'UNAUTHORIZED'],
   account_restricted: ['E403', 'FORBIDDEN'],
   payment_required: ['REJECTED_NOT_ENOUGH_CREDITS', 'REJECTED_PREPAID_PACKAGE_EXPIRED'],
@@ -78,23 +67,14 @@ const DUPLICATE = 'REJECTED_DUPLICATE_MESSAGE_ID';
  */
 export function infobip(options: InfobipOptions): TransportFactory {
   const settings = read('', options);
-  return (context) => new InfobipTransport(settings, context);
+  const { maxRecipients } = settings;
+  const capabilities = { channels: ['sms', 'whatsapp'], maxRecipients, reportsByKey: ['sms'] };
+  return (context) => new InfobipTransport(settings, context, capabilities);
 }
 
 const readLog = reportReader(INFOBIP_REPORTS);
 
-class InfobipTransport extends HttpRequestProvider {
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, {
-      channels: ['sms', 'whatsapp'],
-      maxRecipients: settings.maxRecipients,
-      reportsByKey: ['sms'],
-    });
-  }
-
+class InfobipTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   /** By our ids of the messages: the logs of the last 48 hours. */
   async fetchReports(
     submissions: readonly SentSubmission[],
@@ -121,7 +101,7 @@ class InfobipTransport extends HttpRequestProvider {
       const found = own(answer?.body, 'results');
       if (answer?.status !== 200 || !Array.isArray(found)) {
         if (reports.length > 0 || !answer) break;
-        throw this.#failureOf(answer);
+        throw this.failureOf(answer);
       }
       for (const report of found.map(readLog)) {
         const about = known.get(report?.messageId ?? '');
@@ -135,16 +115,13 @@ class InfobipTransport extends HttpRequestProvider {
     return { authorization: `App ${this.settings.apiKey}` };
   }
 
-  protected requestOf(submission: Submission): ProviderRequest {
+  protected requestOf(submission: Submission) {
     return submission.channel === 'whatsapp'
       ? this.#whatsAppOf(submission)
       : this.#smsOf(submission);
   }
 
-  protected outcomeOf(answer: ClientAnswer, submission: Submission): SubmissionAccepted {
-    if (answer.status < 200 || answer.status >= 300) throw this.#failureOf(answer);
-    const { id, recipients } = submission;
-    const { body } = answer;
+  protected outcomeOf({ body }: ClientAnswer, { id, recipients }: Submission) {
     const found = own(body, 'messages') ?? (own(body, 'messageId') === undefined ? [] : [body]);
     const results = new Map(
       (Array.isArray(found) ? found : []).map((one) => [own(one, 'messageId'), one as unknown]),
@@ -152,16 +129,16 @@ class InfobipTransport extends HttpRequestProvider {
     return outcomeOfResults(errors, id, recipients, (to) => resultOf(results, idOf(id, to)));
   }
 
-  #smsOf(submission: Submission): ProviderRequest {
+  #smsOf(submission: Submission) {
     const { id, sender, recipients } = submission;
     const url = this.settings.callbackUrl?.href;
     const message = {
       sender,
       destinations: recipients.map((recipient) => {
-        const to = numberOf(recipient, NAME);
+        const to = this.numberOf(recipient);
         return { to, messageId: idOf(id, to) };
       }),
-      content: { text: textOf(submission, NAME) },
+      content: { text: this.textOf(submission) },
       webhooks: {
         callbackData: id,
         ...(url !== undefined && {
@@ -173,9 +150,9 @@ class InfobipTransport extends HttpRequestProvider {
     return { path: '/sms/3/messages', body: { messages: [message] } };
   }
 
-  #whatsAppOf(submission: Submission): ProviderRequest {
+  #whatsAppOf(submission: Submission) {
     const { id, sender, recipients } = submission;
-    const to = numberOf(recipients[0], NAME);
+    const to = this.numberOf(recipients[0]);
     const url = this.settings.callbackUrl?.href;
     const message = {
       from: sender,
@@ -184,9 +161,9 @@ class InfobipTransport extends HttpRequestProvider {
       callbackData: id,
       ...(url !== undefined && { notifyUrl: url }),
     };
-    const template = templateOf(submission, NAME);
+    const template = this.templateOf(submission);
     if (!template) {
-      const text = textOf(submission, NAME);
+      const text = this.textOf(submission);
       return { path: '/whatsapp/1/message/text', body: { ...message, content: { text } } };
     }
     const { template: templateName, language, params } = template;
@@ -196,7 +173,7 @@ class InfobipTransport extends HttpRequestProvider {
   }
 
   /** By the `errorCode`, or the `messageId` of the older error body. */
-  #failureOf(answer: ClientAnswer): SubmitFailure {
+  protected failureOf(answer: ClientAnswer) {
     const { body } = answer;
     const older = own(own(own(body, 'requestError'), 'serviceException'), 'messageId');
     const code = word(own(body, 'errorCode') ?? older);

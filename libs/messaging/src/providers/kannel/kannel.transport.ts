@@ -8,12 +8,7 @@ import {
   UnroutableFailure,
 } from '../../message/errors.js';
 import { smsParts } from '../../message/sms-parts.js';
-import type {
-  Submission,
-  SubmissionAccepted,
-  TransportContext,
-  TransportFactory,
-} from '../../ports/message-transport.js';
+import type { Submission, TransportFactory } from '../../ports/message-transport.js';
 import {
   group,
   oneOf,
@@ -27,12 +22,7 @@ import {
 } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import { foreignFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
-import {
-  HttpRequestProvider,
-  numberOf,
-  type ProviderRequest,
-  textOf,
-} from '../http-client/http-provider.js';
+import { HttpRequestProvider, type ServiceSettings } from '../http-client/http-provider.js';
 import { httpAddress, providerName } from '../provider-options.js';
 import { reportLink } from './kannel-callbacks.js';
 
@@ -100,7 +90,8 @@ export const kannelSettings = group(KANNEL);
  */
 export function kannel(options: KannelOptions): TransportFactory {
   const settings = kannelSettings('', options);
-  return (context) => new KannelTransport(settings, context);
+  const { url: baseUrl } = settings;
+  return (context) => new KannelTransport({ ...settings, baseUrl }, context, { channels: ['sms'] });
 }
 
 /**
@@ -108,24 +99,19 @@ export function kannel(options: KannelOptions): TransportFactory {
  * Kannel returns no reference and ignores keys: the submission's id is the reference, and what
  * Kannel may have accepted is never repeated; a report, which names the submission, settles it.
  */
-export class KannelTransport extends HttpRequestProvider {
-  constructor(
-    private readonly settings: ReturnType<typeof kannelSettings>,
-    context: TransportContext,
-  ) {
-    super({ ...settings, baseUrl: settings.url }, context, { channels: ['sms'] });
-  }
-
+export class KannelTransport extends HttpRequestProvider<
+  ServiceSettings & ReturnType<typeof kannelSettings>
+> {
   protected credential() {
     const { username, password } = this.settings;
     return { 'x-kannel-username': username, 'x-kannel-password': password };
   }
 
   /** The password and all values but the text are in headers, which Kannel does not log. */
-  protected requestOf(submission: Submission): ProviderRequest {
+  protected requestOf(submission: Submission) {
     const { id, sender, recipients, deliveryReport } = submission;
-    const recipient = numberOf(recipients[0], 'Kannel');
-    const body = textOf(submission, 'Kannel');
+    const recipient = this.numberOf(recipients[0]);
+    const body = this.textOf(submission);
     // Id and sender become header values, so only plain text is accepted.
     if (!SUBMISSION_ID.test(id) || !HEADER_TEXT.test(sender))
       throw new PermanentFailure(
@@ -149,9 +135,16 @@ export class KannelTransport extends HttpRequestProvider {
     return { path: '', headers, body, maxBytes: MAX_ANSWER };
   }
 
-  protected outcomeOf(answer: ClientAnswer, { id }: Submission): SubmissionAccepted {
-    if (answer.status !== 202) throw sendsmsFailure(answer, this.context.clock.now());
+  protected override isAccepted({ status }: ClientAnswer): boolean {
+    return status === 202;
+  }
+
+  protected outcomeOf(_answer: ClientAnswer, { id }: Submission) {
     return { reference: id };
+  }
+
+  protected failureOf(answer: ClientAnswer): SubmitFailure {
+    return sendsmsFailure(answer, this.context.clock.now());
   }
 }
 

@@ -1,30 +1,22 @@
 import { reportReader, submissionLink } from '../../callbacks/callback-map.js';
-import { PermanentFailure, type SubmitFailure } from '../../message/errors.js';
-import type { DeliveryReport } from '../../message/events.js';
+import { PermanentFailure } from '../../message/errors.js';
 import type { TemplateContent } from '../../message/message.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type {
   SentSubmission,
   Submission,
-  SubmissionAccepted,
-  TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
 import { group, type OptionsOf, optional, textLike } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
+  basicCredential,
   HttpRequestProvider,
-  numberOf,
-  type ProviderRequest,
   serviceOptions,
-  templateOf,
-  textOf,
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { httpAddress, credential } from '../provider-options.js';
 import { PLIVO_STATUSES } from './plivo.js';
-
-const NAME = 'Plivo';
 
 const PLIVO = {
   authId: textLike(/^[A-Z0-9]{20}$/, 'the Auth ID: 20 capital letters and digits'),
@@ -50,7 +42,7 @@ const CODES: Readonly<Record<number, string>> = {
   429: 'rate_limit_exceeded',
 };
 
-const errors = new ProviderErrors(NAME, 'authId and authToken', {
+const errors = new ProviderErrors('Plivo', 'authId and authToken', {
   // The address of a message has nothing but the account that may be unknown.
   unauthorized: ['authentication_failed', 'not_found'],
   account_restricted: ['forbidden'],
@@ -75,7 +67,7 @@ const errors = new ProviderErrors(NAME, 'authId and authToken', {
  */
 export function plivo(options: PlivoOptions): TransportFactory {
   const settings = read('', options);
-  return (context) => new PlivoTransport(settings, context);
+  return (context) => new PlivoTransport(settings, context, { channels: ['sms', 'whatsapp'] });
 }
 
 const readMessage = reportReader({
@@ -87,65 +79,43 @@ const readMessage = reportReader({
   errorCode: 'error_code',
 });
 
-class PlivoTransport extends HttpRequestProvider {
-  readonly #path: string;
-
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, { channels: ['sms', 'whatsapp'] });
-    this.#path = `/v1/Account/${settings.authId}/Message/`;
-  }
+class PlivoTransport extends HttpRequestProvider<ReturnType<typeof read>> {
+  readonly #path = `/v1/Account/${this.settings.authId}/Message/`;
 
   /** One request for each message with a known id. */
-  fetchReports(
-    submissions: readonly SentSubmission[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryReport[]> {
-    return this.pollEach(submissions, async ({ submissionId, recipients }, id) => {
-      const path = `${this.#path}${encodeURIComponent(id)}/`;
-      const answer = await this.send({ method: 'GET', path }, signal);
-      if (answer.status === 404) return undefined;
-      if (answer.status !== 200) throw this.#failureOf(answer);
-      const report = readMessage(answer.body);
-      return report && { ...report, submissionId, recipient: recipients[0] ?? null };
-    });
+  fetchReports(submissions: readonly SentSubmission[], signal: AbortSignal) {
+    return this.pollById(submissions, signal, (id) => `${this.#path}${id}/`, readMessage);
   }
 
   protected credential() {
-    const { authId, authToken } = this.settings;
-    const pair = Buffer.from(`${authId}:${authToken}`).toString('base64');
-    return { authorization: `Basic ${pair}` };
+    return basicCredential(this.settings.authId, this.settings.authToken);
   }
 
-  protected requestOf(submission: Submission): ProviderRequest {
+  protected requestOf(submission: Submission) {
     const { id, channel, sender, recipients } = submission;
     const { callbackUrl } = this.settings;
-    const template = templateOf(submission, NAME);
+    const template = this.templateOf(submission);
     const body = {
       src: /^\d{9,}$/.test(sender) ? `+${sender}` : sender,
-      dst: `+${numberOf(recipients[0], NAME)}`,
+      dst: `+${this.numberOf(recipients[0])}`,
       type: channel,
-      ...(template ? { template: templateBody(template) } : { text: textOf(submission, NAME) }),
+      ...(template ? { template: templateBody(template) } : { text: this.textOf(submission) }),
       ...(callbackUrl && { url: submissionLink(callbackUrl, id), method: 'POST' }),
     };
     return { path: this.#path, body };
   }
 
-  protected outcomeOf(answer: ClientAnswer): SubmissionAccepted {
-    if (answer.status < 200 || answer.status >= 300) throw this.#failureOf(answer);
-    const ids = own(answer.body, 'message_uuid');
+  protected outcomeOf({ body }: ClientAnswer) {
+    const ids = own(body, 'message_uuid');
     const id = identifier(Array.isArray(ids) ? ids[0] : ids);
-    if (id !== null) return { reference: id, messageIds: [id] };
-    const invalid = own(answer.body, 'invalid_number');
-    if (Array.isArray(invalid) && invalid.length > 0)
+    const invalid = own(body, 'invalid_number');
+    if (id === null && Array.isArray(invalid) && invalid.length > 0)
       throw new PermanentFailure('invalid_number', 'Plivo refused the number of the recipient');
-    throw errors.unusable('the message_uuid of a message');
+    return errors.accepted(id, 'the message_uuid of a message');
   }
 
   /** Only a body with Plivo's `api_id` and `error` is proof of a refusal. */
-  #failureOf(answer: ClientAnswer): SubmitFailure {
+  protected failureOf(answer: ClientAnswer) {
     const { body, status } = answer;
     const isOwn = identifier(own(body, 'api_id')) !== null && own(body, 'error') !== undefined;
     const code = isOwn ? (CODES[status] ?? `http_${status}`) : undefined;

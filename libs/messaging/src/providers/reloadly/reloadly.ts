@@ -12,7 +12,6 @@ import type {
   SentSubmission,
   Submission,
   SubmissionAccepted,
-  TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
 import { group, list, type OptionsOf, textLike, withDefault } from '../../ports/option-schema.js';
@@ -20,6 +19,7 @@ import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
 import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
 import {
   HttpRequestProvider,
+  isSuccess,
   type ProviderRequest,
   serviceOptions,
 } from '../http-client/http-provider.js';
@@ -61,7 +61,7 @@ const read = group(RELOADLY);
  */
 export function reloadly(options: ReloadlyOptions): TransportFactory {
   const settings = read('', options);
-  return (context) => new ReloadlyTransport(settings, context);
+  return (context) => new ReloadlyTransport(settings, context, { channels: ['vas'] });
 }
 
 /**
@@ -69,17 +69,9 @@ export function reloadly(options: ReloadlyOptions): TransportFactory {
  * the order has arrived. Reloadly checks it without a lock, so a request is never repeated after
  * doubt; it is asked for by the key.
  */
-class ReloadlyTransport extends HttpRequestProvider {
-  readonly #auth: HttpClient;
+class ReloadlyTransport extends HttpRequestProvider<ReturnType<typeof read>> {
+  readonly #auth = new HttpClient(this.context.http, this.settings.authUrl, 1);
   #token: { readonly value: string; readonly until: number } | undefined;
-
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, { channels: ['vas'] });
-    this.#auth = new HttpClient(context.http, settings.authUrl, 1);
-  }
 
   /** One request for each order. */
   async fetchReports(
@@ -96,7 +88,7 @@ class ReloadlyTransport extends HttpRequestProvider {
     for (const country of this.settings.countries) {
       const path = `/operators/countries/${country}?includeBundles=true&includeData=true`;
       const answer = await this.#get(path, signal);
-      if (answer.status !== 200) throw this.#failure(answer);
+      if (answer.status !== 200) throw this.failureOf(answer);
       products.push(...productsOf(country, answer.body));
     }
     return products;
@@ -125,16 +117,17 @@ class ReloadlyTransport extends HttpRequestProvider {
     return { path: '/topups-async', body };
   }
 
+  protected override isAccepted(answer: ClientAnswer): boolean {
+    return isSuccess(answer) || codeOf(answer) === 'custom_identifier_already_used';
+  }
+
   protected outcomeOf(answer: ClientAnswer, { content }: Submission): SubmissionAccepted {
     const reference = isVasOrder(content) ? content.key : '';
+    if (!isSuccess(answer)) return { reference };
     const id = idOf(own(answer.body, 'transactionId'));
-    if (answer.status >= 200 && answer.status < 300) {
-      if (id === null)
-        throw new UncertainFailure('invalid_answer', 'Reloadly accepted without a transactionId');
-      return { reference, details: { operator_reference: id } };
-    }
-    if (codeOf(answer) === 'custom_identifier_already_used') return { reference };
-    throw this.#failure(answer);
+    if (id === null)
+      throw new UncertainFailure('invalid_answer', 'Reloadly accepted without a transactionId');
+    return { reference, details: { operator_reference: id } };
   }
 
   async #reportOf(
@@ -144,7 +137,7 @@ class ReloadlyTransport extends HttpRequestProvider {
   ): Promise<DeliveryReport | undefined> {
     const query = new URLSearchParams({ customIdentifier: reference }).toString();
     const answer = await this.#get(`/topups/reports/transactions?${query}`, signal);
-    if (answer.status !== 200) throw this.#failure(answer);
+    if (answer.status !== 200) throw this.failureOf(answer);
     const content = own(answer.body, 'content');
     const found = Array.isArray(content) ? (content as unknown[]) : [];
     const topup = found.find((one) => own(one, 'customIdentifier') === reference);
@@ -200,7 +193,7 @@ class ReloadlyTransport extends HttpRequestProvider {
   }
 
   /** Only Reloadly's own body, with an `errorCode`, is proof that nothing was ordered. */
-  #failure(answer: ClientAnswer): SubmitFailure {
+  protected failureOf(answer: ClientAnswer): SubmitFailure {
     const { status, retryAfter: asked } = answer;
     const code = codeOf(answer);
     const retryAfter = retryAfterMilliseconds(asked, this.context.clock.now());

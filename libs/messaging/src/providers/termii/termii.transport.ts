@@ -1,24 +1,11 @@
 import { idOf } from '../../callbacks/callback-fields.js';
 import { own } from '../../message/report-fields.js';
-import type {
-  Submission,
-  SubmissionAccepted,
-  TransportContext,
-  TransportFactory,
-} from '../../ports/message-transport.js';
+import type { Submission, TransportFactory } from '../../ports/message-transport.js';
 import { group, oneOf, type OptionsOf, withDefault } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import {
-  HttpRequestProvider,
-  numberOf,
-  type ProviderRequest,
-  serviceOptions,
-  textOf,
-} from '../http-client/http-provider.js';
+import { HttpRequestProvider, isSuccess, serviceOptions } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { credential, serviceAddress } from '../provider-options.js';
-
-const NAME = 'Termii';
 
 const TERMII = {
   ...serviceOptions({ name: 'termii', baseUrl: 'https://api.ng.termii.com' }),
@@ -52,7 +39,7 @@ const MESSAGES: readonly (readonly [begin: string, code: string])[] = [
   ['service temporarily unavailable', 'unavailable'],
 ];
 
-const errors = new ProviderErrors(NAME, 'apiKey and baseUrl', {
+const errors = new ProviderErrors('Termii', 'apiKey and baseUrl', {
   unauthorized: ['unauthorized'],
   account_restricted: ['account_not_active', 'service_not_active'],
   payment_required: ['insufficient_balance'],
@@ -75,48 +62,45 @@ const errors = new ProviderErrors(NAME, 'apiKey and baseUrl', {
  */
 export function termii(options: TermiiOptions): TransportFactory {
   const settings = read('', options);
-  return (context) => new TermiiTransport(settings, context);
+  return (context) => new TermiiTransport(settings, context, { channels: ['sms'] });
 }
 
-class TermiiTransport extends HttpRequestProvider {
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, { channels: ['sms'] });
-  }
-
+class TermiiTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   /** The key is a field of the body. */
   protected credential() {
     return {};
   }
 
-  protected requestOf(submission: Submission): ProviderRequest {
+  protected requestOf(submission: Submission) {
     const { apiKey, route } = this.settings;
     const body = {
       api_key: apiKey,
-      to: numberOf(submission.recipients[0], NAME),
+      to: this.numberOf(submission.recipients[0]),
       from: submission.sender,
-      sms: textOf(submission, NAME),
+      sms: this.textOf(submission),
       type: 'plain',
       channel: route,
     };
     return { path: '/api/sms/send', body };
   }
 
-  protected outcomeOf(answer: ClientAnswer): SubmissionAccepted {
-    const { status, body } = answer;
-    const code = codeOf(own(body, 'message'));
-    if (status < 200 || status >= 300 || code !== undefined)
-      throw errors.failureOf(answer, code, this.context.clock.now());
+  protected override isAccepted(answer: ClientAnswer): boolean {
+    return isSuccess(answer) && codeOf(answer) === undefined;
+  }
+
+  protected outcomeOf({ body }: ClientAnswer) {
     // A number of 19 digits loses some in JSON, so the text of it goes first.
     const id = idOf(own(body, 'message_id_str')) ?? idOf(own(body, 'message_id'));
-    if (id === null) throw errors.unusable('the message_id of a message');
-    return { reference: id, messageIds: [id] };
+    return errors.accepted(id, 'the message_id of a message');
+  }
+
+  protected failureOf(answer: ClientAnswer) {
+    return errors.failureOf(answer, codeOf(answer), this.context.clock.now());
   }
 }
 
-function codeOf(message: unknown): string | undefined {
+function codeOf({ body }: ClientAnswer): string | undefined {
+  const message = own(body, 'message');
   const text = typeof message === 'string' ? message.trim().toLowerCase() : '';
   return MESSAGES.find(([begin]) => text.startsWith(begin))?.[1];
 }

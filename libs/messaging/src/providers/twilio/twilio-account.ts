@@ -1,9 +1,12 @@
-import type { SubmitFailure } from '../../message/errors.js';
-import { own } from '../../message/report-fields.js';
-import { textLike } from '../../ports/option-schema.js';
+import { identifier, own } from '../../message/report-fields.js';
+import { type SettingsOf, textLike } from '../../ports/option-schema.js';
 import { credential } from '../provider-options.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { serviceOptions } from '../http-client/http-provider.js';
+import {
+  basicCredential,
+  HttpRequestProvider,
+  serviceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 
 /** Options of every transport through Twilio. */
@@ -17,22 +20,8 @@ export const TWILIO_ACCOUNT = {
   ...serviceOptions({ name: 'twilio', baseUrl: 'https://api.twilio.com' }),
 };
 
-interface Account {
-  readonly accountSid: string;
-  readonly authToken: string;
-}
-
-export function twilioCredential({ accountSid, authToken }: Account) {
-  const credential = Buffer.from(`${accountSid}:${authToken}`).toString('base64');
-  return { authorization: `Basic ${credential}` };
-}
-
-export function twilioPath({ accountSid }: Account): string {
-  return `/2010-04-01/Accounts/${accountSid}`;
-}
-
 /** @see https://www.twilio.com/docs/api/errors */
-export const twilioErrors = new ProviderErrors('Twilio', 'accountSid and authToken', {
+const errors = new ProviderErrors('Twilio', 'accountSid and authToken', {
   unauthorized: [20003, 20404],
   account_restricted: [20005, 30002],
   throttled: [20429, 21611, 63038],
@@ -40,8 +29,27 @@ export const twilioErrors = new ProviderErrors('Twilio', 'accountSid and authTok
   not_routable: [21408, 21612],
 });
 
-/** Only an answer with Twilio's numeric `code` is proof of a refusal. */
-export function twilioFailure(answer: ClientAnswer, now: number): SubmitFailure {
-  const code = own(answer.body, 'code');
-  return twilioErrors.failureOf(answer, Number.isSafeInteger(code) ? String(code) : undefined, now);
+/** A transport through one resource of Twilio's account. */
+export abstract class TwilioProvider<
+  Settings extends SettingsOf<typeof TWILIO_ACCOUNT>,
+> extends HttpRequestProvider<Settings> {
+  /** @param name of the resource, such as `Messages`, and after a slash the sid of one */
+  protected pathOf(name: string): string {
+    return `/2010-04-01/Accounts/${this.settings.accountSid}/${name}.json`;
+  }
+
+  protected credential() {
+    return basicCredential(this.settings.accountSid, this.settings.authToken);
+  }
+
+  protected outcomeOf({ body }: ClientAnswer) {
+    return errors.accepted(identifier(own(body, 'sid')), 'a sid');
+  }
+
+  /** Only an answer with Twilio's numeric `code` is proof of a refusal. */
+  protected failureOf(answer: ClientAnswer) {
+    const code = own(answer.body, 'code');
+    const known = Number.isSafeInteger(code) ? String(code) : undefined;
+    return errors.failureOf(answer, known, this.context.clock.now());
+  }
 }

@@ -102,7 +102,7 @@ function reportOf(entry: object): DeliveryReport | string {
 }
 
 /** The report that a call of Twilio's API is. `undefined`: it says nothing yet. */
-export function reportOfCall(call: unknown, submissionId: string): DeliveryReport | undefined {
+export function reportOfCall(call: unknown): DeliveryReport | undefined {
   const sid = identifier(own(call, 'sid'));
   const rawStatus = word(own(call, 'status'));
   const status = rawStatus === null ? undefined : STATUSES[rawStatus];
@@ -118,7 +118,6 @@ export function reportOfCall(call: unknown, submissionId: string): DeliveryRepor
     digits: null,
   });
   return {
-    submissionId,
     reference: sid,
     messageId: sid,
     recipient: recipientNumber(own(call, 'to')),

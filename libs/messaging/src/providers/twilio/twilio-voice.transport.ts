@@ -1,29 +1,13 @@
-import type { DeliveryReport } from '../../message/events.js';
 import { PermanentFailure } from '../../message/errors.js';
-import { identifier, own } from '../../message/report-fields.js';
 import type { VoiceContent } from '../../message/voice-content.js';
 import type {
   SentSubmission,
   Submission,
-  SubmissionAccepted,
-  TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
 import { group, type OptionsOf } from '../../ports/option-schema.js';
-import type { ClientAnswer } from '../http-client/http-client.js';
-import {
-  HttpRequestProvider,
-  numberOf,
-  type ProviderRequest,
-} from '../http-client/http-provider.js';
 import { httpAddress } from '../provider-options.js';
-import {
-  TWILIO_ACCOUNT,
-  twilioCredential,
-  twilioErrors,
-  twilioFailure,
-  twilioPath,
-} from './twilio-account.js';
+import { TWILIO_ACCOUNT, TwilioProvider } from './twilio-account.js';
 import { reportOfCall, SEALED, SUBMISSION } from './twilio-calls.js';
 import { TwimlSeal } from './twiml-seal.js';
 
@@ -68,50 +52,19 @@ const read = group(TWILIO);
  */
 export function twilioVoice(options: TwilioVoiceOptions): TransportFactory {
   const settings = read('', options);
-  return (context) => new TwilioVoiceTransport(settings, context);
+  return (context) => new TwilioVoiceTransport(settings, context, { channels: ['voice'] });
 }
 
-export class TwilioVoiceTransport extends HttpRequestProvider {
-  readonly #path: string;
-  readonly #seal: TwimlSeal;
-
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, { channels: ['voice'] });
-    this.#seal = new TwimlSeal(settings.authToken);
-    this.#path = `${twilioPath(settings)}/Calls`;
-  }
+export class TwilioVoiceTransport extends TwilioProvider<ReturnType<typeof read>> {
+  readonly #seal = new TwimlSeal(this.settings.authToken);
 
   /** One request for each call with a known sid. */
-  fetchReports(
-    submissions: readonly SentSubmission[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryReport[]> {
-    return this.pollEach(submissions, async ({ submissionId }, sid) => {
-      const path = `${this.#path}/${encodeURIComponent(sid)}.json`;
-      const answer = await this.send({ method: 'GET', path }, signal);
-      if (answer.status === 404) return undefined;
-      if (answer.status !== 200) throw twilioFailure(answer, this.context.clock.now());
-      return reportOfCall(answer.body, submissionId);
-    });
+  fetchReports(submissions: readonly SentSubmission[], signal: AbortSignal) {
+    return this.pollById(submissions, signal, (sid) => this.pathOf(`Calls/${sid}`), reportOfCall);
   }
 
-  protected credential() {
-    return twilioCredential(this.settings);
-  }
-
-  protected requestOf(submission: Submission): ProviderRequest {
-    return { path: `${this.#path}.json`, body: this.#formOf(submission) };
-  }
-
-  protected outcomeOf(answer: ClientAnswer): SubmissionAccepted {
-    if (answer.status < 200 || answer.status >= 300)
-      throw twilioFailure(answer, this.context.clock.now());
-    const sid = identifier(own(answer.body, 'sid'));
-    if (sid === null) throw twilioErrors.unusable('the sid of a call');
-    return { reference: sid, messageIds: [sid] };
+  protected requestOf(submission: Submission) {
+    return { path: this.pathOf('Calls'), body: this.#formOf(submission) };
   }
 
   #formOf({ id, sender, content, recipients }: Submission): URLSearchParams {
@@ -120,7 +73,7 @@ export class TwilioVoiceTransport extends HttpRequestProvider {
         'unsupported_content',
         `The ${this.name} transport makes calls only`,
       );
-    const to = numberOf(recipients[0], 'Twilio');
+    const to = this.numberOf(recipients[0]);
     const call = content as VoiceContent;
     const callback = `${this.settings.callbackUrl.href}?${SUBMISSION}=${encodeURIComponent(id)}`;
     const twiml = twimlOf(call, callback);

@@ -1,31 +1,13 @@
 import { reportReader, submissionLink } from '../../callbacks/callback-map.js';
 import { UnroutableFailure } from '../../message/errors.js';
-import type { DeliveryReport } from '../../message/events.js';
-import { identifier, own } from '../../message/report-fields.js';
 import type {
   SentSubmission,
   Submission,
-  SubmissionAccepted,
-  TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
 import { group, optional, type OptionsOf, record, textLike } from '../../ports/option-schema.js';
-import type { ClientAnswer } from '../http-client/http-client.js';
-import {
-  HttpRequestProvider,
-  numberOf,
-  type ProviderRequest,
-  templateOf,
-  textOf,
-} from '../http-client/http-provider.js';
 import { httpAddress } from '../provider-options.js';
-import {
-  TWILIO_ACCOUNT,
-  twilioCredential,
-  twilioErrors,
-  twilioFailure,
-  twilioPath,
-} from './twilio-account.js';
+import { TWILIO_ACCOUNT, TwilioProvider } from './twilio-account.js';
 import { TWILIO_STATUSES } from './twilio.js';
 
 const contentSid = textLike(/^HX[0-9a-f]{32}$/i, 'the sid of a content template: HX and 32 digits');
@@ -64,7 +46,7 @@ const read = group(TWILIO);
  */
 export function twilio(options: TwilioOptions): TransportFactory {
   const settings = read('', options);
-  return (context) => new TwilioTransport(settings, context);
+  return (context) => new TwilioTransport(settings, context, { channels: ['sms', 'whatsapp'] });
 }
 
 const readMessage = reportReader({
@@ -76,61 +58,30 @@ const readMessage = reportReader({
   errorCode: 'error_code',
 });
 
-class TwilioTransport extends HttpRequestProvider {
-  readonly #path: string;
-
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, { channels: ['sms', 'whatsapp'] });
-    this.#path = `${twilioPath(settings)}/Messages`;
-  }
-
+class TwilioTransport extends TwilioProvider<ReturnType<typeof read>> {
   /** One request for each message with a known sid. */
-  fetchReports(
-    submissions: readonly SentSubmission[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryReport[]> {
-    return this.pollEach(submissions, async ({ submissionId, recipients }, sid) => {
-      const path = `${this.#path}/${encodeURIComponent(sid)}.json`;
-      const answer = await this.send({ method: 'GET', path }, signal);
-      if (answer.status === 404) return undefined;
-      if (answer.status !== 200) throw twilioFailure(answer, this.context.clock.now());
-      const report = readMessage(answer.body);
-      return report && { ...report, submissionId, recipient: recipients[0] ?? null };
-    });
+  fetchReports(submissions: readonly SentSubmission[], signal: AbortSignal) {
+    const pathOf = (sid: string) => this.pathOf(`Messages/${sid}`);
+    return this.pollById(submissions, signal, pathOf, readMessage);
   }
 
-  protected credential() {
-    return twilioCredential(this.settings);
-  }
-
-  protected requestOf(submission: Submission): ProviderRequest {
+  protected requestOf(submission: Submission) {
     const { id, channel, sender, recipients } = submission;
     const { messagingServiceSid, callbackUrl } = this.settings;
     const prefix = channel === 'whatsapp' ? 'whatsapp:' : '';
-    const form = new URLSearchParams({ To: `${prefix}+${numberOf(recipients[0], 'Twilio')}` });
+    const form = new URLSearchParams({ To: `${prefix}+${this.numberOf(recipients[0])}` });
     if (messagingServiceSid !== undefined) form.set('MessagingServiceSid', messagingServiceSid);
     else form.set('From', prefix + senderOf(sender));
-    const template = templateOf(submission, 'Twilio');
+    const template = this.templateOf(submission);
     if (template) {
       form.set('ContentSid', this.#contentSidOf(template.template));
       const variables = Object.fromEntries(
         template.params.map((value, n) => [String(n + 1), value]),
       );
       form.set('ContentVariables', JSON.stringify(variables));
-    } else form.set('Body', textOf(submission, 'Twilio'));
+    } else form.set('Body', this.textOf(submission));
     if (callbackUrl) form.set('StatusCallback', submissionLink(callbackUrl, id));
-    return { path: `${this.#path}.json`, body: form };
-  }
-
-  protected outcomeOf(answer: ClientAnswer): SubmissionAccepted {
-    if (answer.status < 200 || answer.status >= 300)
-      throw twilioFailure(answer, this.context.clock.now());
-    const sid = identifier(own(answer.body, 'sid'));
-    if (sid === null) throw twilioErrors.unusable('the sid of a message');
-    return { reference: sid, messageIds: [sid] };
+    return { path: this.pathOf('Messages'), body: form };
   }
 
   #contentSidOf(template: string): string {

@@ -1,16 +1,7 @@
 import { createPrivateKey, randomUUID, sign } from 'node:crypto';
-import {
-  MessagingConfigError,
-  type SubmitFailure,
-  UnroutableFailure,
-} from '../../message/errors.js';
+import { MessagingConfigError, UnroutableFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';
-import type {
-  Submission,
-  SubmissionAccepted,
-  TransportContext,
-  TransportFactory,
-} from '../../ports/message-transport.js';
+import type { Submission, TransportFactory } from '../../ports/message-transport.js';
 import {
   group,
   type OptionReader,
@@ -20,17 +11,13 @@ import {
 } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
+  basicCredential,
   HttpRequestProvider,
-  numberOf,
-  type ProviderRequest,
   serviceOptions,
-  templateOf,
-  textOf,
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { httpAddress } from '../provider-options.js';
 
-const NAME = 'Vonage';
 /** Most characters of an SMS, which Vonage splits. */
 const MAX_TEXT = 1_000;
 /** Milliseconds for which a token is good, and before its end at which it is replaced. */
@@ -64,7 +51,7 @@ export type VonageOptions = OptionsOf<typeof VONAGE>;
 const read = group(VONAGE);
 
 /** By the last part of the type of Vonage's error body: a number, or a word of all of its APIs. */
-const errors = new ProviderErrors(NAME, 'the key and the secret, or the application', {
+const errors = new ProviderErrors('Vonage', 'the key and the secret, or the application', {
   unauthorized: [
     'unauthorized',
     'invalid-api-key',
@@ -104,7 +91,7 @@ export function vonage(options: VonageOptions): TransportFactory {
     throw new MessagingConfigError(
       'apiKey: is missing; pass apiKey and apiSecret, or applicationId and privateKey',
     );
-  return (context) => new VonageTransport(settings, context);
+  return (context) => new VonageTransport(settings, context, { channels: ['sms', 'whatsapp'] });
 }
 
 const PAIRS = [
@@ -112,46 +99,35 @@ const PAIRS = [
   ['applicationId', 'privateKey'],
 ] as const;
 
-class VonageTransport extends HttpRequestProvider {
+class VonageTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   #token: { readonly value: string; readonly until: number } | undefined;
-
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, { channels: ['sms', 'whatsapp'] });
-  }
 
   protected credential() {
     const { applicationId, privateKey: key, apiKey = '', apiSecret = '' } = this.settings;
     if (applicationId !== undefined && key !== undefined)
       return { authorization: `Bearer ${this.#tokenOf(applicationId, key)}` };
-    const pair = Buffer.from(`${apiKey}:${apiSecret}`).toString('base64');
-    return { authorization: `Basic ${pair}` };
+    return basicCredential(apiKey, apiSecret);
   }
 
-  protected requestOf(submission: Submission): ProviderRequest {
+  protected requestOf(submission: Submission) {
     const { id, channel, sender, recipients } = submission;
     const { callbackUrl } = this.settings;
     const body = {
       channel,
       from: sender,
-      to: numberOf(recipients[0], NAME),
-      ...contentOf(submission),
+      to: this.numberOf(recipients[0]),
+      ...this.#contentOf(submission),
       client_ref: id,
       ...(callbackUrl && { webhook_url: callbackUrl.href, webhook_version: 'v1' }),
     };
     return { path: '/v1/messages', body };
   }
 
-  protected outcomeOf(answer: ClientAnswer): SubmissionAccepted {
-    if (answer.status < 200 || answer.status >= 300) throw this.#failureOf(answer);
-    const id = identifier(own(answer.body, 'message_uuid'));
-    if (id === null) throw errors.unusable('the message_uuid of a message');
-    return { reference: id, messageIds: [id] };
+  protected outcomeOf({ body }: ClientAnswer) {
+    return errors.accepted(identifier(own(body, 'message_uuid')), 'the message_uuid of a message');
   }
 
-  #failureOf(answer: ClientAnswer): SubmitFailure {
+  protected failureOf(answer: ClientAnswer) {
     // A token may have ended early, by the clock of Vonage.
     if (answer.status === 401) this.#token = undefined;
     const type = own(answer.body, 'type');
@@ -176,24 +152,24 @@ class VonageTransport extends HttpRequestProvider {
     this.#token = { value, until: clock.monotonic() + LASTS - MARGIN };
     return value;
   }
+
+  #contentOf(submission: Submission): Readonly<Record<string, unknown>> {
+    const template = this.templateOf(submission);
+    if (template)
+      return {
+        message_type: 'template',
+        template: { name: template.template, parameters: template.params },
+        whatsapp: { policy: 'deterministic', locale: template.language },
+      };
+    const text = this.textOf(submission);
+    if (submission.channel === 'sms' && text.length > MAX_TEXT)
+      throw new UnroutableFailure(
+        'content_too_long',
+        `Vonage takes SMS of up to ${MAX_TEXT} characters; shorten the text`,
+      );
+    return { message_type: 'text', text };
+  }
 }
 
 /** As in `https://developer.vonage.com/api-errors/messages#1120`. */
 const ERROR_TYPE = /^https:\/\/[\w.-]*\b(?:vonage|nexmo)\.com\/\S*#([\w-]{1,64})$/;
-
-function contentOf(submission: Submission): Readonly<Record<string, unknown>> {
-  const template = templateOf(submission, NAME);
-  if (template)
-    return {
-      message_type: 'template',
-      template: { name: template.template, parameters: template.params },
-      whatsapp: { policy: 'deterministic', locale: template.language },
-    };
-  const text = textOf(submission, NAME);
-  if (submission.channel === 'sms' && text.length > MAX_TEXT)
-    throw new UnroutableFailure(
-      'content_too_long',
-      `Vonage takes SMS of up to ${MAX_TEXT} characters; shorten the text`,
-    );
-  return { message_type: 'text', text };
-}

@@ -10,9 +10,9 @@ import type { PlatformTemplate } from '../../message/templates.js';
 import { identifier, own, recipientNumber } from '../../message/report-fields.js';
 import type {
   MediaUpload,
+  MessageTransport,
   Submission,
   SubmissionAccepted,
-  TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
 import {
@@ -27,6 +27,7 @@ import {
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
   HttpProvider,
+  isSuccess,
   type ProviderRequest,
   serviceOptions,
 } from '../http-client/http-provider.js';
@@ -116,29 +117,21 @@ export function whatsappCloud(options: WhatsAppCloudOptions): TransportFactory {
     throw new MessagingConfigError(
       'phoneNumberId: is missing; pass the id that Meta shows beside the number, or phoneNumberIds',
     );
-  return (context) => new WhatsAppCloudTransport(settings, context);
+  return (context) => new WhatsAppCloudTransport(settings, context, { channels: ['whatsapp'] });
 }
 
-export class WhatsAppCloudTransport extends HttpProvider {
-  /** Present where the option `wabaId` names the business account. */
-  readonly fetchTemplates?: (signal: AbortSignal) => Promise<readonly PlatformTemplate[]>;
+export class WhatsAppCloudTransport extends HttpProvider<ReturnType<typeof read>> {
   /** Numbers that cannot send now, with the reason, where there are several. */
-  readonly #numbers: Pauses;
+  readonly #numbers = new Pauses(this.context.clock);
   /** Numbers and recipients that Meta asked to wait. */
-  readonly #pairs: Pauses;
+  readonly #pairs = new Pauses(this.context.clock);
   /** Templates of a number that Meta paused, with the code of its answer. */
-  readonly #templates: Pauses;
+  readonly #templates = new Pauses(this.context.clock);
 
-  constructor(
-    private readonly settings: ReturnType<typeof read>,
-    context: TransportContext,
-  ) {
-    super(settings, context, { channels: ['whatsapp'] });
-    this.#numbers = new Pauses(context.clock);
-    this.#pairs = new Pauses(context.clock);
-    this.#templates = new Pauses(context.clock);
-    const { wabaId } = settings;
-    if (wabaId !== undefined) this.fetchTemplates = (signal) => this.templatesOf(wabaId, signal);
+  /** Present where the option `wabaId` names the business account. */
+  get fetchTemplates(): MessageTransport['fetchTemplates'] {
+    const { wabaId } = this.settings;
+    return wabaId === undefined ? undefined : (signal) => this.templatesOf(wabaId, signal);
   }
 
   async submit(
@@ -272,7 +265,7 @@ async function idBy(find: PhoneNumberIdOf, sender: string): Promise<string | und
 }
 
 function isAccepted({ status, body }: ClientAnswer): boolean {
-  return status >= 200 && status < 300 && own(body, 'error') === undefined;
+  return isSuccess({ status }) && own(body, 'error') === undefined;
 }
 
 /** Meta's number of the recipient, where it is another one and the answer is about this recipient. */
