@@ -1,7 +1,6 @@
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
 import { COUNT_KIND, IS_COUNTED, onCounted } from '../rows/batch-counts.js';
 import { INTO_LOG, LOG, onLogged } from '../rows/received-report.js';
-import { WOKEN } from '../rows/notification.js';
 import {
   LOCKED_COLUMNS,
   LOCKED_NAMES,
@@ -35,7 +34,7 @@ const STATEMENT = `WITH locked AS (
         SELECT v_batch, unnest(ARRAY[status, v_status]) AS status, unnest(ARRAY[-1, 1]) AS messages
         FROM locked WHERE (SELECT fits FROM fit) AND ${isBelow('locked', 'v_status')} AND ${IS_COUNTED}) n
       GROUP BY n.v_batch, n.status ORDER BY n.v_batch, n.status ${onCounted(dialect)}),
-    woken AS (UPDATE messaging_notification n SET ${WOKEN} FROM locked WHERE (SELECT fits FROM fit)
+    woken AS (UPDATE messaging_notification n SET due_at = 0 FROM locked WHERE (SELECT fits FROM fit)
       AND n.id = locked.notification AND locked.notification IS NOT NULL
       AND ${isBelow('locked', 'v_status')})
     SELECT ${LOCKED_NAMES} FROM locked WHERE (SELECT fits FROM fit)`;

@@ -69,11 +69,6 @@ export const LOCKED_COLUMNS = LOCKED_PLACES.map(({ column }) => column).join(', 
 /** The same columns of a row that was selected before. */
 export const LOCKED_NAMES = LOCKED_PLACES.map(({ name }) => name).join(', ');
 
-/** The same columns as the arguments of `json_object`. */
-export const LOCKED_PAIRS = LOCKED_PLACES.map(({ name, column }) => `'${name}', ${column}`).join(
-  ', ',
-);
-
 /**
  * The higher rank wins, regardless of the order of arrival; of two reports with one rank the first
  * wins. {@link isBelow} and {@link raisedTo} are the same rule in SQL. `at`: epoch microseconds.

@@ -13,7 +13,6 @@ import type { WriteWait } from '../database/write-watch.js';
 import { CallerTransactions } from './caller-transaction.js';
 import { SQLITE_DIALECT } from './dialect.js';
 import { intend } from './intend.js';
-import { report } from './report.js';
 import { SqliteTurns } from './turns.js';
 import { WalSync } from './wal-sync.js';
 import { WriteLock } from './write-lock.js';
@@ -57,7 +56,7 @@ export class SqliteDatabase extends StoreDatabase {
   #unwatch: () => void = () => undefined;
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
-    super(dataSource, SQLITE_DIALECT, options, { intend, report, settle: SQLITE_SETTLE });
+    super(dataSource, SQLITE_DIALECT, options, { intend, settle: SQLITE_SETTLE });
     this.#own = dataSource;
     const { timeout = BUSY_TIMEOUT } = dataSource.options as BetterSqlite3DataSourceOptions;
     const runnerOf = () => this.dataSource.createQueryRunner();

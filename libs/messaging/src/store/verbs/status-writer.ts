@@ -9,7 +9,6 @@ import type { Channel } from '../../message/message.js';
 import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
 import { inserter, type RowWriter, updater } from '../database/dialect.js';
 import { countWriter } from '../rows/batch-counts.js';
-import { wakeNotifications } from '../rows/notification.js';
 import { INTO_LOG, LOG, type LogEntry, onLogged } from '../rows/received-report.js';
 import type { BatchData } from '../reads/batch-data.js';
 import type { BatchScope } from '../rows/cursor.js';
@@ -83,7 +82,15 @@ export class StatusWriter {
         index: 'messaging_report_hash',
       },
     );
-    this.#wakeNotifications = wakeNotifications(dialect);
+    this.#wakeNotifications = updater(
+      dialect,
+      { v_id: ['uuid', (id) => id] },
+      {
+        table: 'messaging_notification',
+        set: 'due_at = 0',
+        where: 'messaging_notification.id = v_id',
+      },
+    );
     this.#count = countWriter(dialect);
   }
 
