@@ -12,7 +12,7 @@ import {
 } from './dashboard.options.js';
 import { DashboardError, forbidden, unknownId } from './dashboard.error.js';
 import { MessagingParts } from './messaging-parts.js';
-import { COMMON_HEADERS } from './pages.controller.js';
+import { COMMON_HEADERS, reply } from './pages.controller.js';
 import { SharedAnswers } from './shared-answers.js';
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -118,7 +118,8 @@ export class ApiCalls {
   ): Promise<void> {
     const access = await this.settings.access(request);
     const body = await run(new ApiCall(access, this.settings, request));
-    this.#reply(response, contentOf(body), status);
+    const { content, headers } = contentOf(body);
+    reply(this.host, response, content, { ...HEADERS, ...headers }, status);
   }
 
   /**
@@ -136,14 +137,8 @@ export class ApiCalls {
     const url = String(request['originalUrl'] ?? request['url']);
     const key = JSON.stringify([after.slice(0, LONGEST_AFTER), url, call.access]);
     const read = async () => contentOf(await run(call));
-    this.#reply(response, await this.#shared.get(key, read, SHARED_FOR), 200);
-  }
-
-  #reply(response: unknown, { content, headers }: Content, status: number): void {
-    const { httpAdapter } = this.host;
-    for (const [header, value] of Object.entries({ ...HEADERS, ...headers }))
-      httpAdapter.setHeader(response, header, value);
-    httpAdapter.reply(response, content, status);
+    const { content, headers } = await this.#shared.get(key, read, SHARED_FOR);
+    reply(this.host, response, content, { ...HEADERS, ...headers });
   }
 }
 

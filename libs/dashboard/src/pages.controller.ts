@@ -20,6 +20,19 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
+/** Answers at once, whatever interceptors the app has. */
+export function reply(
+  { httpAdapter }: HttpAdapterHost,
+  response: unknown,
+  content: string | StreamableFile,
+  headers: Readonly<Record<string, string>>,
+  status = 200,
+): void {
+  for (const [header, value] of Object.entries(headers))
+    httpAdapter.setHeader(response, header, value);
+  httpAdapter.reply(response, content, status);
+}
+
 /** The scripts and styles; their names change with their content. */
 export class AssetsController {
   constructor(
@@ -33,19 +46,15 @@ export class AssetsController {
     const file = this.files.asset(name);
     if (!file) throw unknownId('file');
     const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-    const { httpAdapter } = this.host;
     const bytes = (zipped && file.gzip) || file.bytes;
-    const headers: Record<string, string> = {
+    reply(this.host, response, new StreamableFile(bytes), {
       ...COMMON_HEADERS,
       'Content-Type': file.type,
       'Content-Length': String(bytes.length),
       'Cache-Control': `${this.mount.publicPages ? 'public' : 'private'}, max-age=31536000, immutable`,
       Vary: 'Accept-Encoding',
       ...(bytes === file.gzip && { 'Content-Encoding': 'gzip' }),
-    };
-    for (const [header, value] of Object.entries(headers))
-      httpAdapter.setHeader(response, header, value);
-    httpAdapter.reply(response, new StreamableFile(bytes), 200);
+    });
   }
 }
 
@@ -82,16 +91,12 @@ export class PagesController {
     if (page === 'api' || page === 'assets') throw unknownId('address');
     const html = this.files.page(this.#baseOf(request, depth));
     if (html === undefined) throw unknownId('page: the pages are not built');
-    const { httpAdapter } = this.host;
-    const headers: Record<string, string> = {
+    reply(this.host, response, html, {
       ...COMMON_HEADERS,
       'Content-Type': 'text/html; charset=utf-8',
       'Cache-Control': 'no-store',
       'Content-Security-Policy': CONTENT_SECURITY,
-    };
-    for (const [header, value] of Object.entries(headers))
-      httpAdapter.setHeader(response, header, value);
-    httpAdapter.reply(response, html, 200);
+    });
   }
 
   /** Relative, because a proxy may have removed a prefix from the path. */

@@ -12,76 +12,73 @@ type FieldProps = Common & Omit<JSX.IntrinsicElements['input'], 'label' | 'name'
 type AreaProps = Common & Omit<JSX.IntrinsicElements['textarea'], 'label' | 'name'>;
 type SelectProps = Common &
   Omit<JSX.IntrinsicElements['select'], 'label' | 'name'> & {
-    options: readonly (readonly [value: string, title: string])[];
+    options: Options;
   };
 
 /** Name, hint and error of a field, linked to it for screen readers. */
-function Labelled(props: {
-  id: string;
-  common: Common;
-  required?: boolean;
-  children: ComponentChildren;
-}): JSX.Element {
-  const { id, common } = props;
+function Labelled(
+  props: Omit<Common, 'name'> & {
+    children: (linked: Record<string, string | undefined>) => JSX.Element;
+  },
+): JSX.Element {
+  const { label, hint, error } = props;
+  const id = useId();
+  const ids = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   return (
     <div class="field">
-      <label for={id}>{common.label}</label>
-      {common.hint && (
+      <label for={id}>{label}</label>
+      {hint && (
         <p class="hint" id={`${id}-hint`}>
-          {common.hint}
+          {hint}
         </p>
       )}
-      {props.children}
-      {common.error && (
+      {props.children({
+        id,
+        'aria-describedby': ids || undefined,
+        'aria-invalid': error ? 'true' : undefined,
+      })}
+      {error && (
         <p class="field-error" id={`${id}-error`}>
-          {common.error}
+          {error}
         </p>
       )}
     </div>
   );
 }
 
-function described(id: string, { hint, error }: Common): Record<string, string | undefined> {
-  const ids = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
-  return {
-    'aria-describedby': ids || undefined,
-    'aria-invalid': error ? 'true' : undefined,
-  };
-}
-
-export function Field({ label, name, hint, error, ...input }: FieldProps): JSX.Element {
-  const id = useId();
-  const common = { label, name, hint, error };
+export function Field({ label, hint, error, ...input }: FieldProps): JSX.Element {
   return (
-    <Labelled id={id} common={common}>
-      <input {...input} {...described(id, common)} id={id} name={name} />
+    <Labelled label={label} hint={hint} error={error}>
+      {(linked) => <input {...input} {...linked} />}
     </Labelled>
   );
 }
 
-export function TextArea({ label, name, hint, error, ...area }: AreaProps): JSX.Element {
-  const id = useId();
-  const common = { label, name, hint, error };
+export function TextArea({ label, hint, error, ...area }: AreaProps): JSX.Element {
   return (
-    <Labelled id={id} common={common}>
-      <textarea rows={4} {...area} {...described(id, common)} id={id} name={name} />
+    <Labelled label={label} hint={hint} error={error}>
+      {(linked) => <textarea rows={4} {...area} {...linked} />}
     </Labelled>
   );
 }
 
-export function Select(props: SelectProps): JSX.Element {
-  const { label, name, hint, error, options, ...select } = props;
-  const id = useId();
-  const common = { label, name, hint, error };
+type Options = readonly (readonly [value: string, title: string])[];
+
+const optionsOf = (options: Options): JSX.Element[] =>
+  options.map(([value, title]) => (
+    <option key={value} value={value}>
+      {title}
+    </option>
+  ));
+
+export function Select({ label, hint, error, options, ...select }: SelectProps): JSX.Element {
   return (
-    <Labelled id={id} common={common}>
-      <select {...select} {...described(id, common)} id={id} name={name}>
-        {options.map(([value, title]) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
-      </select>
+    <Labelled label={label} hint={hint} error={error}>
+      {(linked) => (
+        <select {...select} {...linked}>
+          {optionsOf(options)}
+        </select>
+      )}
     </Labelled>
   );
 }
@@ -124,7 +121,7 @@ export function Filter(props: {
   value: string;
   /** The option without a filter, such as `All statuses`. */
   all: string;
-  options: readonly (readonly [value: string, title: string])[];
+  options: Options;
   onChange: (value: string) => void;
 }): JSX.Element {
   return (
@@ -135,11 +132,7 @@ export function Filter(props: {
       onChange={(event) => props.onChange(event.currentTarget.value)}
     >
       <option value="">{props.all}</option>
-      {props.options.map(([value, title]) => (
-        <option key={value} value={value}>
-          {title}
-        </option>
-      ))}
+      {optionsOf(props.options)}
     </select>
   );
 }

@@ -67,26 +67,23 @@ export function ContentFields(props: ContentProps): JSX.Element {
   );
 }
 
+/** Name, value, error and change of a text field of the content. */
+const fieldOf =
+  ({ content, error, onChange }: ContentProps) =>
+  (name: string) => ({
+    name,
+    value: typeof content[name] === 'string' ? content[name] : '',
+    error: error?.fields[`content.${name}`],
+    onInput: (event: { currentTarget: { value: string } }) =>
+      onChange({ ...content, [name]: event.currentTarget.value || undefined }),
+  });
+
 function FieldsOfKind(props: ContentProps): JSX.Element {
-  const { content, error, onChange } = props;
-  const text = (name: string): string => {
-    const value = content[name];
-    return typeof value === 'string' ? value : '';
-  };
-  const set = (name: string, value: unknown): void => onChange({ ...content, [name]: value });
+  const { content, onChange } = props;
+  const field = fieldOf(props);
   switch (content.kind) {
     case 'text':
-      return (
-        <TextArea
-          label="Text"
-          name="text"
-          rows={4}
-          required
-          value={text('text')}
-          error={error?.fields['content.text']}
-          onInput={(event) => set('text', event.currentTarget.value)}
-        />
-      );
+      return <TextArea label="Text" required {...field('text')} />;
     case 'template':
       return <TemplateFields {...props} />;
     case 'call':
@@ -94,31 +91,9 @@ function FieldsOfKind(props: ContentProps): JSX.Element {
     case 'email':
       return (
         <>
-          <Field
-            label="Subject"
-            name="subject"
-            required
-            value={text('subject')}
-            error={error?.fields['content.subject']}
-            onInput={(event) => set('subject', event.currentTarget.value)}
-          />
-          <TextArea
-            label="Text"
-            name="text"
-            rows={4}
-            value={text('text')}
-            error={error?.fields['content.text']}
-            onInput={(event) => set('text', event.currentTarget.value)}
-          />
-          <TextArea
-            label="HTML"
-            name="html"
-            rows={3}
-            spellcheck={false}
-            value={text('html')}
-            error={error?.fields['content.html']}
-            onInput={(event) => set('html', event.currentTarget.value || undefined)}
-          />
+          <Field label="Subject" required {...field('subject')} />
+          <TextArea label="Text" {...field('text')} />
+          <TextArea label="HTML" rows={3} spellcheck={false} {...field('html')} />
         </>
       );
     default:
@@ -136,42 +111,26 @@ function FieldsOfKind(props: ContentProps): JSX.Element {
   }
 }
 
-function CallFields({ content, error, onChange }: ContentProps): JSX.Element {
-  const text = (name: string): string => {
-    const value = content[name];
-    return typeof value === 'string' ? value : '';
-  };
-  const set = (name: string, value: unknown): void => onChange({ ...content, [name]: value });
+function CallFields(props: ContentProps): JSX.Element {
+  const { content, onChange } = props;
+  const field = fieldOf(props);
   return (
     <>
-      <TextArea
-        label="Text to speak"
-        name="text"
-        rows={4}
-        value={text('text')}
-        error={error?.fields['content.text']}
-        onInput={(event) => set('text', event.currentTarget.value || undefined)}
-      />
+      <TextArea label="Text to speak" {...field('text')} />
       <div class="field-row">
         <Field
           label="Or a code"
-          name="code"
           inputMode="numeric"
           autocomplete="off"
           hint="4 to 8 digits, spoken one by one."
-          value={text('code')}
-          error={error?.fields['content.code']}
-          onInput={(event) => set('code', event.currentTarget.value || undefined)}
+          {...field('code')}
         />
         <Select
           label="Category"
           name="category"
-          value={text('category') || 'transactional'}
-          options={[
-            ['transactional', 'transactional'],
-            ['marketing', 'marketing'],
-          ]}
-          onChange={(event) => set('category', event.currentTarget.value)}
+          value={field('category').value || 'transactional'}
+          options={['transactional', 'marketing'].map((name) => [name, name])}
+          onChange={(event) => onChange({ ...content, category: event.currentTarget.value })}
         />
       </div>
     </>
@@ -179,12 +138,14 @@ function CallFields({ content, error, onChange }: ContentProps): JSX.Element {
 }
 
 /** A choice of the approved templates where they are listed, else their fields. */
-function TemplateFields({ content, error, onChange }: ContentProps): JSX.Element {
+function TemplateFields(props: ContentProps): JSX.Element {
+  const { content, error, onChange } = props;
   const templates = useTemplates();
   const [params, setParams] = useState<readonly string[]>([]);
-  const name = typeof content['template'] === 'string' ? content['template'] : '';
   const language = typeof content['language'] === 'string' ? content['language'] : 'en';
-  const chosen = templates?.find((one) => one.name === name && one.language === language);
+  const chosen = templates?.find(
+    (one) => one.name === content['template'] && one.language === language,
+  );
   const choose = (one: TemplateChoice | undefined): void => {
     const empty = Array.from({ length: one?.paramsCount ?? 0 }, () => '');
     setParams(empty);
@@ -206,14 +167,7 @@ function TemplateFields({ content, error, onChange }: ContentProps): JSX.Element
     return (
       <>
         <div class="field-row">
-          <Field
-            label="Template"
-            name="template"
-            required
-            value={name}
-            error={error?.fields['content.template']}
-            onInput={(event) => onChange({ ...content, template: event.currentTarget.value })}
-          />
+          <Field label="Template" required {...fieldOf(props)('template')} />
           <Field
             label="Language"
             name="language"

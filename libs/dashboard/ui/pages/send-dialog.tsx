@@ -69,6 +69,13 @@ export function SendDialog(props: {
   const key = useMemo(newKey, []);
   const channel = channels.find(({ name }) => name === draft.channel);
   const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }));
+  const field = (name: 'from' | 'tenant' | 'to' | 'sendAt', error: ApiError | undefined) => ({
+    name,
+    value: draft[name],
+    error: error?.fields[name] ?? firstUnder(error, name),
+    onInput: (event: { currentTarget: { value: string } }) =>
+      change({ [name]: event.currentTarget.value }),
+  });
   const request = requestOf(draft, tenants === 'all' || tenants.length > 1);
   const estimate = useEstimate(request);
 
@@ -127,15 +134,7 @@ export function SendDialog(props: {
               options={channels.map(({ name, title }) => [name, title])}
               onChange={(event) => choose(event.currentTarget.value)}
             />
-            <Field
-              label="From"
-              name="from"
-              list="senders"
-              value={draft.from}
-              autocomplete="off"
-              error={error?.fields['from']}
-              onInput={(event) => change({ from: event.currentTarget.value })}
-            />
+            <Field label="From" list="senders" autocomplete="off" {...field('from', error)} />
             <datalist id="senders">
               {senders.map((name) => (
                 <option key={name} value={name} />
@@ -143,24 +142,15 @@ export function SendDialog(props: {
             </datalist>
           </div>
           {tenants !== 'all' && tenants.length === 1 ? null : (
-            <Field
-              label="Tenant"
-              name="tenant"
-              value={draft.tenant}
-              error={error?.fields['tenant']}
-              onInput={(event) => change({ tenant: event.currentTarget.value })}
-            />
+            <Field label="Tenant" {...field('tenant', error)} />
           )}
           <TextArea
             label="To"
-            name="to"
             rows={2}
             required
-            value={draft.to}
             spellcheck={false}
             hint={hintOf(channel)}
-            error={error?.fields['to'] ?? firstUnder(error, 'to')}
-            onInput={(event) => change({ to: event.currentTarget.value })}
+            {...field('to', error)}
           />
           <ContentFields
             channel={channel}
@@ -170,12 +160,9 @@ export function SendDialog(props: {
           />
           <Field
             label="Send at"
-            name="sendAt"
             type="datetime-local"
-            value={draft.sendAt}
             hint="Empty: now."
-            error={error?.fields['sendAt']}
-            onInput={(event) => change({ sendAt: event.currentTarget.value })}
+            {...field('sendAt', error)}
           />
           <Estimate answer={estimate} />
           {request && <CurlDetails action={{ action: 'send', request }} />}
