@@ -136,7 +136,7 @@ export class WhatsAppService extends ChannelService {
   ): Promise<WhatsAppReceipt>;
   sendTemplate(message: WhatsAppTemplate, options?: SendOptions): Promise<WhatsAppReceipt>;
   async sendTemplate(message: AnyTemplate, options: SendOptions = {}): Promise<WhatsAppReceipt> {
-    const sent = withContent(given(message));
+    const sent = withContent(message, 'template');
     try {
       return this.#followed(await this.enqueue(sent, options), options);
     } catch (error) {
@@ -153,10 +153,7 @@ export class WhatsAppService extends ChannelService {
    * @throws PolicyError `window_closed`, and the errors of {@link sendTemplate}
    */
   async sendText(message: WhatsAppText, options: SendOptions = {}): Promise<WhatsAppReceipt> {
-    const { from, to, text, sendAt, tags, metadata } = given(message);
-    const content = { kind: 'text', text } as const;
-    const sent = { from, to, content, sendAt, tags, metadata };
-    return this.#followed(await this.enqueue(sent, options), options);
+    return this.#followed(await this.enqueue(withContent(message, 'text'), options), options);
   }
 
   /**
@@ -168,10 +165,7 @@ export class WhatsAppService extends ChannelService {
    * await whatsApp.sendMedia({ to, type: 'image', link: 'https://cdn.example.com/map.png', caption: 'Here' });
    */
   async sendMedia(message: WhatsAppMedia, options: SendOptions = {}): Promise<WhatsAppReceipt> {
-    const { from, to, sendAt, tags, metadata, ...media } = given(message);
-    const content = { ...media, kind: 'media' } as const;
-    const sent = { from, to, content, sendAt, tags, metadata };
-    return this.#followed(await this.enqueue(sent, options), options);
+    return this.#followed(await this.enqueue(withContent(message, 'media'), options), options);
   }
 
   /**
@@ -207,7 +201,7 @@ export class WhatsAppService extends ChannelService {
     message: WhatsAppTemplate,
     options: SendOptions & { readonly idempotencyKey: string },
   ): Promise<WhatsAppReceipt | undefined> {
-    const receipt = await this.#firstOf(withContent(message), options);
+    const receipt = await this.#firstOf(withContent(message, 'template'), options);
     return receipt && this.#followed(receipt, options);
   }
 
@@ -273,13 +267,8 @@ export class WhatsAppService extends ChannelService {
   }
 }
 
-function withContent({
-  from,
-  to,
-  sendAt,
-  tags,
-  metadata,
-  ...template
-}: AnyTemplate): ChannelMessage {
-  return { from, to, sendAt, tags, metadata, content: { kind: 'template', ...template } };
+/** All fields but those of the address are the content, which the channel checks. */
+function withContent(message: WhatsAppAddress | AnyTemplate, kind: string): ChannelMessage {
+  const { from, to, sendAt, tags, metadata, ...content } = given(message);
+  return { from, to, sendAt, tags, metadata, content: { ...content, kind } };
 }

@@ -3,22 +3,12 @@ import type { EmailContent, Mailbox } from '../../message/email-content.js';
 import { variablesIn } from '../../message/variables.js';
 import { PermanentFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';
-import type { ChannelStatus } from '../../message/status.js';
 import type {
   SentSubmission,
   Submission,
   SubmissionAccepted,
 } from '../../ports/message-transport.js';
-import { readDeliveryReport } from './interface-callbacks.js';
-import {
-  fetchEach,
-  type FetchedReports,
-  type Get,
-  ignoreUnknown,
-  itemsOf,
-  PAGE,
-  type Wire,
-} from './wires.js';
+import { fetchLists, type FetchedReports, type Get, PAGE, type Wire } from './wires.js';
 
 const MESSAGES = '/email/ng/v1/messages';
 
@@ -66,25 +56,17 @@ export class EmailWire implements Wire {
     return messageIds.length === recipients.length ? { messageIds } : {};
   }
 
-  /** Reads the events of each send; skips submissions without a known id. */
+  /** Reads the events of each send. */
   fetch(submissions: readonly SentSubmission[], get: Get): Promise<FetchedReports> {
-    const isReported = (status: unknown): status is ChannelStatus =>
-      this.channels.isReported(status) || this.channels.isEvent(status);
-    return fetchEach(submissions.values(), async function* ({ submissionId, reference }) {
-      if (reference === null) return;
-      const path = `${MESSAGES}/${encodeURIComponent(reference)}/events?limit=${PAGE}`;
-      const known = (asked: string) => get(asked).catch((error) => ignoreUnknown(error) ?? NOTHING);
-      for await (const event of itemsOf(path, known)) {
-        const data = { ...(event as object), status: own(event, 'event') };
-        const report = readDeliveryReport(data, isReported);
-        if (typeof report !== 'string' && report.status !== null)
-          yield { ...report, reference, submissionId };
-      }
-    });
+    return fetchLists(
+      submissions,
+      get,
+      this.channels,
+      (reference) => `${MESSAGES}/${reference}/events?limit=${PAGE}`,
+      (event) => ({ ...(event as object), status: own(event, 'event') }),
+    );
   }
 }
-
-const NOTHING = { data: [] };
 
 /**
  * Recipients who see each other stay together; the others get copies of their own. A recipient that

@@ -1,20 +1,9 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import { PermanentFailure } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
-import type { ChannelStatus } from '../../message/status.js';
 import type { VoiceContent } from '../../message/voice-content.js';
 import type { SentSubmission, Submission } from '../../ports/message-transport.js';
-import { readDeliveryReport } from './interface-callbacks.js';
-import {
-  fetchEach,
-  type FetchedReports,
-  type Get,
-  ignoreUnknown,
-  itemsOf,
-  PAGE,
-  reportWish,
-  type Wire,
-} from './wires.js';
+import { fetchLists, type FetchedReports, type Get, PAGE, reportWish, type Wire } from './wires.js';
 
 const CALLS = '/ng/v1/voice/calls';
 const SECOND = 1_000;
@@ -59,22 +48,17 @@ export class VoiceWire implements Wire {
     };
   }
 
-  /** Reads the calls of each send as they are now; skips submissions without a known id. */
+  /** Reads the calls of each send as they are now. */
   fetch(submissions: readonly SentSubmission[], get: Get): Promise<FetchedReports> {
-    const isReported = (status: unknown): status is ChannelStatus =>
-      this.channels.isReported(status) || this.channels.isEvent(status);
-    return fetchEach(submissions.values(), async function* ({ submissionId, reference }) {
-      if (reference === null) return;
-      const path = `${CALLS}?reference_id=${encodeURIComponent(reference)}&limit=${PAGE}`;
-      const known = (asked: string) => get(asked).catch((error) => ignoreUnknown(error) ?? NOTHING);
-      for await (const call of itemsOf(path, known)) {
-        const at = own(call, 'ended_at') ?? own(call, 'answered_at');
-        const report = readDeliveryReport({ ...(call as object), smsc_timestamp: at }, isReported);
-        if (typeof report !== 'string' && report.status !== null)
-          yield { ...report, reference, submissionId };
-      }
-    });
+    return fetchLists(
+      submissions,
+      get,
+      this.channels,
+      (reference) => `${CALLS}?reference_id=${reference}&limit=${PAGE}`,
+      (call) => ({
+        ...(call as object),
+        smsc_timestamp: own(call, 'ended_at') ?? own(call, 'answered_at'),
+      }),
+    );
   }
 }
-
-const NOTHING = { data: [] };

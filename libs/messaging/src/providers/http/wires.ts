@@ -8,7 +8,9 @@ import {
   UnroutableFailure,
 } from '../../message/errors.js';
 import type { VasProduct } from '../../message/vas.js';
+import type { ChannelRegistry } from '../../message/channel-registry.js';
 import { own, word } from '../../message/report-fields.js';
+import type { ChannelStatus } from '../../message/status.js';
 import type {
   SentSubmission,
   Submission,
@@ -165,6 +167,31 @@ export class WhatsAppWire implements Wire {
 }
 
 /**
+ * Reads the entries of the list of each submission; skips those without a known id.
+ * @param pathOf address of the list @param dataOf an entry in the form of a delivery report
+ */
+export function fetchLists(
+  submissions: readonly SentSubmission[],
+  get: Get,
+  channels: Pick<ChannelRegistry, 'isReported' | 'isEvent'>,
+  pathOf: (reference: string) => string,
+  dataOf: (entry: unknown) => object,
+): Promise<FetchedReports> {
+  const isReported = (status: unknown): status is ChannelStatus =>
+    channels.isReported(status) || channels.isEvent(status);
+  const known = (asked: string) =>
+    get(asked).catch((error) => ignoreUnknown(error) ?? { data: [] });
+  return fetchEach(submissions.values(), async function* ({ submissionId, reference }) {
+    if (reference === null) return;
+    for await (const entry of itemsOf(pathOf(encodeURIComponent(reference)), known)) {
+      const report = readDeliveryReport(dataOf(entry), isReported);
+      if (typeof report !== 'string' && report.status !== null)
+        yield { ...report, reference, submissionId };
+    }
+  });
+}
+
+/**
  * Reads the reports of each item, several at a time. A pause affects every request, so no further
  * item is read; other failures do not affect other items.
  * @returns the reports and the first failure; a permanent one only where no item was answered
@@ -212,7 +239,7 @@ function* listsOf(submissions: readonly SentSubmission[]): Generator<ReportList>
 }
 
 /** The items of all pages of a list. @param path with its query */
-export async function* itemsOf(path: string, get: Get): AsyncGenerator<unknown> {
+async function* itemsOf(path: string, get: Get): AsyncGenerator<unknown> {
   let cursor = '';
   for (let page = 0; page < MAX_PAGES; page++) {
     const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
@@ -228,7 +255,7 @@ export async function* itemsOf(path: string, get: Get): AsyncGenerator<unknown> 
 }
 
 /** A message that the service does not know has no report. */
-export function ignoreUnknown(error: unknown): undefined {
+function ignoreUnknown(error: unknown): undefined {
   if (error instanceof PermanentFailure) return undefined;
   throw error;
 }
