@@ -5,7 +5,7 @@ import type { MessageContent } from './message/message.js';
 import { isBatchId } from './message/ids.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
-import { checkTime } from './channels/send.js';
+import { checkPeriod, checkTime } from './channels/send.js';
 import { readAddress, addressKey } from './message/address.js';
 import { BatchNotFoundError, MessageValidationError, validated } from './message/errors.js';
 import type {
@@ -26,7 +26,6 @@ import type {
 import { messageStats } from './store/reads/message-stats.js';
 import type { ListScope } from './store/rows/cursor.js';
 
-const INTERVAL = { hour: 3_600_000, day: 86_400_000 } as const;
 const MOST_SLOTS = 2_300;
 const MOST_TENANTS = 100;
 
@@ -106,13 +105,8 @@ export class MessageHistory {
 
   /** Counts of messages by the hour or day of their acceptance, at most 2,300 of them. */
   async stats(options: HistoryStatsOptions): Promise<HistoryStats> {
-    const { since, until, interval } = options;
     const scope = this.#scopeOf(options);
-    checkPeriod(options);
-    validated((errors) => {
-      if ((until.getTime() - since.getTime()) / INTERVAL[interval] > MOST_SLOTS)
-        errors.push({ path: 'since', message: `must be at most ${MOST_SLOTS} intervals ago` });
-    });
+    checkPeriod(options, MOST_SLOTS);
     return messageStats(this.context.store.database, scope, options);
   }
 
@@ -182,13 +176,4 @@ export class MessageHistory {
       ]);
     return { tenants, channel };
   }
-}
-
-function checkPeriod({ since, until }: Pick<HistoryStatsOptions, 'since' | 'until'>): void {
-  validated((errors) => {
-    checkTime('since', since, errors);
-    checkTime('until', until, errors);
-    if (errors.length === 0 && until <= since)
-      errors.push({ path: 'until', message: 'must be after since' });
-  });
 }

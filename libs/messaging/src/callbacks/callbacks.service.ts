@@ -13,7 +13,7 @@ import {
 } from '@nestjs/common';
 import { InboundRecorder } from '../contacts/inbound.js';
 import { ReportRecorder } from '../store/verbs/report.js';
-import { MessagingConfigError } from '../message/errors.js';
+import { errorName, MessagingConfigError } from '../message/errors.js';
 import type { CallbackAnswer, CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { TemplateListeners } from '../ports/listeners.js';
@@ -165,7 +165,7 @@ export class CallbacksService {
     } catch (error) {
       if (error instanceof UnreadableCallbackError) throw this.#unreadable(endpoint, error);
       const misconfigured = error instanceof MessagingConfigError;
-      const cause = misconfigured ? error.message : nameOf(error);
+      const cause = misconfigured ? error.message : errorName(error);
       this.#refusals.add('error', endpoint, `it could not be verified (${cause})`);
       throw misconfigured ? new InternalServerErrorException() : new ServiceUnavailableException();
     }
@@ -188,7 +188,7 @@ export class CallbacksService {
   }
 
   #unreadable(endpoint: CallbackEndpoint, error: unknown): HttpException {
-    this.#refusals.add('warn', endpoint, `unreadable (${nameOf(error)})`);
+    this.#refusals.add('warn', endpoint, `unreadable (${errorName(error)})`);
     return error instanceof UnsupportedCallbackTypeError
       ? new UnsupportedMediaTypeException(
           'Send the body as application/json or application/x-www-form-urlencoded',
@@ -205,7 +205,7 @@ export class CallbacksService {
     } catch (error) {
       // The message of a database error may quote rows, so only its name is logged.
       this.#logger.error(
-        `Callback at ${name} not stored: ${summaryOf(contents)} were not committed (${nameOf(error)})`,
+        `Callback at ${name} not stored: ${summaryOf(contents)} were not committed (${errorName(error)})`,
       );
       throw new ServiceUnavailableException('Not stored, send it again');
     }
@@ -233,8 +233,4 @@ function summaryOf({ reports, messages, templates }: Contents): string {
   if (messages.length > 0) summary.push(`${messages.length} inbound messages`);
   if (templates.length > 0) summary.push(`${templates.length} changes of templates`);
   return summary.join(', ');
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
 }

@@ -10,6 +10,7 @@ import {
   validated,
 } from '../message/errors.js';
 import type { MessageClass, MessageContent } from '../message/message.js';
+import type { StatsOptions } from '../message/views.js';
 import {
   readRecipients,
   type ReadRecipients,
@@ -255,6 +256,27 @@ export function checkTime(path: string, time: unknown, errors: FieldError[]): vo
   const at = time instanceof Date ? time.getTime() : Number.NaN;
   if (!(at >= 0 && at < 253_402_300_800_000))
     errors.push({ path, message: 'must be a valid date' });
+}
+
+const INTERVAL = { hour: 3_600_000, day: 86_400_000 } as const;
+
+/** @param most intervals @throws MessageValidationError for a period without a length, or too long a one */
+export function checkPeriod(
+  { since, until, interval }: Pick<StatsOptions, 'since' | 'until'> & Partial<StatsOptions>,
+  most = Infinity,
+): void {
+  validated((errors) => {
+    checkTime('since', since, errors);
+    checkTime('until', until, errors);
+    if (errors.length > 0) return;
+    if (until <= since) errors.push({ path: 'until', message: 'must be after since' });
+    if (interval && (until.getTime() - since.getTime()) / INTERVAL[interval] > most)
+      errors.push({ path: 'since', message: `must be at most ${most} intervals ago` });
+  });
+}
+
+export function isWithin(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 }
 
 /** Most recipients of a send, where the channel does not say. */

@@ -1,3 +1,4 @@
+import { errorName } from '../message/errors.js';
 import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../message/events.js';
 import { UNREADABLE } from '../store/rows/content-seals.js';
@@ -137,7 +138,7 @@ export class Resends {
     const reports = await this.#reportsOf(provider, asked, stop).catch((error: unknown) => {
       if (this.#stopped) return undefined;
       this.#logger.warn(
-        `${work.leased.lane}: ${provider} was not asked after ${asked.length} submissions: ${error instanceof Error ? error.name : typeof error}`,
+        `${work.leased.lane}: ${provider} was not asked after ${asked.length} submissions: ${errorName(error)}`,
       );
     });
     if (this.#stopped) return;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
+import { errorName } from '../message/errors.js';
 import type { DeliveryReport } from '../message/events.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { MessageTransport, SentSubmission } from '../ports/message-transport.js';
@@ -33,7 +34,7 @@ export function reconcileJob(
     every: EVERY,
     run: async (signal) => {
       await store.reports.sweep(MAX_UNMATCHED).catch((error: unknown) => {
-        logger.warn(`Unmatched reports were not processed: ${nameOf(error)}`);
+        logger.warn(`Unmatched reports were not processed: ${errorName(error)}`);
       });
       const claimed = await store.reportPolls.claim(MAX_BATCHES);
       for (const [provider, transport] of transports) {
@@ -44,7 +45,9 @@ export function reconcileJob(
             const reports = await fetched(transport, call, signal, timeLimit);
             await store.reports.record(reports, { provider });
           } catch (error) {
-            logger.warn(`${provider}: reports not fetched, polled again later: ${nameOf(error)}`);
+            logger.warn(
+              `${provider}: reports not fetched, polled again later: ${errorName(error)}`,
+            );
           }
         }
       }
@@ -79,8 +82,4 @@ async function fetched(
   const reports = transport.fetchReports(submissions, limit);
   const tooLong = once(end, 'abort').then(() => Promise.reject(end.reason as Error));
   return Promise.race([reports, tooLong]);
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
 }

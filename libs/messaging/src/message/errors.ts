@@ -291,3 +291,8 @@ export class UncertainFailure extends SubmitFailure {}
 export class LostAnswerFailure extends UncertainFailure {}
 
 export class PausedUncertainFailure extends UncertainFailure {}
+
+/** For logs, which have no words of errors from elsewhere. */
+export function errorName(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

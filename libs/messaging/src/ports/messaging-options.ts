@@ -8,18 +8,19 @@ import { providerCosts } from './provider-costs.js';
 import {
   callback,
   DURATION,
-  MOMENT,
-  rateLimit,
   type Duration,
   duration,
   flag,
   group,
   list,
+  MOMENT,
   object,
   optional,
   type OptionReader,
   type OptionsOf,
+  rateLimit,
   record,
+  secretKey,
   type SettingsOf,
   text,
   textLike,
@@ -54,14 +55,6 @@ const knownTemplates: OptionReader<
 > = (name, value) => {
   if (value === 'synced') return new SyncedTemplates();
   return value === 'open' ? value : readTemplates(name, value);
-};
-
-const secretKey: OptionReader<Buffer, string> = (name, value) => {
-  const key = Buffer.from(text(name, value), 'base64');
-  if (key.length >= 32) return key;
-  throw new MessagingConfigError(
-    `${name}: must be at least 32 bytes in base64; make one with: openssl rand -base64 32`,
-  );
 };
 
 /**

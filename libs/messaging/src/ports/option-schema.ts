@@ -38,6 +38,20 @@ export const wholeNumber: OptionReader<number> = (name, value) =>
     ? Number(value)
     : wrong(name, value, 'must be a whole number of at least 1');
 
+/** A whole number of at least `least`, which may be 0. */
+export function wholeNumberFrom(least: number): OptionReader<number> {
+  return (name, value) => (value === least ? least : wholeNumber(name, value));
+}
+
+/** A secret key; the error omits the value. */
+export const secretKey: OptionReader<Buffer, string> = (name, value) => {
+  const key = Buffer.from(text(name, value), 'base64');
+  if (key.length >= 32) return key;
+  throw new MessagingConfigError(
+    `${name}: must be at least 32 bytes in base64; make one with: openssl rand -base64 32`,
+  );
+};
+
 /** A text of one form; the error omits the value, which may be a secret. */
 export function textLike(form: RegExp, rule: string): OptionReader<string> {
   return (name, value) => {

@@ -13,7 +13,7 @@ import {
   type EstimateOptions,
 } from '../channel.service.js';
 import {
-  checkTime,
+  checkPeriod,
   contentOf,
   given,
   type LibraryMessage,
@@ -84,8 +84,6 @@ export interface EmailEnvelope extends EmailAddressees, LabelledMessage {
 const MOST_MESSAGES = 1_000;
 /** Messages that are stored in one turn of the event loop. */
 const SLICE = 20;
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** 92 days, by the hour. */
 const MOST_SLOTS = 92 * 24 + 1;
 
@@ -170,16 +168,7 @@ export class EmailService extends ChannelService {
    * long as the content is kept.
    */
   async stats(options: StatsOptions): Promise<readonly MessageStats[]> {
-    const { since, until, interval } = options;
-    validated((errors) => {
-      checkTime('since', since, errors);
-      checkTime('until', until, errors);
-      if (errors.length === 0 && until <= since)
-        errors.push({ path: 'until', message: 'must be after since' });
-      const slots = (until.getTime() - since.getTime()) / (interval === 'day' ? DAY : HOUR);
-      if (slots > MOST_SLOTS)
-        errors.push({ path: 'since', message: `must be at most ${MOST_SLOTS} intervals ago` });
-    });
+    checkPeriod(options, MOST_SLOTS);
     const scope = this.listScopeOf(options);
     return (await messageStats(this.store.database, scope, options)).slots;
   }

@@ -15,7 +15,7 @@ import { isBatchId } from '../../message/ids.js';
 import type { Sql } from '../../store/database/store-database.js';
 import { ChannelContext } from '../channel.service.js';
 import { resealContent } from '../../store/upkeep/resealed-content.js';
-import { checkWords, given } from '../send.js';
+import { checkWords, given, isWithin } from '../send.js';
 import { matchesDigest } from './code-digest.js';
 import {
   type NewVerification,
@@ -337,8 +337,4 @@ function nextOf(found: StoredVerification, isRight: boolean, now: number): Check
   const missed = tries >= attempts ? 'exhausted' : 'pending';
   const next = now >= expiresAt ? 'expired' : isRight ? 'verified' : missed;
   return { answer: next, status: next, tries };
-}
-
-function isWithin(value: unknown, least: number, most: number): value is number {
-  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 }

@@ -1,3 +1,4 @@
+import { isWithin } from '../send.js';
 import type { CheckedContent } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { CALL_CATEGORIES, type VoiceContent } from '../../message/voice-content.js';
@@ -121,10 +122,6 @@ function isAddress(value: unknown): boolean {
 
 function matches(value: unknown, form: RegExp): value is string {
   return typeof value === 'string' && form.test(value);
-}
-
-function isWithin(value: unknown, least: number, most: number): value is number {
-  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 }
 
 function withoutEmpty(content: Given): Given {

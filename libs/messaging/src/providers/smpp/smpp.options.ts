@@ -11,6 +11,7 @@ import {
   type SettingsOf,
   textLike,
   wholeNumber,
+  wholeNumberFrom,
   withDefault,
 } from '../../ports/option-schema.js';
 import { providerName } from '../provider-options.js';
@@ -74,20 +75,16 @@ const timeZone: OptionReader<string> = (option, value) => {
   }
 };
 
-function count(least: number): OptionReader<number> {
-  return (option, value) => (value === least ? least : wholeNumber(option, value));
-}
-
 /** Most connections of all processes. */
 const MOST_BINDS = 1_000;
 
 const BINDS = {
   /** Sends and receives. @default 1 where none of the three is given */
-  transceiver: optional(count(0)),
+  transceiver: optional(wholeNumberFrom(0)),
   /** Sends only. @default 0 */
-  transmitter: optional(count(0)),
+  transmitter: optional(wholeNumberFrom(0)),
   /** Receives receipts and inbound messages only. @default 0 */
-  receiver: optional(count(0)),
+  receiver: optional(wholeNumberFrom(0)),
 };
 
 const readBinds = group(BINDS);

@@ -13,9 +13,11 @@ import {
   type OptionsOf,
   type RateLimit,
   rateOf,
+  secretKey,
   text,
   textLike,
   wholeNumber,
+  wholeNumberFrom,
   withDefault,
 } from '../../ports/option-schema.js';
 import { providerName } from '../provider-options.js';
@@ -82,18 +84,6 @@ const dkim: OptionReader<DkimIdentity | DkimIdentities> = (option, value) => {
 };
 
 const lowerCase: OptionReader<string> = (option, value) => text(option, value).toLowerCase();
-
-function wholeNumberFrom(least: number): OptionReader<number> {
-  return (option, value) => (value === least ? least : wholeNumber(option, value));
-}
-
-const verpKey: OptionReader<Buffer, string> = (option, value) => {
-  const key = Buffer.from(text(option, value), 'base64');
-  if (key.length >= 32) return key;
-  throw new MessagingConfigError(
-    `${option}: must be at least 32 bytes in base64; make one with: openssl rand -base64 32`,
-  );
-};
 
 const rate: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (option, value) =>
   rateOf(option, value as RateLimit | string);
@@ -179,7 +169,7 @@ const SMTP = {
    * Keys of return addresses, 32 bytes or more in base64. The first signs, all verify. Without keys
    * bounces go to the address in `From`, and are not read. @default none
    */
-  verpKeys: optional(list(verpKey)),
+  verpKeys: optional(list(secretKey)),
   /** Domain of return addresses; `{domain}` is that of `From`. @default 'bounce.{domain}' */
   bounceDomain: withDefault(
     textLike(/^[a-z0-9.{}-]{1,253}$/, "a domain name, such as 'bounce.{domain}'"),
