@@ -20,10 +20,8 @@ let width: number;
 serve({
   start: async (options: { sink: string; width: number }) => {
     const factory = http({ baseUrl: options.sink, apiToken: 'tok_bench' });
-    straight = factory({ channels, http: new HttpService(axios.create()), clock });
-    const seen = axios.create();
-    seen.interceptors.request.use((config) => config);
-    intercepted = factory({ channels, http: new HttpService(seen), clock });
+    straight = factory({ channels, clock });
+    intercepted = factory({ channels, http: new HttpService(axios.create()), clock });
     width = options.width;
     bare = new HttpLoad(options.sink, width, {
       path: '/ng/v1/sendsms',

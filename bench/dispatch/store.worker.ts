@@ -10,7 +10,9 @@ import {
 } from '@dundun/messaging';
 import { smpp, type SmppOptions } from '@dundun/messaging/smpp';
 import type { INestApplicationContext } from '@nestjs/common';
+import { HttpService } from '@nestjs/axios';
 import { EventEmitter2 } from '@nestjs/event-emitter';
+import axios from 'axios';
 import { inFlight } from '../harness/in.flight.js';
 import { startApp } from '../harness/messaging.app.js';
 import { moment } from '../harness/moment.js';
@@ -26,8 +28,8 @@ export interface StoreWorkerOptions {
   /** Providers over SMPP by name, instead of `sink`. */
   readonly smpp?: Readonly<Record<string, SmppOptions>>;
   readonly routes?: readonly Route[];
-  /** An interceptor is registered, so each request goes through `HttpService`. */
-  readonly interceptor?: boolean;
+  /** Each request goes through `HttpService`. */
+  readonly httpService?: boolean;
   readonly countStatements?: boolean;
   /** File for the starts. */
   readonly startLog?: string;
@@ -150,10 +152,10 @@ function providersOf(
   return { providers: Object.fromEntries(providers), ...(routes && { routes }) };
 }
 
-function transportOf({ sink = '', interceptor, startLog }: StoreWorkerOptions): TransportFactory {
+function transportOf({ sink = '', httpService, startLog }: StoreWorkerOptions): TransportFactory {
   return (context) => {
-    if (interceptor) context.http.axiosRef.interceptors.request.use((config) => config);
-    const transport = http({ baseUrl: sink, apiToken: 'tok_bench' })(context);
+    const service = httpService ? new HttpService(axios.create()) : undefined;
+    const transport = http({ baseUrl: sink, apiToken: 'tok_bench' })({ ...context, http: service });
     return startLog === undefined ? transport : new LoggedTransport(transport, startLog);
   };
 }

@@ -30,7 +30,7 @@ export async function measureThroughput(
   const intercepted = await Worker.start(new URL('./store.worker.js', import.meta.url), {
     ...common,
     url: places[1].url,
-    interceptor: true,
+    httpService: true,
   });
   const client = await Worker.start(new URL('./client.worker.js', import.meta.url), {
     sink: address,
@@ -63,7 +63,7 @@ export async function measureThroughput(
     const figure = (what: string, value: number, goal: number) =>
       book.figure({ id: 'D1', database: name, what, value, goal: ['>=', goal] });
     figure('store → wire → store ÷ the same requests with no store', ratio(own, same), 0.8);
-    figure('the same with an interceptor on HttpService, both', ratio(slow, slowSame), 0.8);
+    figure('the same with HttpService, both', ratio(slow, slowSame), 0.8);
     figure('store → wire → store ÷ bare undici pool', ratio(own, undici), 0.5);
     figure('the same with HttpService in the path ÷ bare undici pool', ratio(slow, undici), 0.3);
   } finally {

@@ -1,4 +1,3 @@
-import { HttpModule, HttpService } from '@nestjs/axios';
 import { type Abstract, Module, type Provider } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
@@ -36,6 +35,7 @@ import { HoldsService } from './holds.service.js';
 import { MessagingOperations } from './operations.service.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { ChannelRegistry } from './message/channel-registry.js';
+import { JobIntervals } from './jobs/job-intervals.js';
 import { ConfigurableModuleClass, MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
 import { MessagingRuntime } from './messaging.runtime.js';
 import { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
@@ -56,7 +56,7 @@ import {
   TemplateListeners,
 } from './ports/listeners.js';
 import { requireAmbient } from './ports/ambient-transaction.js';
-import { MESSAGE_TRANSPORTS } from './ports/message-transport.js';
+import { MESSAGE_TRANSPORTS, MESSAGING_HTTP } from './ports/message-transport.js';
 import { MESSAGING_OPTIONS, MESSAGING_SETTINGS, settingsOf } from './ports/messaging-options.js';
 import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
 import { costsOf } from './ports/provider-costs.js';
@@ -79,6 +79,7 @@ import { WorkQueues } from './work-queues.js';
 
 const PROVIDERS: Provider[] = [
   { provide: MESSAGING_CLOCK, useValue: systemClock },
+  provide(MESSAGING_HTTP, {}, () => undefined),
   provide(MESSAGING_TRACING, {}, () => openTelemetryTracing()),
   provide(MESSAGING_METRICS, {}, () => openTelemetryMetrics()),
   provide(MESSAGING_SETTINGS, { options: MESSAGING_OPTIONS }, ({ options }) => settingsOf(options)),
@@ -96,7 +97,7 @@ const PROVIDERS: Provider[] = [
     {
       settings: MESSAGING_SETTINGS,
       channels: ChannelRegistry,
-      http: HttpService,
+      http: MESSAGING_HTTP,
       clock: MESSAGING_CLOCK,
       module: ModuleRef,
     },
@@ -287,7 +288,7 @@ const PROVIDERS: Provider[] = [
  * MessagingModule.forRoot({ transport: http({ baseUrl: 'https://sms.example.com', apiToken }) })
  */
 @Module({
-  imports: [HttpModule, EventEmitterModule.forRoot({ global: false }), DiscoveryModule],
+  imports: [EventEmitterModule.forRoot({ global: false }), DiscoveryModule],
   providers: [
     ...PROVIDERS,
     CallbackCounts,
@@ -301,6 +302,7 @@ const PROVIDERS: Provider[] = [
     HoldsService,
     InboundListeners,
     InboundTexts,
+    JobIntervals,
     MessageHistory,
     MessageStatusHandlers,
     MessagingOperations,

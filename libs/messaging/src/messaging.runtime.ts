@@ -7,9 +7,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleDestroy,
   type OnModuleInit,
-  Optional,
 } from '@nestjs/common';
-import { SchedulerRegistry } from '@nestjs/schedule';
 import { CancellationQueue } from './cancellation-queue.js';
 import { InboundRecorder } from './contacts/inbound.js';
 import type { Dispatcher } from './dispatch/dispatcher.js';
@@ -22,6 +20,7 @@ import {
   templatesJob,
   wakeJob,
 } from './jobs/messaging.jobs.js';
+import { JobIntervals } from './jobs/job-intervals.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { MessagingConfigError } from './message/errors.js';
 import { SyncedTemplates } from './message/templates.js';
@@ -72,8 +71,7 @@ export class MessagingRuntime implements LifecycleHooks {
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(TemplateListeners) private readonly templateListeners: TemplateListeners,
-    /** The app's registry if there is one, so that operators see all intervals in one place. */
-    @Optional() @Inject(SchedulerRegistry) private readonly registry = new SchedulerRegistry(),
+    @Inject(JobIntervals) private readonly intervals: JobIntervals,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -131,7 +129,7 @@ export class MessagingRuntime implements LifecycleHooks {
     else await store.holds.noticeRestore().catch(() => undefined);
     if (jobs.length === 0) return;
     await this.dispatch.queues.start();
-    this.#jobs = new MessagingJobs(this.registry, jobs);
+    this.#jobs = new MessagingJobs(this.intervals, jobs);
     await this.#jobs.start();
   }
 

@@ -53,10 +53,13 @@ export {
 export {
   type ConnectionPlaces,
   type InboundSink,
+  type HttpAnswer,
+  type HttpRequester,
   type InjectedTransport,
   type MediaUpload,
   MESSAGE_TRANSPORTS,
   type MessageTransport,
+  MESSAGING_HTTP,
   type PartReport,
   type ReportSink,
   type SentSubmission,

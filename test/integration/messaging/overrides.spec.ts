@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
+import { HttpService } from '@nestjs/axios';
 import { Injectable, type Provider } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -6,11 +7,13 @@ import { MESSAGING_CLOCK, MessagingModule, simulator, SmsService } from '@dundun
 import {
   DISPATCH_ENGINE,
   MESSAGE_TRANSPORTS,
+  MESSAGING_HTTP,
   MESSAGING_RATE_CARD,
   MESSAGING_TRACING,
 } from '@dundun/messaging/ports';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
+import axios from 'axios';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { ScriptedTransport } from '../dispatch/dispatch-fixture.js';
@@ -39,6 +42,7 @@ describeOneDatabase('the parts under exported tokens', (database) => {
         [MESSAGING_CLOCK, new LateClock()],
         [DISPATCH_ENGINE, new DatabaseEngine()],
         [MESSAGE_TRANSPORTS, new Map([['scripted', transport]])],
+        [MESSAGING_HTTP, new HttpService(axios.create())],
         [MESSAGING_RATE_CARD, { price: () => ({ amount: '7', currency: 'NGN' }) }],
         [MESSAGING_TRACING, TRACING],
       ]),

@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { InboundRecorder } from '../contacts/inbound.js';
 import { VAS_ORDER_OPEN, type VasOrderOpen } from '../message/events.js';
 import type { SyncedTemplates } from '../message/templates.js';
@@ -8,6 +7,7 @@ import type { LaneWaker } from '../ports/dispatch-engine.js';
 import type { MessageTransport } from '../ports/message-transport.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { DueLane } from '../store/reads/lane-queues.js';
+import type { JobIntervals } from './job-intervals.js';
 
 /** Periodic job; runs never overlap. A failed run is logged, and the next interval tries again. */
 export interface MessagingJob {
@@ -19,21 +19,21 @@ export interface MessagingJob {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Runs the jobs as intervals of Nest's scheduler registry. */
+/** Runs the jobs at their intervals. */
 export class MessagingJobs {
   readonly #logger = new Logger('Jobs');
   readonly #running = new Map<string, Promise<void>>();
   readonly #abort = new AbortController();
 
   constructor(
-    private readonly registry: SchedulerRegistry,
+    private readonly intervals: JobIntervals,
     private readonly jobs: readonly MessagingJob[],
   ) {}
 
   /** Resolves when the jobs to run at the start have run. */
   async start(): Promise<void> {
     for (const job of this.jobs)
-      this.registry.addInterval(
+      this.intervals.add(
         `messaging.${job.name}`,
         setInterval(() => void this.#tick(job), job.every),
       );
@@ -49,9 +49,7 @@ export class MessagingJobs {
   }
 
   async stop(): Promise<void> {
-    for (const { name } of this.jobs)
-      if (this.registry.doesExist('interval', `messaging.${name}`))
-        this.registry.deleteInterval(`messaging.${name}`);
+    for (const { name } of this.jobs) this.intervals.delete(`messaging.${name}`);
     this.#abort.abort();
     await Promise.all(this.#running.values());
   }

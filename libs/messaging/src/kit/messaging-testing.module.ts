@@ -1,6 +1,6 @@
-import { type DynamicModule, Module } from '@nestjs/common';
-import { SchedulerRegistry } from '@nestjs/schedule';
+import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { JobIntervals } from '../jobs/job-intervals.js';
 import { MessagingModule } from '../messaging.module.js';
 import { MESSAGING_DATA_SOURCE } from '../messaging.module-definition.js';
 import { MESSAGING_CLOCK } from '../ports/clock.js';
@@ -21,9 +21,10 @@ export type MessagingTestingOptions = MessagingOptions & MessagingExtras;
 const LEASE = '90d';
 
 /** A test that fails before it closes its app does not keep the runner from ending. */
-class UnrefRegistry extends SchedulerRegistry {
-  override addInterval(name: string, interval: NodeJS.Timeout): void {
-    super.addInterval(name, interval.unref());
+@Injectable()
+class UnrefIntervals extends JobIntervals {
+  override add(name: string, interval: NodeJS.Timeout): void {
+    super.add(name, interval.unref());
   }
 }
 
@@ -64,7 +65,7 @@ export class MessagingTestingModule {
             ...(parts.ownsDatabase ? [memory] : []),
             ...(options.overrides ?? []),
             { provide: MESSAGING_CLOCK, useValue: parts.clock },
-            { provide: SchedulerRegistry, useClass: UnrefRegistry },
+            { provide: JobIntervals, useClass: UnrefIntervals },
           ],
         }),
       ],

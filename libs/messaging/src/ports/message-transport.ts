@@ -1,4 +1,3 @@
-import type { HttpService } from '@nestjs/axios';
 import type { InjectionToken, Type } from '@nestjs/common';
 import type { SenderKind } from '../message/channel-definition.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
@@ -208,9 +207,34 @@ export interface MessageTransport {
   listen?(sink: ReportSink, inbound?: InboundSink): void | Promise<void>;
 }
 
+/** An answer of axios. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly data: unknown;
+}
+
+/** What the providers call of `HttpService` of `@nestjs/axios`. */
+export interface HttpRequester {
+  readonly axiosRef: {
+    readonly defaults: { readonly transformRequest?: unknown };
+    request(config: object): Promise<HttpAnswer>;
+  };
+}
+
+/**
+ * The `HttpService` of the app, through which the providers then send, with its interceptors, proxy
+ * and agents. It does not tell whether a request left, so that more answers are uncertain.
+ * @default none: requests go to undici
+ * @example
+ * overrides: [{ provide: MESSAGING_HTTP, useExisting: HttpService }]
+ */
+export const MESSAGING_HTTP = Symbol('MESSAGING_HTTP') as Token<HttpRequester | undefined>;
+
 export interface TransportContext {
   readonly channels: ChannelRegistry;
-  readonly http: HttpService;
+  /** The app's `HttpService`, where it gives one. */
+  readonly http?: HttpRequester | undefined;
   readonly clock: Clock;
   /** This process sends messages; one that does not needs no connection to the provider. @default true */
   readonly dispatches?: boolean;

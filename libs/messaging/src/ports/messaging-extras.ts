@@ -44,8 +44,7 @@ const EXTRAS = {
   ),
   /**
    * Replacements of parts under their exported tokens: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
-   * `MESSAGE_TRANSPORTS`, `MESSAGING_METRICS`,
-   * `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
+   * `MESSAGE_TRANSPORTS`, `MESSAGING_HTTP`, `MESSAGING_METRICS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
    * @example
    * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
    */

@@ -1,70 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { HttpModule, HttpService } from '@nestjs/axios';
-import { Test } from '@nestjs/testing';
+import { HttpService } from '@nestjs/axios';
 import axios, { type AxiosRequestConfig, type CreateAxiosDefaults } from 'axios';
 import { Agent } from 'node:http';
-import { of } from 'rxjs';
 import { PausedFailure, UncertainFailure } from '../../message/errors.js';
 import { InterfaceServer } from '../../../../../test/support/interface-server.js';
-import { hasOwnWay, hasStandardDefaults, HttpClient, isIntercepted } from './http-client.js';
+import { HttpClient } from './http-client.js';
 
 const made = (config: CreateAxiosDefaults = {}) => new HttpService(axios.create(config));
-const isUntouched = (http: HttpService) => hasStandardDefaults(http) && !isIntercepted(http);
-
-describe('an HttpService', () => {
-  it('an unchanged HttpService is detected', async () => {
-    expect(isUntouched(made())).toBe(true);
-    const module = await Test.createTestingModule({ imports: [HttpModule] }).compile();
-    expect(isUntouched(module.get(HttpService))).toBe(true);
-    const registered = await Test.createTestingModule({
-      imports: [HttpModule.register({})],
-    }).compile();
-    expect(isUntouched(registered.get(HttpService))).toBe(true);
-  });
-
-  it('adding and removing an interceptor is detected', () => {
-    const httpService = made();
-    const { request, response } = httpService.axiosRef.interceptors;
-    const ids = [request.use((config) => config), request.use((config) => config)];
-    expect(isUntouched(httpService)).toBe(false);
-    for (const id of ids) request.eject(id);
-    expect(isUntouched(httpService)).toBe(true);
-    response.use(undefined, (error) => Promise.reject(error));
-    expect(isUntouched(httpService)).toBe(false);
-  });
-
-  it.each<[string, CreateAxiosDefaults]>([
-    ['a timeout', { timeout: 100 }],
-    ['a header', { headers: { 'x-trace': '1' } }],
-    ['a header of one method', { headers: { post: { 'x-trace': '1' } } }],
-    ['parameters', { params: { a: 1 } }],
-    ['a base address', { baseURL: 'http://x' }],
-    ['a limit', { maxContentLength: 10 }],
-    ['an agent', { httpAgent: new Agent() }],
-    ['a proxy', { proxy: { host: 'p', port: 1 } }],
-    ['an adapter', { adapter: () => Promise.reject(new Error()) }],
-    ['the adapter fetch', { adapter: 'fetch' }],
-    ['a transform', { transformRequest: [(data: unknown) => data, (data: unknown) => data] }],
-  ])('an HttpService with %s is not bypassed', (_what, config) => {
-    expect(isUntouched(made(config))).toBe(false);
-  });
-
-  it('an HttpService with its own request() is not bypassed', () => {
-    class Own extends HttpService {
-      override request<T>() {
-        return of({ data: {} as T, status: 200, statusText: '', headers: {}, config: {} as never });
-      }
-    }
-    expect(isUntouched(new Own(axios.create()))).toBe(false);
-  });
-
-  it('an agent or proxy prevents the bypass and headers do not', () => {
-    expect(hasOwnWay(made({ httpsAgent: new Agent() }))).toBe(true);
-    expect(hasOwnWay(made({ adapter: 'fetch' }))).toBe(true);
-    expect(hasOwnWay(made({ headers: { 'x-trace': '1' } }))).toBe(false);
-    expect(hasOwnWay(made({ proxy: false }))).toBe(false);
-  });
-});
 
 describe('HttpClient', () => {
   const request = {
@@ -177,13 +119,6 @@ describe('HttpClient', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  it('an override with only request() is used', async () => {
-    const http = {
-      request: () => of({ status: 200, data: { reference_id: 'r' }, headers: {} }),
-    } as unknown as HttpService;
-    expect(await send(http)).toMatchObject({ status: 200, body: { reference_id: 'r' } });
-  });
-
   it("a request interceptor's failure is unsent and a response interceptor's uncertain", async () => {
     const before = made();
     before.axiosRef.interceptors.request.use(() => Promise.reject(new Error('tok_test')));
@@ -202,7 +137,7 @@ describe('HttpClient', () => {
   });
 
   it('concurrent requests keep to the connection limit and all complete', async () => {
-    const client = new HttpClient(made(), service.url, 4);
+    const client = new HttpClient(undefined, service.url, 4);
     clients.push(client);
     const sockets = new Set<unknown>();
     service.answer((_request, response) => {
@@ -223,7 +158,7 @@ describe('HttpClient', () => {
   });
 
   it('an abort signal ends only its running requests', async () => {
-    const client = new HttpClient(made(), service.url, 8);
+    const client = new HttpClient(undefined, service.url, 8);
     clients.push(client);
     const giveUp = new AbortController();
     await expect(client.send(request, giveUp.signal)).resolves.toMatchObject({ status: 200 });
@@ -245,7 +180,7 @@ describe('HttpClient', () => {
   });
 
   it('a closed client sends no request', async () => {
-    const client = new HttpClient(made(), service.url, 4);
+    const client = new HttpClient(undefined, service.url, 4);
     await client.close();
     await expect(client.send(request, signal)).rejects.toMatchObject({ code: 'not_sent' });
   });
