@@ -6,7 +6,6 @@ import {
   PermanentFailure,
   type Submission,
   type SubmissionAccepted,
-  type TransportContext,
   UncertainFailure,
 } from '@dundun/messaging/ports';
 
@@ -17,7 +16,7 @@ export interface AcmeOptions {
 }
 
 export function acme(options: AcmeOptions): TransportFactory {
-  return (context) => new AcmeTransport(options, context);
+  return () => new AcmeTransport(options);
 }
 
 interface AcmeAnswer {
@@ -33,10 +32,7 @@ class AcmeTransport implements MessageTransport {
     idempotencyWindow: 24 * 60 * 60 * 1_000,
   };
 
-  constructor(
-    private readonly options: AcmeOptions,
-    private readonly context: TransportContext,
-  ) {}
+  constructor(private readonly options: AcmeOptions) {}
 
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     const { id, sender, recipients, content } = submission;
@@ -45,22 +41,23 @@ class AcmeTransport implements MessageTransport {
     // The request did not start: the message waits, and no attempt is used.
     if (signal.aborted) throw new PausedFailure('stopped', 'The request did not start');
     const { url, token } = this.options;
-    const { status, data } = await this.context.http.axiosRef
-      .post<AcmeAnswer | string>(
-        `${url}/messages`,
-        { from: sender, to: recipients[0], text: content.text },
-        {
-          signal,
-          headers: { authorization: `Bearer ${token}`, 'idempotency-key': id },
-          validateStatus: null,
-          maxContentLength: 65_536,
-          maxRedirects: 0,
-        },
-      )
+    const request = {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': id,
+      },
+      body: JSON.stringify({ from: sender, to: recipients[0], text: content.text }),
+      // fetch leaves a listener on the signal that it gets.
+      signal: AbortSignal.any([signal]),
+      redirect: 'manual',
+    } as const;
+    const { status, answer } = await fetch(`${url}/messages`, request)
+      .then(async (response) => ({ status: response.status, answer: await answerIn(response) }))
       .catch(() => {
         throw new UncertainFailure('no_answer', 'Acme did not answer');
       });
-    const answer: AcmeAnswer = typeof data === 'object' && data !== null ? data : {};
     const { message_id: messageId, error } = answer;
     if (status === 201 && typeof messageId === 'string')
       return { reference: messageId, messageIds: [messageId] };
@@ -71,5 +68,14 @@ class AcmeTransport implements MessageTransport {
       throw new PausedUncertainFailure(`http_${status}`, `Acme takes no messages now (${status})`);
     // Acme may have the message. The library repeats the request under the same key.
     throw new UncertainFailure(`http_${status}`, `Acme answered ${status} in an unknown form`);
+  }
+}
+
+async function answerIn(response: Response): Promise<AcmeAnswer> {
+  const text = await response.text();
+  try {
+    return Object(JSON.parse(text)) as AcmeAnswer;
+  } catch {
+    return {};
   }
 }

@@ -176,7 +176,12 @@ export async function runBlock(
     it: (_: string, step: () => unknown) => void steps.push(step),
     afterEach: (step: () => unknown) => void last.push(step),
   };
-  const names = { ...runner, ...Object.assign({}, ...Object.values(PACKAGES)), ...VALUES, ...scope };
+  const names = {
+    ...runner,
+    ...Object.assign({}, ...Object.values(PACKAGES)),
+    ...VALUES,
+    ...scope,
+  };
   const globals: Record<string, unknown> = { ...names, MessagingModule: Recorded };
   for (const name of ['default', 'module.exports', '__esModule']) delete globals[name];
   const parameters = Object.keys(globals).filter((name) => /^[A-Za-z_$][\w$]*$/.test(name));

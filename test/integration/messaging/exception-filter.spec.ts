@@ -18,25 +18,33 @@ import {
   MESSAGING_POLICY,
   MessagingExceptionFilter,
   MessagingModule,
+  type MessagingPolicy,
+  type PolicyDecision,
+  type PolicySlice,
   simulator,
   type SmsMessage,
   SmsService,
   VerificationService,
 } from '@dundun/messaging';
-import type { MessagingPolicy, PolicyDecisions, PolicySlice } from '@dundun/messaging/ports';
 import { inMemoryDatabase } from '@dundun/messaging/testing';
 
 @Injectable()
 class NoGambling implements MessagingPolicy {
   readonly name = 'no-gambling';
 
-  async decide({ items }: PolicySlice): Promise<PolicyDecisions> {
+  async decide({ items }: PolicySlice): Promise<ReadonlyMap<number, PolicyDecision>> {
     const denied = items.flatMap(({ message }, index) =>
       message.content.kind === 'text' && message.content.text.includes('casino') ? [index] : [],
     );
     const reason = 'The customer did not ask for offers of a casino';
     return new Map(denied.map((index) => [index, { decision: 'deny', code: 'gambling', reason }]));
   }
+}
+
+interface Answer {
+  readonly id: string;
+  readonly counts: { readonly queued: number };
+  readonly fields: readonly { readonly path: string }[];
 }
 
 @Controller()
@@ -84,7 +92,8 @@ describe.each([
       headers: { 'content-type': 'application/json' },
       ...(method === 'POST' && { body: JSON.stringify(body) }),
     });
-    return { status: response.status, headers: response.headers, body: await response.json() };
+    const answer = (await response.json()) as Answer;
+    return { status: response.status, headers: response.headers, body: answer };
   };
 
   beforeAll(async () => {
@@ -111,11 +120,7 @@ describe.each([
     const { status, body } = await ask('POST', 'sms', { from: 'ACME', to: ['+1', '12'], body: '' });
     expect(status).toBe(400);
     expect(body).toMatchObject({ statusCode: 400, code: 'invalid_field' });
-    expect(body.fields.map(({ path }: { path: string }) => path)).toEqual([
-      'to[0]',
-      'to[1]',
-      'body',
-    ]);
+    expect(body.fields.map(({ path }) => path)).toEqual(['to[0]', 'to[1]', 'body']);
   });
 
   it("a refusal by an app's own policy is 422 in the policy's own words", async () => {
