@@ -5,7 +5,7 @@ import type { MessageContent } from './message/message.js';
 import { isBatchId } from './message/ids.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
-import { checkPeriod, checkTime } from './channels/send.js';
+import { checkTime, periodOf } from './channels/send.js';
 import { readAddress, addressKey } from './message/address.js';
 import { BatchNotFoundError, MessageValidationError, validated } from './message/errors.js';
 import type {
@@ -106,17 +106,17 @@ export class MessageHistory {
   /** Counts of messages by the hour or day of their acceptance, at most 2,300 of them. */
   async stats(options: HistoryStatsOptions): Promise<HistoryStats> {
     const scope = this.#scopeOf(options);
-    checkPeriod(options, MOST_SLOTS);
-    return messageStats(this.context.store.database, scope, options);
+    const period = periodOf(options, this.context.clock.now(), MOST_SLOTS);
+    return messageStats(this.context.store.database, scope, period);
   }
 
   /** Times from being due to acceptance by the provider and to delivery, of the newest batches. */
   async latency(options: Omit<HistoryStatsOptions, 'interval'>): Promise<Latency> {
     const { channels, store } = this.context;
     const { tenants, channel } = this.#scopeOf(options);
-    checkPeriod(options);
+    const period = periodOf(options, this.context.clock.now());
     const sent = channels.all.map(({ name }) => channels.acceptedRankOf(name));
-    return store.changes.latency(tenants, { ...options, channel }, sent, channels.reachedRanks);
+    return store.changes.latency(tenants, { ...period, channel }, sent, channels.reachedRanks);
   }
 
   /**

@@ -261,10 +261,12 @@ export function checkTime(path: string, time: unknown, errors: FieldError[]): vo
 const INTERVAL = { hour: 3_600_000, day: 86_400_000 } as const;
 
 /** @param most intervals @throws MessageValidationError for a period without a length, or too long a one */
-export function checkPeriod(
-  { since, until, interval }: Pick<StatsOptions, 'since' | 'until'> & Partial<StatsOptions>,
+export function periodOf<T extends Pick<StatsOptions, 'since' | 'until'> & Partial<StatsOptions>>(
+  options: T,
+  now: number,
   most = Infinity,
-): void {
+): T & { readonly until: Date } {
+  const { since, until = new Date(now), interval } = options;
   validated((errors) => {
     checkTime('since', since, errors);
     checkTime('until', until, errors);
@@ -273,6 +275,7 @@ export function checkPeriod(
     if (interval && (until.getTime() - since.getTime()) / INTERVAL[interval] > most)
       errors.push({ path: 'since', message: `must be at most ${most} intervals ago` });
   });
+  return { ...options, until };
 }
 
 export function isWithin(value: unknown, least: number, most: number): value is number {

@@ -341,7 +341,8 @@ export interface HistoryStatsOptions extends Omit<StatsOptions, 'tenant'>, Tenan
 
 export interface StatsOptions extends TenantOption {
   readonly since: Date;
-  readonly until: Date;
+  /** @default now */
+  readonly until?: Date | undefined;
   /** In UTC. */
   readonly interval: 'hour' | 'day';
   readonly tag?: string | undefined;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { MessagingConfigError } from '../message/errors.js';
 import { extrasOf, type MessagingExtras } from './messaging-extras.js';
 import { type MessagingOptions, settingsOf } from './messaging-options.js';
@@ -14,6 +16,15 @@ describe('settingsOf', () => {
       reports: { pollAfter: 60_000, giveUpAfter: 259_200_000 },
       sms: { deliveryReport: true, maxRecipients: 100_000, maxParts: 3 },
     });
+  });
+
+  it('the table of options in the README has a row for each option', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+    const rows = readme.split('\n').filter((line) => line.startsWith('| `'));
+    const named = new Set(rows.flatMap((row) => row.split(' | ')[0]!.match(/[a-zA-Z]+/g) ?? []));
+    expect(Object.keys(settingsOf({ providers: {} })).filter((name) => !named.has(name))).toEqual(
+      [],
+    );
   });
 
   const transport = () => ({}) as never;

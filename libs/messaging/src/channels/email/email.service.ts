@@ -13,13 +13,13 @@ import {
   type EstimateOptions,
 } from '../channel.service.js';
 import {
-  checkPeriod,
   contentOf,
   given,
   type LibraryMessage,
   MAX_RECIPIENTS,
   type Receipt,
   type SendOptions,
+  periodOf,
 } from '../send.js';
 import type { LabelledMessage } from '../labels.js';
 import type { EmailAttachment } from './email-attachments.js';
@@ -168,9 +168,9 @@ export class EmailService extends ChannelService {
    * long as the content is kept.
    */
   async stats(options: StatsOptions): Promise<readonly MessageStats[]> {
-    checkPeriod(options, MOST_SLOTS);
+    const period = periodOf(options, this.context.clock.now(), MOST_SLOTS);
     const scope = this.listScopeOf(options);
-    return (await messageStats(this.store.database, scope, options)).slots;
+    return (await messageStats(this.store.database, scope, period)).slots;
   }
 
   /** Size and price of the message for one recipient; nothing is sent or stored. */

@@ -33,7 +33,7 @@ interface Slot {
 export async function messageStats(
   database: StoreDatabase,
   scope: ListScope,
-  options: Omit<HistoryStatsOptions, 'tenants' | 'channel'>,
+  options: Omit<HistoryStatsOptions, 'tenants' | 'channel'> & { readonly until: Date },
 ): Promise<HistoryStats> {
   const { since, until, interval, tag, domain, atMost = Infinity } = options;
   const step = MILLISECONDS[interval];
