@@ -1,7 +1,7 @@
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/api-error.js';
-import { freeBuffer } from '../http/free-buffer.js';
+import { freeBuffer } from '../http/read-body.js';
 import { readInTurns } from '../http/pipeline.js';
 import { networkOf } from './limits.js';
 

@@ -1,11 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError, invalidField } from './api-error.js';
-import { freeBuffer } from './free-buffer.js';
-import { keepRaw, readBody } from './read-body.js';
-import { ExcessiveJsonError, MalformedJsonError, parseInSlices } from './sliced-json.js';
-
-type Done = (error: Error | null, body?: unknown) => void;
+import { freeBuffer, keepRaw, readBody } from './read-body.js';
+import { BEGUN, parseInSlices } from './sliced-json.js';
 
 /** Bodies from this size on are counted, and parsed in slices, in bytes. */
 const LARGE = 65_536;
@@ -27,26 +24,23 @@ interface JsonRoutes {
  */
 export function takeJson(fastify: FastifyInstance, { raw, mostOf }: JsonRoutes): void {
   const native = fastify.getDefaultJsonParser('error', 'error') as unknown as NativeParse;
-  const parseBody = (request: FastifyRequest, body: Buffer, done: Done): void => {
+  const parseBody = async (request: FastifyRequest, body: Buffer): Promise<unknown> => {
     // Many programs send the content type with every request, also where the route takes no body.
-    if (body.length === 0) return done(null, undefined);
+    if (body.length === 0) return undefined;
     if (!isUtf8(body))
-      return done(new ApiError('malformed_json', 'The body is not UTF-8; encode it as UTF-8'));
+      throw new ApiError('malformed_json', 'The body is not UTF-8; encode it as UTF-8');
     const parse = (json: string, field?: string): unknown => {
       const value = parsed(native, request, json);
       const wrong = json.includes('\\u') ? fieldWithHalfPair(value, field) : undefined;
       if (wrong !== undefined) throw invalidField(wrong, HALF_PAIR);
       return value;
     };
-    if (body.length < LARGE) return attempt(() => parse(body.toString()), done);
+    if (body.length < LARGE) return parse(body.toString());
     const most = mostOf?.(request.routeOptions.url) ?? MOST;
     const { socket } = request.raw;
-    parseInSlices(body, { most, parse, isGone: () => socket.destroyed })
-      .finally(() => freeBuffer(body))
-      .then(
-        (value) => done(null, value),
-        (error: unknown) => done(inInterface(error)),
-      );
+    return parseInSlices(body, { most, parse, isGone: () => socket.destroyed }).finally(() =>
+      freeBuffer(body),
+    );
   };
   fastify.addContentTypeParser('application/json', (request, payload, done) => {
     // Fastify makes a new object for each request.
@@ -54,7 +48,7 @@ export function takeJson(fastify: FastifyInstance, { raw, mostOf }: JsonRoutes):
     if (raw(url)) return keepRaw(request, payload, done);
     const parse = (error: Error | null, body: Buffer): void => {
       if (error) done(error);
-      else parseBody(request, body, done);
+      else parseBody(request, body).then((value) => done(null, value), done);
     };
     readBody(request, payload, parse, bodyLimit);
   });
@@ -74,32 +68,16 @@ function parsed(parse: NativeParse, request: FastifyRequest, json: string): unkn
   return result?.value;
 }
 
-function attempt(parse: () => unknown, done: Done): void {
-  let value: unknown;
-  try {
-    value = parse();
-  } catch (error) {
-    return done(error as Error);
-  }
-  done(null, value);
-}
-
-function inInterface(error: unknown): Error {
-  if (error instanceof MalformedJsonError) return new ApiError('malformed_json');
-  return error instanceof ExcessiveJsonError ? invalidField('', error.message) : (error as Error);
-}
-
 const HALF_PAIR = 'must be Unicode text; a surrogate without its pair is the usual cause';
 
 const HALF = /\p{Cs}/u;
 
-/** The field of the body with such a text, or `''` for a name. @param within the field of the value */
-function fieldWithHalfPair(value: unknown, within: string | undefined): string | undefined {
-  if (within !== undefined) return hasHalfPair(value) ? within : undefined;
+/** The field of the body with such a text, or `''` for a name. @param begun by an earlier piece */
+function fieldWithHalfPair(value: unknown, begun: string | undefined): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, one] of Object.entries(value)) {
     if (HALF.test(name)) return '';
-    if (hasHalfPair(one)) return name;
+    if (hasHalfPair(one)) return name === BEGUN ? begun : name;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { freeBuffer } from './free-buffer.js';
+import { freeBuffer } from './read-body.js';
 
 /** Most requests of one process that wait for answers before them on their connection. */
 const MOST_WAITING = 10_000;

@@ -5,8 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { eventually } from '../../test/support/eventually.js';
-import { freeBuffer } from './free-buffer.js';
-import { readBody } from './read-body.js';
+import { freeBuffer, readBody } from './read-body.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ExcessiveJsonError, MalformedJsonError, parseInSlices } from './sliced-json.js';
+import { ApiError } from './api-error.js';
+import { parseInSlices } from './sliced-json.js';
 
 const MiB = 1_048_576;
 
@@ -22,6 +23,9 @@ async function parsed(json: string, most = 1e6, isGone = () => false): Promise<P
 
 /** Blanks that make a value large wherever they may be. */
 const WIDE = ' \t\r\n'.repeat(70_000);
+
+const isMalformed = (error: unknown): boolean =>
+  error instanceof SyntaxError || (error instanceof ApiError && error.code === 'malformed_json');
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
@@ -105,9 +109,7 @@ describe('parseInSlices', () => {
       () => undefined,
       (caught: unknown) => caught,
     );
-    expect(
-      error instanceof MalformedJsonError || (error as Error | undefined)?.name === 'SyntaxError',
-    ).toBe(true);
+    expect(isMalformed(error)).toBe(true);
   });
 
   it('random values with random blanks are parsed as by JSON.parse', async () => {
@@ -131,6 +133,24 @@ describe('parseInSlices', () => {
     );
   });
 
+  it('fields of one name, of numbers as names, and after a long one are the last of each', async () => {
+    const long = JSON.stringify(numbers(100_000));
+    for (const json of [
+      `{"a":${long},"a":5}`,
+      `{"a":[1],"a":${long},"b":2}`,
+      `{"7":1,"3":${long},"5":{"2":${long},"1":0}}`,
+      `[{"":${long}},"${'x'.repeat(600_000)}",[]]`,
+    ])
+      expect((await parsed(json)).value).toEqual(JSON.parse(json));
+  });
+
+  it('a short name is never cut, and a name longer than a piece is malformed', async () => {
+    const names = Object.fromEntries(numbers(1_000).map((n) => [`${'n'.repeat(1_000)}${n}`, n]));
+    expect((await parsed(JSON.stringify(names))).value).toEqual(names);
+    const error = await parsed(`{"${'n'.repeat(600_000)}":1}`).catch((caught: unknown) => caught);
+    expect(isMalformed(error)).toBe(true);
+  });
+
   it.each([
     [
       'fields',
@@ -142,7 +162,7 @@ describe('parseInSlices', () => {
     ['lists', `[${'[],'.repeat(10)}0]`, /at most 10 fields, and as many lists/],
   ])('too many %s are refused before they are parsed', async (_what, json, message) => {
     await expect(parsed(json, 10)).rejects.toThrow(message);
-    await expect(parsed(json, 10)).rejects.toBeInstanceOf(ExcessiveJsonError);
+    await expect(parsed(json, 10)).rejects.toMatchObject({ code: 'invalid_field' });
   });
 
   it('an object of too many fields is refused, and many objects of few are not', async () => {
@@ -161,7 +181,7 @@ describe('parseInSlices', () => {
     let asked = 0;
     const json = JSON.stringify(numbers(1_000_000));
     const parsing = parsed(json, 10, () => ++asked > 10);
-    await expect(parsing).rejects.toBeInstanceOf(MalformedJsonError);
+    await expect(parsing).rejects.toMatchObject({ code: 'malformed_json' });
     expect(asked).toBe(11);
   });
 });
