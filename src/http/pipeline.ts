@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { freeBuffer } from './read-body.js';
 
 /** Most requests of one process that wait for answers before them on their connection. */
@@ -48,7 +49,7 @@ interface Exchange {
  */
 export class Pipelines {
   readonly #bySocket = new WeakMap<Socket, Pipeline>();
-  readonly #turns = new Turns();
+  #turn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #discarded = 0;
 
@@ -62,7 +63,7 @@ export class Pipelines {
     };
     // After Node's own listener, which makes the parser.
     server.on('connection', (socket: HttpSocket) => {
-      const pipeline = new Pipeline(socket, handle, count, this.#turns);
+      const pipeline = new Pipeline(socket, handle, count, this.#inTurn);
       this.#bySocket.set(socket, pipeline);
       const destroySoon = socket.destroySoon.bind(socket);
       // Node calls it after the last answer.
@@ -79,6 +80,14 @@ export class Pipelines {
       if (this.#waiting > MOST_WAITING) socket.destroy();
     });
   }
+
+  /**
+   * Runs one waiting request in each turn of the event loop. The loop accepts one connection a turn,
+   * so that thousands of waiting requests must not make turns long.
+   */
+  readonly #inTurn = (work: () => void): void => {
+    this.#turn = this.#turn.then(work).then(() => nextTurn());
+  };
 
   /** Runs `work` after the answers to the requests that arrived whole. */
   afterAnswers(socket: Socket, work: () => void): void {
@@ -131,24 +140,6 @@ export class Pipelines {
   }
 }
 
-/**
- * Runs one waiting request in each turn of the event loop. The loop accepts one connection a turn, so
- * that thousands of waiting requests must not make turns long.
- */
-class Turns {
-  readonly #waiting: (() => void)[] = [];
-
-  add(work: () => void): void {
-    this.#waiting.push(work);
-    if (this.#waiting.length === 1) setImmediate(this.#next);
-  }
-
-  readonly #next = (): void => {
-    this.#waiting.shift()?.();
-    if (this.#waiting.length > 0) setImmediate(this.#next);
-  };
-}
-
 /** The requests of one connection. */
 class Pipeline {
   readonly #waiting: Exchange[] = [];
@@ -175,7 +166,7 @@ class Pipeline {
     private readonly socket: Socket,
     private readonly handle: RequestListener,
     private readonly count: (change: number) => void,
-    private readonly turns: Turns,
+    private readonly inTurn: (work: () => void) => void,
   ) {
     // Reading a body resumes the whole connection; it happens after this event.
     socket.on('resume', () => {
@@ -217,7 +208,7 @@ class Pipeline {
     }
     if (!next) return;
     this.#handled = next;
-    this.turns.add(() => {
+    this.inTurn(() => {
       if (this.socket.destroyed) return;
       this.#start(next);
       if (this.#waiting.length === 0) this.socket.resume();
