@@ -3,6 +3,8 @@ import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swag
 import type { ErrorResponseName } from './api-error.js';
 
 interface OperationOptions {
+  /** @default the method's name */
+  readonly id?: string;
   readonly description?: string;
   /** Status of a successful response. @default 200 */
   readonly status?: number;
@@ -18,13 +20,13 @@ interface OperationOptions {
 /** Extension with the errors of a route during Nest's scan; removed from the document. */
 export const ERRORS_KEY = 'x-errors';
 
-/** Routes without it are not documented. The method's name is the operation's id. */
+/** Routes without it are not documented. */
 export function Operation(summary: string, options: OperationOptions): MethodDecorator {
-  const { description, status = 200, answer, success, idempotent = false } = options;
+  const { id, description, status = 200, answer, success, idempotent = false } = options;
   const errors = [...(options.errors ?? []), ...(idempotent ? ['IdempotencyConflict'] : [])];
   return applyDecorators(
     HttpCode(status),
-    ApiOperation({ summary, description }),
+    ApiOperation({ operationId: id, summary, description }),
     ApiResponse({
       status,
       description: success,

@@ -11,7 +11,6 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ENVIRONMENT } from '../config/environment.js';
 import { Metrics } from '../metrics/metrics.js';
 import { SecretsModule } from '../secrets/secrets.js';
-import { EmailWebhooksController } from './email-webhooks.controller.js';
 import { WebhookClient } from './webhook-client.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
@@ -22,7 +21,7 @@ import { WEBHOOK_OPTIONS, webhookOptions } from './webhook-options.js';
 import { WebhookOutbox } from './webhook-outbox.js';
 import { WebhookOutboxListener, WebhookWakes } from './webhook-outbox.listener.js';
 import { WebhookSender } from './webhook-sender.js';
-import { WebhooksController } from './webhooks.controller.js';
+import { EmailWebhooksController, WebhooksController } from './webhooks.controller.js';
 
 const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService, WebhookOutbox];
 
