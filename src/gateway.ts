@@ -23,8 +23,8 @@ import { emailBodyLimits } from './channels/email/messages/email-bodies.js';
 import { DEMO_NAME, type DemoAccount } from './accounts/demo-account.js';
 import { isUnsubscribe } from './channels/email/unsubscribe/unsubscribe.controller.js';
 import { HttpFront } from './http-front.js';
-import { takeForms } from './http/form-body.js';
-import { takeJson } from './http/json-body.js';
+
+import { takeForms, takeJson } from './http/body-parsers.js';
 import { serveOpenApi } from './openapi.document.js';
 import { openGatewayDatabase } from './gateway-database.js';
 import { PortalGuard } from './portal/portal.guard.js';

@@ -1,7 +1,7 @@
+import { crc32 } from 'node:zlib';
 import type { Page } from '@dundun/messaging';
 import type { Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { openCursor, sealCursor } from './cursor.js';
 import { Field, type Plain, Text, WholeNumber } from './fields.js';
 
 /** The response of a list: `class GroupPage extends PageOf(Group) {}`. */
@@ -20,12 +20,31 @@ export function PageOf<T>(item: Type<T>) {
   return Answer;
 }
 
-export function pageOf<T, A>(page: Page<T>, answer: (item: T) => A) {
-  const { data, nextCursor } = page;
-  return {
-    data: data.map(answer),
-    next_cursor: nextCursor === null ? null : sealCursor(nextCursor),
-  };
+export function pageOf<T, A>({ data, nextCursor }: Page<T>, answer: (item: T) => A) {
+  return { data: data.map(answer), next_cursor: sealedCursor(nextCursor) };
+}
+
+export function sealedCursor(cursor: string | null): string | null {
+  return cursor === null ? null : sealCursor(cursor);
+}
+
+/** Characters of the checksum before the content, in base 36. */
+const CHECKSUM = 7;
+
+/** Makes a cursor opaque: clients cannot build one, and a changed one is recognised. */
+function sealCursor(cursor: string): string {
+  return Buffer.from(checksum(cursor) + cursor).toString('base64url');
+}
+
+/** `undefined` for a text that {@link sealCursor} did not return. */
+function openCursor(sealed: unknown): string | undefined {
+  if (typeof sealed !== 'string') return undefined;
+  const cursor = Buffer.from(sealed, 'base64url').toString().slice(CHECKSUM);
+  return sealCursor(cursor) === sealed ? cursor : undefined;
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(36).padStart(CHECKSUM, '0');
 }
 
 interface Written {

@@ -1,11 +1,15 @@
+import { BatchNotFoundError, MessageNotFoundError } from '@dundun/messaging';
+import { messagePlaceOf } from '@dundun/messaging/values';
 import {
   createParamDecorator,
   type ExecutionContext,
+  Param,
   SetMetadata,
   type Type,
 } from '@nestjs/common';
 import { ApiBody, ApiQuery } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
+import { isUUID } from 'class-validator';
 import { ApiError } from './api-error.js';
 import { type HttpRequest, requestOf } from './http-message.js';
 import { isObject, schemasOf, validated } from './validation.js';
@@ -50,6 +54,27 @@ export function ValidQuery(dto: Type<object>): ParameterDecorator {
     ApiQuery({ name, required: false, schema }),
   );
   return FromRequest(({ query }) => validated(dto, query as object, plainToInstance), ...documents);
+}
+
+/** A parameter of the path that is the id of a batch; another text gets 404. */
+export function BatchId(name: string): ParameterDecorator {
+  return Param(name, {
+    transform: (value: string): string => {
+      if (!isUUID(value)) throw new BatchNotFoundError(value.slice(0, 36));
+      return value.toLowerCase();
+    },
+  });
+}
+
+/** A parameter of the path that is the id of a message or of a batch; another text gets 404. */
+export function MessageOrBatchId(name: string): ParameterDecorator {
+  return Param(name, {
+    transform: (value: string): string => {
+      const id = value.toLowerCase();
+      if (!isUUID(id) && !messagePlaceOf(id)) throw new MessageNotFoundError(value);
+      return id;
+    },
+  });
 }
 
 export function IdempotencyKey(): ParameterDecorator {

@@ -8,18 +8,18 @@ import {
 } from '../blocked/blocked.service.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { Audit, type AuditAction } from './audit.js';
-import { listedOf } from './listed.js';
-import { maskedAddress } from './masking.js';
-import type { BlockedAddress, Listed } from './portal-api.js';
-import { PortalController } from './portal-controller.js';
 import {
   DoNotCallBody,
   DoNotCallQuery,
   LiftSuppressionBody,
+  listedOf,
   type RevealQuery,
   SuppressionBody,
   SuppressionsQuery,
 } from './portal.dto.js';
+import { maskedAddress } from './masking.js';
+import type { BlockedAddress, Listed } from './portal-api.js';
+import { PortalController } from './portal-controller.js';
 import { mayReveal, PortalAccess } from './portal.guard.js';
 import { Caller, type InAccount } from './portal-request.js';
 

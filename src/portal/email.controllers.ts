@@ -6,10 +6,9 @@ import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { type DomainView, DomainsService } from '../channels/email/domains/domains.service.js';
 import { Audit } from './audit.js';
-import { listedOf } from './listed.js';
+import { ApiKeyBody, DomainBody, listedOf, PortalQuery } from './portal.dto.js';
 import type { ApiKeys, CreatedApiKey, Domain, Listed } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
-import { ApiKeyBody, DomainBody, PortalQuery } from './portal.dto.js';
 import { PortalAccess } from './portal.guard.js';
 import { Caller, type InAccount } from './portal-request.js';
 

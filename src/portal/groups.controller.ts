@@ -15,11 +15,10 @@ import { ApiError } from '../http/api-error.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { AddMembers, GroupBody } from '../groups/groups.dto.js';
 import { Audit } from './audit.js';
-import { listedOf } from './listed.js';
+import { listedOf, PortalQuery, RevealQuery } from './portal.dto.js';
 import { maskedAddress } from './masking.js';
 import type { Group, GroupMember, Listed } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
-import { PortalQuery, RevealQuery } from './portal.dto.js';
 import { mayReveal, PortalAccess } from './portal.guard.js';
 import { Caller, type InAccount } from './portal-request.js';
 

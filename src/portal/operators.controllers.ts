@@ -9,7 +9,13 @@ import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { AccountSenders } from '../senders/account-senders.js';
 import { SendersService } from '../senders/senders.service.js';
 import { type Actor, Audit } from './audit.js';
-import { listedOf } from './listed.js';
+import {
+  AccountBody,
+  listedOf,
+  PortalQuery,
+  ResumeBody,
+  SenderDecisionBody,
+} from './portal.dto.js';
 import type {
   AccountRow,
   Carrier,
@@ -19,7 +25,6 @@ import type {
   SenderRequest,
 } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
-import { AccountBody, PortalQuery, ResumeBody, SenderDecisionBody } from './portal.dto.js';
 import { PortalAccess } from './portal.guard.js';
 import { By } from './portal-request.js';
 import { askedSender } from './senders.controllers.js';

@@ -1,4 +1,4 @@
-import { readAddress } from '@dundun/messaging';
+import { type Page, readAddress } from '@dundun/messaging';
 import { Language, TemplateName } from '../accounts/templates.js';
 import {
   Choice,
@@ -11,7 +11,7 @@ import {
   Uuid,
   WholeNumber,
 } from '../http/fields.js';
-import { PageQueryOf } from '../http/page.dto.js';
+import { PageQueryOf, sealedCursor } from '../http/page.dto.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
 import { Rule } from '../http/validation.js';
 import {
@@ -19,6 +19,7 @@ import {
   type ChooseAccount,
   type CurrentPassword,
   type LiftSuppression,
+  type Listed,
   type MemberChange,
   type NewAccount,
   type NewApiKey,
@@ -44,6 +45,11 @@ import {
 } from './portal-api.js';
 
 export class PortalQuery extends PageQueryOf(100, 50) {}
+
+/** The answer of a list; `PortalQuery` reads its cursor. */
+export function listedOf<T, A>({ data, nextCursor }: Page<T>, answer: (item: T) => A): Listed<A> {
+  return { data: data.map(answer), nextCursor: sealedCursor(nextCursor) };
+}
 
 /** Query of a list that masks addresses. */
 export class RevealQuery extends PortalQuery {

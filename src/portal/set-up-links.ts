@@ -10,13 +10,12 @@ import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import { hashPassword } from '../secrets/password-hash.js';
 import { type Actor, Audit, commandLineFor } from './audit.js';
-import { checkNewPassword } from './passwords.js';
 import type { Invitation, Role, SetUp, SetupInfo } from './portal-api.js';
 import { type LinkKind, MemberEntity, SessionEntity, User, UserLink } from './portal.tables.js';
 import type { Visitor } from './sign-in/known-places.js';
 import { SecondFactors } from './sign-in/second-factors.service.js';
 import { hashShareOf, SignInLimits } from './sign-in/sign-in-limits.js';
-import { findUser, UsersService } from './users.service.js';
+import { checkNewPassword, findUser, UsersService } from './users.service.js';
 
 const HOUR = 3_600_000;
 

@@ -3,7 +3,13 @@ import { AccountsService } from '../accounts/accounts.service.js';
 import { ApiError } from '../http/api-error.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { Audit } from './audit.js';
-import { listedOf } from './listed.js';
+import {
+  InvitationBody,
+  listedOf,
+  MemberChangeBody,
+  PortalQuery,
+  SecurityBody,
+} from './portal.dto.js';
 import type {
   AuditEntry,
   InvitationLink,
@@ -15,7 +21,6 @@ import type {
   TokenInfo,
 } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
-import { InvitationBody, MemberChangeBody, PortalQuery, SecurityBody } from './portal.dto.js';
 import { PortalAccess } from './portal.guard.js';
 import { Caller, Current, type InAccount } from './portal-request.js';
 import type { SignedIn } from './sessions.service.js';

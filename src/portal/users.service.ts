@@ -4,10 +4,10 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, In, Not } from 'typeorm';
 import { AccountsService, forUpdate } from '../accounts/accounts.service.js';
 import { ApiError, invalidField } from '../http/api-error.js';
+import { isText } from '../http/fields.js';
 import { hashPassword, isPasswordOf } from '../secrets/password-hash.js';
 import { type Actor, Audit, commandLineFor } from './audit.js';
-import { checkNewPassword } from './passwords.js';
-import type { ChangePassword, Member, Role } from './portal-api.js';
+import { type ChangePassword, type Member, PASSWORD_LENGTH, type Role } from './portal-api.js';
 import { MemberEntity, SessionEntity, User, UserLink } from './portal.tables.js';
 import type { SignedIn } from './sessions.service.js';
 import { KnownPlaces, type Visitor } from './sign-in/known-places.js';
@@ -206,4 +206,14 @@ async function memberOf(
 
 function noMember(): ApiError {
   return new ApiError('not_found', 'This account has no such member');
+}
+
+/** @throws ApiError 422 */
+export function checkNewPassword(password: string, email: string): void {
+  const { min, max } = PASSWORD_LENGTH;
+  const { length } = password.normalize('NFKC');
+  if (!isText(password, 4 * max) || length < min || length > max)
+    throw invalidField('password', `must be ${min} to ${max} characters`);
+  if (new Set(password).size < 5 || password.toLowerCase() === email)
+    throw invalidField('password', 'is easy to guess; use a longer phrase of several words');
 }

@@ -13,7 +13,7 @@ import type {
   WebhookEndpointEntity,
 } from '../webhooks/webhooks.tables.js';
 import { Audit } from './audit.js';
-import { listedOf } from './listed.js';
+import { listedOf, PortalQuery, RedeliverBody } from './portal.dto.js';
 import { maskedCallback, maskedText } from './masking.js';
 import type {
   Listed,
@@ -25,7 +25,6 @@ import type {
   WebhookSecret,
 } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
-import { PortalQuery, RedeliverBody } from './portal.dto.js';
 import { PortalAccess } from './portal.guard.js';
 import { Caller, type InAccount } from './portal-request.js';
 

@@ -17,8 +17,8 @@ import { readText } from '../../http/fields.js';
 import type { HttpReply } from '../../http/http-message.js';
 import { Operation } from '../../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../../http/page.dto.js';
-import { BatchId } from '../../http/path-ids.js';
 import {
+  BatchId,
   DocumentedBody,
   idempotencyKeyOf,
   JsonBody,

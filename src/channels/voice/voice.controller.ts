@@ -9,8 +9,12 @@ import { inWireFields, isNotSetUp, notSetUp } from '../../http/error-mapping.js'
 import type { HttpReply } from '../../http/http-message.js';
 import { Operation } from '../../http/operation.decorator.js';
 import { pageOf } from '../../http/page.dto.js';
-import { MessageOrBatchId } from '../../http/path-ids.js';
-import { IdempotencyKey, JsonBody, ValidQuery } from '../../http/request.decorators.js';
+import {
+  IdempotencyKey,
+  JsonBody,
+  MessageOrBatchId,
+  ValidQuery,
+} from '../../http/request.decorators.js';
 import { parseTimestamp } from '../../http/rfc3339.js';
 import { sendAnswerOf } from '../../http/batch.dto.js';
 import { Metrics } from '../../metrics/metrics.js';

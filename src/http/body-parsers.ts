@@ -10,9 +10,11 @@ const LARGE = 65_536;
 /** Most fields, and lists and objects, of a large body; most requests have less than fifty. */
 const MOST = 100;
 
+type IsRoute = (route: string | undefined) => boolean;
+
 interface JsonRoutes {
   /** Routes whose handler verifies the raw bytes and parses them afterwards. */
-  readonly raw: (route: string | undefined) => boolean;
+  readonly raw: IsRoute;
   /** Most fields of a large body to a route that takes more than others. */
   readonly mostOf?: (route: string | undefined) => number | undefined;
 }
@@ -91,4 +93,27 @@ function hasHalfPair(value: unknown): boolean {
       if (typeof one === 'object' && one !== null) open.push(one);
     }
   return false;
+}
+
+interface FormRoutes {
+  /** Routes that a form is posted to and whose content does not matter: it is not kept. */
+  readonly unread: IsRoute;
+  /** Routes whose handler verifies and parses the raw bytes of a form. */
+  readonly raw: IsRoute;
+}
+
+/** Takes forms at these routes; others answer 415 to them. */
+export function takeForms(fastify: FastifyInstance, { unread, raw }: FormRoutes): void {
+  fastify.addContentTypeParser(
+    ['application/x-www-form-urlencoded', 'multipart/form-data'],
+    (request, payload, done) => {
+      const { url } = request.routeOptions;
+      const isMultipart = request.headers['content-type']?.startsWith('multipart/') === true;
+      if (unread(url)) {
+        payload.resume();
+        done(null, undefined);
+      } else if (raw(url) && !isMultipart) keepRaw(request, payload, done);
+      else done(new ApiError('unsupported_media_type'));
+    },
+  );
 }
