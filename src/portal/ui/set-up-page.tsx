@@ -1,18 +1,9 @@
-import {
-  Button,
-  call,
-  ErrorNotice,
-  Field,
-  navigate,
-  Notice,
-  Skeleton,
-  toast,
-  useAction,
-} from '@dundun/dashboard/ui';
+import { call, Field, navigate, Notice, Skeleton, toast, useAction } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Session, SetUp, SetupInfo } from '../portal-api.js';
 import { NewPasswordField } from './pages/new-password-field.js';
+import { PlainForm } from './pages/plain-form.js';
 import { Alone, CodePage, textOf } from './sign-in-page.js';
 
 const TITLES: Readonly<Record<SetupInfo['kind'], string>> = {
@@ -54,9 +45,6 @@ export function SetUpPage({ done }: { done: (session: Session) => void }): JSX.E
     navigate('overview', 'replace');
     toast('You are signed in');
   };
-  const setUp = useAction((form: FormData) =>
-    send({ code, email: textOf(form, 'email'), password: textOf(form, 'password') }),
-  );
 
   if (given) {
     return (
@@ -93,29 +81,28 @@ export function SetUpPage({ done }: { done: (session: Session) => void }): JSX.E
   return (
     <Alone title={TITLES[info.kind]}>
       <p class="muted">{explain(info)}</p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void setUp.run(new FormData(event.currentTarget));
-        }}
+      <PlainForm
+        submit={info.kind === 'reset' ? 'Set the password' : 'Set up and sign in'}
+        action={(form) =>
+          send({ code, email: textOf(form, 'email'), password: textOf(form, 'password') })
+        }
       >
-        <Field
-          label="E-mail"
-          name="email"
-          type="email"
-          autocomplete="username"
-          required
-          defaultValue={info.email ?? ''}
-          readOnly={info.email !== null}
-          error={setUp.error?.fields['email']}
-        />
-        <NewPasswordField label="Password" error={setUp.error?.fields['password']} />
-        <ErrorNotice error={setUp.error} />
-        <Button type="submit" kind="primary" busy={setUp.busy}>
-          {info.kind === 'reset' ? 'Set the password' : 'Set up and sign in'}
-        </Button>
-      </form>
+        {(refusal) => (
+          <>
+            <Field
+              label="E-mail"
+              name="email"
+              type="email"
+              autocomplete="username"
+              required
+              defaultValue={info.email ?? ''}
+              readOnly={info.email !== null}
+              error={refusal?.fields['email']}
+            />
+            <NewPasswordField label="Password" error={refusal?.fields['password']} />
+          </>
+        )}
+      </PlainForm>
     </Alone>
   );
 }

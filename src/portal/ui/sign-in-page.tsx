@@ -1,7 +1,8 @@
-import { Button, call, Card, ErrorNotice, Field, Logo, useAction } from '@dundun/dashboard/ui';
+import { Button, call, Card, Field, Logo } from '@dundun/dashboard/ui';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Session, SignIn } from '../portal-api.js';
+import { PlainForm } from './pages/plain-form.js';
 import { CodeField } from './pages/second-factor.js';
 
 /** One card in the middle of the page, without the navigation. */
@@ -33,25 +34,19 @@ export function CodePage(props: {
   send: (code: string) => Promise<void>;
   back: () => void;
 }): JSX.Element {
-  const sent = useAction((form: FormData) => props.send(textOf(form, 'secondFactor')));
   return (
     <Alone title="Enter your code">
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void sent.run(new FormData(event.currentTarget));
-        }}
+      <PlainForm
+        submit="Sign in"
+        action={(form) => props.send(textOf(form, 'secondFactor'))}
+        footer={
+          <Button kind="quiet" onClick={props.back}>
+            Back
+          </Button>
+        }
       >
-        <CodeField name="secondFactor" error={sent.error?.fields['secondFactor']} />
-        <ErrorNotice error={sent.error} />
-        <Button type="submit" kind="primary" busy={sent.busy}>
-          Sign in
-        </Button>
-        <Button kind="quiet" onClick={props.back}>
-          Back
-        </Button>
-      </form>
+        {(refusal) => <CodeField name="secondFactor" error={refusal?.fields['secondFactor']} />}
+      </PlainForm>
       <p class="muted small">
         Phone and recovery codes lost? An operator resets the second factor with{' '}
         <code>dundun user second-factor-reset</code>.
@@ -62,12 +57,12 @@ export function CodePage(props: {
 
 export function SignInPage({ done }: { done: (session: Session) => void }): JSX.Element {
   const [given, setGiven] = useState<SignIn>();
-  const signIn = useAction(async (form: FormData) => {
+  const signIn = async (form: FormData): Promise<void> => {
     const body = { email: textOf(form, 'email'), password: textOf(form, 'password') };
     const session = await call<Session>('POST', 'api/session', body);
     if (session.missing === 'code') setGiven(body);
     else done(session);
-  });
+  };
   if (given) {
     return (
       <CodePage
@@ -80,13 +75,7 @@ export function SignInPage({ done }: { done: (session: Session) => void }): JSX.
   }
   return (
     <Alone title="Sign in">
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void signIn.run(new FormData(event.currentTarget));
-        }}
-      >
+      <PlainForm submit="Sign in" action={signIn}>
         <Field
           label="E-mail"
           name="email"
@@ -102,11 +91,7 @@ export function SignInPage({ done }: { done: (session: Session) => void }): JSX.
           autocomplete="current-password"
           required
         />
-        <ErrorNotice error={signIn.error} />
-        <Button type="submit" kind="primary" busy={signIn.busy}>
-          Sign in
-        </Button>
-      </form>
+      </PlainForm>
       <p class="muted small">
         Forgotten? An operator makes a new link with <code>dundun user reset</code>.
       </p>

@@ -69,7 +69,8 @@ export function Table<T>(props: {
 /** A list of the API: its rows, its next page, or why there is none. */
 export function List<T>(props: {
   label: string;
-  list: Loaded<ListAnswer<T>>;
+  /** Without `nextCursor` it has one page. */
+  list: Loaded<Pick<ListAnswer<T>, 'data'> & Partial<ListAnswer<T>>>;
   columns: readonly Column<T>[];
   id: (row: T) => string;
   to?: (row: T) => string;
@@ -107,7 +108,7 @@ export function List<T>(props: {
       ) : (
         props.empty
       )}
-      <Pager nextCursor={data.nextCursor} shown={data.data.length} />
+      <Pager nextCursor={data.nextCursor ?? null} shown={data.data.length} />
     </>
   );
 }

@@ -8,7 +8,6 @@ import {
   Empty,
   ErrorNotice,
   Field,
-  FormDialog,
   List,
   navigate,
   PageHeader,
@@ -31,7 +30,7 @@ import type {
   Session,
 } from '../../portal-api.js';
 import { useSession } from '../session-data.js';
-import { ConfirmButton } from './confirm-button.js';
+import { ConfirmButton, FormButton } from './form-button.js';
 import { OpenOrdersCard } from './orders-page.js';
 import { Secret } from './secret.js';
 
@@ -39,9 +38,7 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
   const list = useData<Listed<AccountRow>>(
     `api/accounts${queryOf({ cursor: route.query.get('cursor') })}`,
   );
-  const [adding, setAdding] = useState(false);
   const [created, setCreated] = useState<CreatedAccount>();
-  const [resuming, setResuming] = useState<AccountRow>();
   const { take } = useSession();
   const open = useAction(async (accountId: string) => {
     take(await call<Session>('POST', 'api/session/account', { accountId }));
@@ -50,9 +47,23 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
   return (
     <>
       <PageHeader title="Accounts" description="The customers of this gateway.">
-        <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-          New account
-        </Button>
+        <FormButton
+          kind="primary"
+          icon="plus"
+          label="New account"
+          title="New account"
+          submit="Create"
+          action={async (form) => {
+            setCreated(
+              await call<CreatedAccount>('POST', 'api/accounts', { name: form.get('name') }),
+            );
+            void list.reload();
+          }}
+        >
+          {(refusal) => (
+            <Field label="Name" name="name" required autofocus error={refusal?.fields['name']} />
+          )}
+        </FormButton>
       </PageHeader>
       <SenderRequests />
       <OpenOrdersCard />
@@ -89,23 +100,37 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
                       name={`Suspend ${account.name}`}
                       title={`Suspend ${account.name}?`}
                       confirm="Suspend"
-                      action={async () => {
-                        await call('POST', `api/accounts/${account.id}/suspend`);
-                        toast(`${account.name} is suspended`);
-                        await list.reload();
-                      }}
+                      action={() => call('POST', `api/accounts/${account.id}/suspend`)}
+                      done={`${account.name} is suspended`}
+                      reload={list.reload}
                     >
                       Its tokens and keys are refused, its lanes stop, its people lose access at
                       once.
                     </ConfirmButton>
                   ) : (
-                    <Button
+                    <FormButton
                       icon="play"
-                      aria-label={`Resume ${account.name}`}
-                      onClick={() => setResuming(account)}
+                      label="Resume"
+                      name={`Resume ${account.name}`}
+                      title={`Resume ${account.name}`}
+                      submit="Resume"
+                      action={(form) =>
+                        call('POST', `api/accounts/${account.id}/resume`, {
+                          waiting: form.get('waiting'),
+                        })
+                      }
+                      done={`${account.name} is active`}
+                      reload={list.reload}
                     >
-                      Resume
-                    </Button>
+                      <Select
+                        label="Batches that waited"
+                        name="waiting"
+                        options={[
+                          ['send', 'Send them now'],
+                          ['cancel', 'Cancel them'],
+                        ]}
+                      />
+                    </FormButton>
                   )}
                 </>
               ),
@@ -114,23 +139,6 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
           empty={<Empty icon="users" title="No accounts" />}
         />
       </Card>
-      {adding && (
-        <FormDialog
-          title="New account"
-          submit="Create"
-          onClose={() => setAdding(false)}
-          action={async (form) => {
-            setCreated(
-              await call<CreatedAccount>('POST', 'api/accounts', { name: form.get('name') }),
-            );
-            void list.reload();
-          }}
-        >
-          {(refusal) => (
-            <Field label="Name" name="name" required autofocus error={refusal?.fields['name']} />
-          )}
-        </FormDialog>
-      )}
       {created && (
         <Dialog title={`Account ${created.name}`} onClose={() => setCreated(undefined)}>
           <h3>API token</h3>
@@ -138,29 +146,6 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
           <h3>API key</h3>
           <Secret label="API key" value={created.apiKey} />
         </Dialog>
-      )}
-      {resuming && (
-        <FormDialog
-          title={`Resume ${resuming.name}`}
-          submit="Resume"
-          onClose={() => setResuming(undefined)}
-          action={async (form) => {
-            await call('POST', `api/accounts/${resuming.id}/resume`, {
-              waiting: form.get('waiting'),
-            });
-            toast(`${resuming.name} is active`);
-            await list.reload();
-          }}
-        >
-          <Select
-            label="Batches that waited"
-            name="waiting"
-            options={[
-              ['send', 'Send them now'],
-              ['cancel', 'Cancel them'],
-            ]}
-          />
-        </FormDialog>
       )}
     </>
   );

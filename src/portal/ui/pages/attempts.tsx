@@ -10,7 +10,6 @@ import {
   ErrorNotice,
   Facts,
   Field,
-  FormDialog,
   fullTime,
   List,
   localTime,
@@ -27,6 +26,7 @@ import {
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiCurl } from './api-curl.js';
+import { FormButton } from './form-button.js';
 import type { Listed, Redeliver, Redelivered, WebhookAttempt } from '../../portal-api.js';
 
 /** Milliseconds: a callback is no message, so no change of messages tells of it. */
@@ -46,7 +46,6 @@ export function Attempts({ id, admin }: { id: string; admin: boolean }): JSX.Ele
     `${path}/attempts${queryOf({ cursor: query.get('cursor') })}`,
     true,
   );
-  const [since, setSince] = useState(false);
   const refresh = list.refresh;
   useEffect(() => {
     const timer = setInterval(() => {
@@ -54,11 +53,12 @@ export function Attempts({ id, admin }: { id: string; admin: boolean }): JSX.Ele
     }, REFRESH);
     return () => clearInterval(timer);
   }, [refresh]);
-  const redeliver = useAction(async (what: Redeliver) => {
+  const sendAgain = async (what: Redeliver): Promise<void> => {
     const { redelivered } = await call<Redelivered>('POST', `${path}/redeliver`, what);
     toast(`${plural(redelivered, 'callback')} sent again`);
     await list.reload();
-  });
+  };
+  const redeliver = useAction(sendAgain);
   return (
     <Card
       flush
@@ -69,9 +69,36 @@ export function Attempts({ id, admin }: { id: string; admin: boolean }): JSX.Ele
             <Button icon="refresh" busy={redeliver.busy} onClick={() => void redeliver.run({})}>
               Redeliver failed
             </Button>
-            <Button icon="clock" onClick={() => setSince(true)}>
-              Redeliver since…
-            </Button>
+            <FormButton
+              icon="clock"
+              label="Redeliver since…"
+              title="Redeliver since a time"
+              submit="Redeliver"
+              action={(form) => {
+                const given = form.get('since');
+                const at = new Date(typeof given === 'string' ? given : '');
+                return sendAgain({ since: at.toISOString() });
+              }}
+            >
+              {(refusal) => (
+                <>
+                  <Field
+                    label="Since"
+                    name="since"
+                    type="datetime-local"
+                    required
+                    defaultValue={localTime(null)}
+                    hint="Every callback made since then is sent again, also those that were delivered."
+                    error={refusal?.fields['since']}
+                  />
+                  <ApiCurl
+                    method="POST"
+                    path={`ng/v1/webhooks/${id}/redeliver`}
+                    body={{ since: new Date().toISOString() }}
+                  />
+                </>
+              )}
+            </FormButton>
           </>
         )
       }
@@ -130,41 +157,6 @@ export function Attempts({ id, admin }: { id: string; admin: boolean }): JSX.Ele
           </Empty>
         }
       />
-      {since && (
-        <FormDialog
-          title="Redeliver since a time"
-          submit="Redeliver"
-          onClose={() => setSince(false)}
-          action={async (form) => {
-            const given = form.get('since');
-            const at = new Date(typeof given === 'string' ? given : '');
-            const { redelivered } = await call<Redelivered>('POST', `${path}/redeliver`, {
-              since: at.toISOString(),
-            });
-            toast(`${plural(redelivered, 'callback')} sent again`);
-            await list.reload();
-          }}
-        >
-          {(refusal) => (
-            <>
-              <Field
-                label="Since"
-                name="since"
-                type="datetime-local"
-                required
-                defaultValue={localTime(null)}
-                hint="Every callback made since then is sent again, also those that were delivered."
-                error={refusal?.fields['since']}
-              />
-              <ApiCurl
-                method="POST"
-                path={`ng/v1/webhooks/${id}/redeliver`}
-                body={{ since: new Date().toISOString() }}
-              />
-            </>
-          )}
-        </FormDialog>
-      )}
     </Card>
   );
 }

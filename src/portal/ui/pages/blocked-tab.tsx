@@ -5,7 +5,6 @@ import {
   Card,
   Empty,
   Field,
-  FormDialog,
   List,
   queryOf,
   type Route,
@@ -18,9 +17,9 @@ import {
   words,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { BlockedAddress, Listed } from '../../portal-api.js';
 import { ApiCurl } from './api-curl.js';
+import { FormButton } from './form-button.js';
 import { useMay } from '../session-data.js';
 
 /** Place in the API, and words. */
@@ -96,7 +95,6 @@ export function BlockedTab({ route, of }: { route: Route; of: BlockList }): JSX.
   const asked = route.query.get('q');
   const cursor = route.query.get('cursor');
   const list = useData<Listed<Entry>>(`${of.path}${queryOf({ [field]: asked, cursor })}`);
-  const [adding, setAdding] = useState(false);
   const sender = useMay('sender');
   const lifting = useAction(async (address: string) => {
     await call('POST', `${of.path}/${lift.path}`, { [field]: address });
@@ -109,9 +107,27 @@ export function BlockedTab({ route, of }: { route: Route; of: BlockList }): JSX.
       <div class="filters" role="search" aria-label={of.title}>
         <SearchBox placeholder={of.search} />
         {sender && (
-          <Button icon="plus" kind="primary" onClick={() => setAdding(true)}>
-            {add.button}
-          </Button>
+          <FormButton
+            icon="plus"
+            kind="primary"
+            label={add.button}
+            title={add.title}
+            submit={add.submit}
+            action={(form) => {
+              const category = form.get('category');
+              const entry = { [field]: form.get(field), ...(category && { category }) };
+              return call('POST', of.path, entry);
+            }}
+            done={add.done}
+            reload={list.reload}
+          >
+            {(refusal) => (
+              <>
+                <Field {...of.input} required autofocus error={refusal?.fields[field]} />
+                {of.otherFields}
+              </>
+            )}
+          </FormButton>
         )}
       </div>
       <Card flush title={of.title} description={of.description}>
@@ -148,27 +164,6 @@ export function BlockedTab({ route, of }: { route: Route; of: BlockList }): JSX.
           empty={<Empty icon="shield" title={asked ? of.empty.notFound : of.empty.none} />}
         />
       </Card>
-      {adding && (
-        <FormDialog
-          title={add.title}
-          submit={add.submit}
-          onClose={() => setAdding(false)}
-          action={async (form) => {
-            const category = form.get('category');
-            const entry = { [field]: form.get(field), ...(category && { category }) };
-            await call('POST', of.path, entry);
-            toast(add.done);
-            await list.reload();
-          }}
-        >
-          {(refusal) => (
-            <>
-              <Field {...of.input} required autofocus error={refusal?.fields[field]} />
-              {of.otherFields}
-            </>
-          )}
-        </FormDialog>
-      )}
     </>
   );
 }

@@ -8,7 +8,6 @@ import {
   ErrorNotice,
   Facts,
   Field,
-  FormDialog,
   List,
   navigate,
   queryOf,
@@ -21,11 +20,10 @@ import {
   useData,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Domain, DomainRecord, Listed } from '../../portal-api.js';
 import { useMay } from '../session-data.js';
 import { ApiCurl } from './api-curl.js';
-import { ConfirmButton } from './confirm-button.js';
+import { ConfirmButton, FormButton } from './form-button.js';
 
 const TONES: Readonly<Record<Domain['status'] | DomainRecord['status'], Tone>> = {
   verified: 'success',
@@ -45,69 +43,63 @@ function DomainList({ route }: { route: Route }): JSX.Element {
   const list = useData<Listed<Domain>>(
     `api/domains${queryOf({ cursor: route.query.get('cursor') })}`,
   );
-  const [adding, setAdding] = useState(false);
   const admin = useMay('admin');
   const add = admin && (
-    <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-      Add a domain
-    </Button>
+    <FormButton
+      kind="primary"
+      icon="plus"
+      label="Add a domain"
+      title="Add a domain"
+      submit="Add"
+      action={async (form) => {
+        const { id } = await call<Domain>('POST', 'api/domains', { name: form.get('name') });
+        navigate(`email/domains/${id}`);
+      }}
+    >
+      {(refusal) => (
+        <>
+          <Field
+            label="Domain"
+            name="name"
+            required
+            autofocus
+            placeholder="mail.example.com"
+            error={refusal?.fields['name']}
+          />
+          <ApiCurl
+            method="POST"
+            path="email/ng/v1/domains"
+            body={{ name: 'mail.example.com' }}
+            token="API_KEY"
+          />
+        </>
+      )}
+    </FormButton>
   );
   return (
-    <>
-      <Card
-        flush
-        title="Domains"
-        description="E-mail is sent from addresses of verified domains."
-        actions={add}
-      >
-        <List
-          label="Domains"
-          list={list}
-          id={({ id }) => id}
-          to={({ id }) => `email/domains/${id}`}
-          columns={[
-            { title: 'Domain', cell: ({ name }) => name },
-            { title: 'Status', cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
-            { title: 'Verified', number: true, cell: ({ verifiedAt }) => <Time at={verifiedAt} /> },
-          ]}
-          empty={
-            <Empty icon="mail" title="No domains yet" action={add}>
-              Add the domain of your sender addresses, then publish its DNS records.
-            </Empty>
-          }
-        />
-      </Card>
-      {adding && (
-        <FormDialog
-          title="Add a domain"
-          submit="Add"
-          onClose={() => setAdding(false)}
-          action={async (form) => {
-            const { id } = await call<Domain>('POST', 'api/domains', { name: form.get('name') });
-            navigate(`email/domains/${id}`);
-          }}
-        >
-          {(refusal) => (
-            <>
-              <Field
-                label="Domain"
-                name="name"
-                required
-                autofocus
-                placeholder="mail.example.com"
-                error={refusal?.fields['name']}
-              />
-              <ApiCurl
-                method="POST"
-                path="email/ng/v1/domains"
-                body={{ name: 'mail.example.com' }}
-                token="API_KEY"
-              />
-            </>
-          )}
-        </FormDialog>
-      )}
-    </>
+    <Card
+      flush
+      title="Domains"
+      description="E-mail is sent from addresses of verified domains."
+      actions={add}
+    >
+      <List
+        label="Domains"
+        list={list}
+        id={({ id }) => id}
+        to={({ id }) => `email/domains/${id}`}
+        columns={[
+          { title: 'Domain', cell: ({ name }) => name },
+          { title: 'Status', cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
+          { title: 'Verified', number: true, cell: ({ verifiedAt }) => <Time at={verifiedAt} /> },
+        ]}
+        empty={
+          <Empty icon="mail" title="No domains yet" action={add}>
+            Add the domain of your sender addresses, then publish its DNS records.
+          </Empty>
+        }
+      />
+    </Card>
   );
 }
 
@@ -155,11 +147,9 @@ function DomainDetail({ id }: { id: string }): JSX.Element {
                 icon="refresh"
                 title="Rotate the signing keys?"
                 confirm="Rotate keys"
-                action={async () => {
-                  await call('POST', `api/domains/${id}/rotate`);
-                  toast('New keys: publish their records');
-                  await reload();
-                }}
+                action={() => call('POST', `api/domains/${id}/rotate`)}
+                done="New keys: publish their records"
+                reload={reload}
                 curl={{
                   method: 'POST',
                   path: `email/ng/v1/domains/${id}/rotate`,

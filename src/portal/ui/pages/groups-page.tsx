@@ -26,22 +26,36 @@ import { useState } from 'preact/hooks';
 import type { Group, GroupMember, Listed } from '../../portal-api.js';
 import { useMay } from '../session-data.js';
 import { ApiCurl } from './api-curl.js';
-import { ConfirmButton } from './confirm-button.js';
+import { ConfirmButton, FormButton } from './form-button.js';
 
 export function GroupsPage({ route }: { route: Route }): JSX.Element {
   return route.id ? <GroupPage id={route.id} route={route} /> : <GroupList route={route} />;
 }
 
 function GroupList({ route }: { route: Route }): JSX.Element {
-  const [adding, setAdding] = useState(false);
   const sender = useMay('sender');
   const list = useData<Listed<Group>>(
     `api/groups${queryOf({ cursor: route.query.get('cursor') })}`,
   );
   const add = sender && (
-    <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-      New group
-    </Button>
+    <FormButton
+      kind="primary"
+      icon="plus"
+      label="New group"
+      title="New group"
+      submit="Create"
+      action={async (form) => {
+        const { id } = await call<Group>('POST', 'api/groups', { name: form.get('name') });
+        navigate(`groups/${id}`);
+      }}
+    >
+      {(refusal) => (
+        <>
+          <Field label="Name" name="name" required autofocus error={refusal?.fields['name']} />
+          <ApiCurl method="POST" path="ng/v1/groups" body={{ name: 'Spring customers' }} />
+        </>
+      )}
+    </FormButton>
   );
   return (
     <>
@@ -70,24 +84,6 @@ function GroupList({ route }: { route: Route }): JSX.Element {
           }
         />
       </Card>
-      {adding && (
-        <FormDialog
-          title="New group"
-          submit="Create"
-          onClose={() => setAdding(false)}
-          action={async (form) => {
-            const { id } = await call<Group>('POST', 'api/groups', { name: form.get('name') });
-            navigate(`groups/${id}`);
-          }}
-        >
-          {(refusal) => (
-            <>
-              <Field label="Name" name="name" required autofocus error={refusal?.fields['name']} />
-              <ApiCurl method="POST" path="ng/v1/groups" body={{ name: 'Spring customers' }} />
-            </>
-          )}
-        </FormDialog>
-      )}
     </>
   );
 }
@@ -139,9 +135,9 @@ function GroupPage({ id, route }: { id: string; route: Route }): JSX.Element {
               confirm="Delete"
               action={async () => {
                 await call('DELETE', `api/groups/${id}`);
-                toast('Group deleted');
                 navigate('groups');
               }}
+              done="Group deleted"
               curl={{ method: 'DELETE', path: `ng/v1/groups/${id}` }}
             >
               Its contacts stay. Sends to its id are refused.
@@ -170,10 +166,8 @@ function GroupPage({ id, route }: { id: string; route: Route }): JSX.Element {
                     name={`Remove ${member.addresses[0] ?? 'the member'}`}
                     title="Remove from the group?"
                     confirm="Remove"
-                    action={async () => {
-                      await call('DELETE', `api/groups/${id}/members/${member.id}`);
-                      await reload();
-                    }}
+                    action={() => call('DELETE', `api/groups/${id}/members/${member.id}`)}
+                    reload={reload}
                   >
                     The contact itself stays.
                   </ConfirmButton>

@@ -1,15 +1,13 @@
 import {
   Badge,
-  Button,
   call,
   Card,
   Dialog,
   Empty,
   ErrorNotice,
   Field,
-  FormDialog,
+  List,
   Select,
-  Skeleton,
   Table,
   Time,
   toast,
@@ -20,7 +18,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type InvitationLink, type Member, type Members, ROLES } from '../../portal-api.js';
 import { useSession } from '../session-data.js';
-import { ConfirmButton } from './confirm-button.js';
+import { ConfirmButton, FormButton } from './form-button.js';
 import { Secret } from './secret.js';
 
 const MAY = {
@@ -30,9 +28,9 @@ const MAY = {
 } as const;
 
 export function MembersTab(): JSX.Element {
-  const { data, error, loading, reload } = useData<Members>('api/members');
+  const list = useData<Members>('api/members');
+  const { data, reload } = list;
   const { session } = useSession();
-  const [inviting, setInviting] = useState(false);
   const [link, setLink] = useState<string>();
   const changeRole = useAction(async (userId: string, role: string) => {
     await call('PATCH', `api/members/${userId}`, { role });
@@ -45,87 +43,110 @@ export function MembersTab(): JSX.Element {
         flush
         title="Members"
         actions={
-          <Button icon="plus" kind="primary" onClick={() => setInviting(true)}>
-            Invite
-          </Button>
+          <FormButton
+            icon="plus"
+            kind="primary"
+            label="Invite"
+            title="Invite a member"
+            submit="Make the link"
+            action={async (form) => {
+              const made = await call<InvitationLink>('POST', 'api/members', {
+                role: form.get('role'),
+                ...(form.get('email') ? { email: form.get('email') } : {}),
+              });
+              setLink(made.link);
+              void reload();
+            }}
+          >
+            {(refusal) => (
+              <>
+                <Select
+                  label="Role"
+                  name="role"
+                  options={ROLES.map((role) => [role, MAY[role]] as const).toReversed()}
+                  error={refusal?.fields['role']}
+                />
+                <Field
+                  label="E-mail"
+                  name="email"
+                  type="email"
+                  hint="With it, only this address can use the link."
+                  error={refusal?.fields['email']}
+                />
+              </>
+            )}
+          </FormButton>
         }
       >
-        {loading && <Skeleton />}
-        <ErrorNotice error={error ?? changeRole.error} retry={error && reload} />
-        {data && data.data.length === 0 && (
-          <Empty icon="users" title="No members yet">
-            Invite the people who work with this account.
-          </Empty>
-        )}
-        {data && data.data.length > 0 && (
-          <Table
-            label="Members"
-            rows={data.data}
-            id={({ userId }) => userId}
-            columns={[
-              {
-                title: 'E-mail',
-                cell: ({ email, isSelf }) => (
-                  <>
-                    {email} {isSelf && <Badge tone="info">you</Badge>}
-                  </>
+        <ErrorNotice error={changeRole.error} />
+        <List
+          label="Members"
+          list={list}
+          empty={
+            <Empty icon="users" title="No members yet">
+              Invite the people who work with this account.
+            </Empty>
+          }
+          id={({ userId }) => userId}
+          columns={[
+            {
+              title: 'E-mail',
+              cell: ({ email, isSelf }) => (
+                <>
+                  {email} {isSelf && <Badge tone="info">you</Badge>}
+                </>
+              ),
+            },
+            {
+              title: 'Role',
+              cell: (member) => (
+                <RoleChoice
+                  member={member}
+                  change={(role) => void changeRole.run(member.userId, role)}
+                />
+              ),
+            },
+            {
+              title: 'Second factor',
+              cell: ({ userId, email, hasSecondFactor }) =>
+                hasSecondFactor && session.user?.isOperator ? (
+                  <ConfirmButton
+                    label="Reset"
+                    name={`Reset the second factor of ${email}`}
+                    title={`Reset the second factor of ${email}?`}
+                    confirm="Reset"
+                    action={() => call('POST', `api/users/${userId}/second-factor/reset`)}
+                    done="Second factor reset"
+                    reload={reload}
+                  >
+                    The password alone signs the person in; all sessions of the person end. Make
+                    sure that it was the person who asked.
+                  </ConfirmButton>
+                ) : (
+                  <>{hasSecondFactor ? 'on' : 'off'}</>
                 ),
-              },
-              {
-                title: 'Role',
-                cell: (member) => (
-                  <RoleChoice
-                    member={member}
-                    change={(role) => void changeRole.run(member.userId, role)}
-                  />
+            },
+            { title: 'Last sign-in', cell: ({ lastSignInAt }) => <Time at={lastSignInAt} /> },
+            {
+              title: 'Actions',
+              actions: true,
+              cell: ({ userId, email, isSelf }) =>
+                !isSelf && (
+                  <ConfirmButton
+                    label="Remove"
+                    name={`Remove ${email}`}
+                    title={`Remove ${email}?`}
+                    confirm="Remove"
+                    action={() => call('DELETE', `api/members/${userId}`)}
+                    done="Member removed"
+                    reload={reload}
+                  >
+                    The person is signed out of this account at once.
+                  </ConfirmButton>
                 ),
-              },
-              {
-                title: 'Second factor',
-                cell: ({ userId, email, hasSecondFactor }) =>
-                  hasSecondFactor && session.user?.isOperator ? (
-                    <ConfirmButton
-                      label="Reset"
-                      name={`Reset the second factor of ${email}`}
-                      title={`Reset the second factor of ${email}?`}
-                      confirm="Reset"
-                      action={async () => {
-                        await call('POST', `api/users/${userId}/second-factor/reset`);
-                        toast('Second factor reset');
-                        await reload();
-                      }}
-                    >
-                      The password alone signs the person in; all sessions of the person end. Make
-                      sure that it was the person who asked.
-                    </ConfirmButton>
-                  ) : (
-                    <>{hasSecondFactor ? 'on' : 'off'}</>
-                  ),
-              },
-              { title: 'Last sign-in', cell: ({ lastSignInAt }) => <Time at={lastSignInAt} /> },
-              {
-                title: 'Actions',
-                actions: true,
-                cell: ({ userId, email, isSelf }) =>
-                  !isSelf && (
-                    <ConfirmButton
-                      label="Remove"
-                      name={`Remove ${email}`}
-                      title={`Remove ${email}?`}
-                      confirm="Remove"
-                      action={async () => {
-                        await call('DELETE', `api/members/${userId}`);
-                        toast('Member removed');
-                        await reload();
-                      }}
-                    >
-                      The person is signed out of this account at once.
-                    </ConfirmButton>
-                  ),
-              },
-            ]}
-          />
-        )}
+            },
+          ]}
+        />
       </Card>
       {data && data.invitations.length > 0 && (
         <Card flush title="Open invitations">
@@ -146,10 +167,8 @@ export function MembersTab(): JSX.Element {
                     name={`Withdraw the invitation of ${email ?? 'anyone'}`}
                     title="Withdraw the invitation?"
                     confirm="Withdraw"
-                    action={async () => {
-                      await call('DELETE', `api/members/invitations/${id}`);
-                      await reload();
-                    }}
+                    action={() => call('DELETE', `api/members/invitations/${id}`)}
+                    reload={reload}
                   >
                     The link stops working at once.
                   </ConfirmButton>
@@ -158,39 +177,6 @@ export function MembersTab(): JSX.Element {
             ]}
           />
         </Card>
-      )}
-      {inviting && (
-        <FormDialog
-          title="Invite a member"
-          submit="Make the link"
-          onClose={() => setInviting(false)}
-          action={async (form) => {
-            const made = await call<InvitationLink>('POST', 'api/members', {
-              role: form.get('role'),
-              ...(form.get('email') ? { email: form.get('email') } : {}),
-            });
-            setLink(made.link);
-            void reload();
-          }}
-        >
-          {(refusal) => (
-            <>
-              <Select
-                label="Role"
-                name="role"
-                options={ROLES.map((role) => [role, MAY[role]] as const).toReversed()}
-                error={refusal?.fields['role']}
-              />
-              <Field
-                label="E-mail"
-                name="email"
-                type="email"
-                hint="With it, only this address can use the link."
-                error={refusal?.fields['email']}
-              />
-            </>
-          )}
-        </FormDialog>
       )}
       {link && (
         <Dialog title="Invitation link" onClose={() => setLink(undefined)}>

@@ -4,7 +4,6 @@ import {
   Empty,
   ErrorNotice,
   Field,
-  FormDialog,
   Button,
   call,
   List,
@@ -22,10 +21,10 @@ import {
   useData,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Listed, OpenOrders, PlacedOrder } from '../../portal-api.js';
 import { useSession } from '../session-data.js';
 import { ApiCurl } from './api-curl.js';
+import { FormButton } from './form-button.js';
 
 /** Orders of airtime and data of the account. */
 export function OrdersPage({ route }: { route: Route }): JSX.Element {
@@ -103,53 +102,46 @@ function SettleButton(props: {
   done: () => Promise<unknown>;
 }): JSX.Element {
   const { id, clientReference, amount, currency } = props.order;
-  const [open, setOpen] = useState(false);
   return (
-    <>
-      <Button aria-label={`Settle ${clientReference}`} onClick={() => setOpen(true)}>
-        Settle
-      </Button>
-      {open && (
-        <FormDialog
-          title={`Settle ${clientReference}`}
-          submit="Settle"
-          onClose={() => setOpen(false)}
-          action={async (form) => {
-            await call('POST', `api/open-orders/${id}/settle`, {
-              accountId: props.accountId,
-              as: form.get('as'),
-              note: form.get('note'),
-            });
-            toast(`${clientReference} is settled`);
-            await props.done();
-          }}
-        >
-          {(refusal) => (
-            <>
-              <p>
-                Look the {amount} {currency} up in the book of the provider first. The account is
-                told, and your name is recorded.
-              </p>
-              <Select
-                label="What became of it"
-                name="as"
-                options={[
-                  ['delivered', 'delivered'],
-                  ['failed', 'failed: nothing was charged'],
-                ]}
-              />
-              <Field
-                label="Why"
-                name="note"
-                maxLength={1_000}
-                autocomplete="off"
-                error={refusal?.fields['note']}
-              />
-            </>
-          )}
-        </FormDialog>
+    <FormButton
+      label="Settle"
+      name={`Settle ${clientReference}`}
+      title={`Settle ${clientReference}`}
+      submit="Settle"
+      action={(form) =>
+        call('POST', `api/open-orders/${id}/settle`, {
+          accountId: props.accountId,
+          as: form.get('as'),
+          note: form.get('note'),
+        })
+      }
+      done={`${clientReference} is settled`}
+      reload={props.done}
+    >
+      {(refusal) => (
+        <>
+          <p>
+            Look the {amount} {currency} up in the book of the provider first. The account is told,
+            and your name is recorded.
+          </p>
+          <Select
+            label="What became of it"
+            name="as"
+            options={[
+              ['delivered', 'delivered'],
+              ['failed', 'failed: nothing was charged'],
+            ]}
+          />
+          <Field
+            label="Why"
+            name="note"
+            maxLength={1_000}
+            autocomplete="off"
+            error={refusal?.fields['note']}
+          />
+        </>
       )}
-    </>
+    </FormButton>
   );
 }
 

@@ -8,17 +8,17 @@ import {
   ErrorNotice,
   Facts,
   Field,
-  FormDialog,
   fullTime,
   Notice,
   Skeleton,
   toast,
-  useAction,
   useData,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NewSecondFactor, RecoveryCodes, SecondFactorState } from '../../portal-api.js';
+import { FormButton } from './form-button.js';
+import { PlainForm } from './plain-form.js';
 
 /** Of the authenticator app, or a recovery code. */
 export function CodeField(props: { name: string; error: string | undefined }): JSX.Element {
@@ -38,14 +38,6 @@ export function CodeField(props: { name: string; error: string | undefined }): J
 export function AddSecondFactor({ done }: { done: () => void }): JSX.Element {
   const [made, setMade] = useState<NewSecondFactor>();
   const [codes, setCodes] = useState<readonly string[]>();
-  const prepare = useAction(async (form: FormData) => {
-    const current = form.get('current');
-    setMade(await call<NewSecondFactor>('POST', 'api/second-factor', { current }));
-  });
-  const confirm = useAction(async (form: FormData) => {
-    const body = { code: form.get('code') };
-    setCodes((await call<RecoveryCodes>('POST', 'api/second-factor/confirm', body)).codes);
-  });
   if (codes) {
     return (
       <>
@@ -57,58 +49,55 @@ export function AddSecondFactor({ done }: { done: () => void }): JSX.Element {
     );
   }
   return made ? (
-    <form
+    <PlainForm
       key="confirm"
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void confirm.run(new FormData(event.currentTarget));
+      submit="Switch it on"
+      action={async (form) => {
+        const body = { code: form.get('code') };
+        setCodes((await call<RecoveryCodes>('POST', 'api/second-factor/confirm', body)).codes);
       }}
     >
-      <p>
-        Scan this with an authenticator app, or type its key. Then enter the code that it shows.
-      </p>
-      <QrCode qr={made.qr} />
-      <p>
-        <Copy value={made.secret} label="key" />
-      </p>
-      <CodeField name="code" error={confirm.error?.fields['code']} />
-      <ErrorNotice error={confirm.error} />
-      <Button type="submit" kind="primary" busy={confirm.busy}>
-        Switch it on
-      </Button>
-    </form>
+      {(refusal) => (
+        <>
+          <p>
+            Scan this with an authenticator app, or type its key. Then enter the code that it shows.
+          </p>
+          <QrCode qr={made.qr} />
+          <p>
+            <Copy value={made.secret} label="key" />
+          </p>
+          <CodeField name="code" error={refusal?.fields['code']} />
+        </>
+      )}
+    </PlainForm>
   ) : (
-    <form
+    <PlainForm
       key="prepare"
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void prepare.run(new FormData(event.currentTarget));
+      submit="Continue"
+      action={async (form) => {
+        const current = form.get('current');
+        setMade(await call<NewSecondFactor>('POST', 'api/second-factor', { current }));
       }}
     >
-      <Field
-        label="Current password"
-        name="current"
-        type="password"
-        autocomplete="current-password"
-        required
-        error={prepare.error?.fields['current']}
-      />
-      <ErrorNotice error={prepare.error} />
-      <Button type="submit" kind="primary" busy={prepare.busy}>
-        Continue
-      </Button>
-    </form>
+      {(refusal) => (
+        <Field
+          label="Current password"
+          name="current"
+          type="password"
+          autocomplete="current-password"
+          required
+          error={refusal?.fields['current']}
+        />
+      )}
+    </PlainForm>
   );
 }
 
 /** The second factor of the signed-in person. */
 export function SecondFactorCard(): JSX.Element {
   const { data, error, loading, reload } = useData<SecondFactorState>('api/second-factor');
-  const [open, setOpen] = useState<'add' | 'codes' | 'remove'>();
+  const [adding, setAdding] = useState(false);
   const [codes, setCodes] = useState<readonly string[]>();
-  const close = (): void => setOpen(undefined);
   const isOn = data !== undefined && data.since !== null;
   return (
     <Card
@@ -117,7 +106,7 @@ export function SecondFactorCard(): JSX.Element {
       actions={
         data &&
         !isOn && (
-          <Button kind="primary" onClick={() => setOpen('add')}>
+          <Button kind="primary" onClick={() => setAdding(true)}>
             Set up
           </Button>
         )
@@ -134,68 +123,57 @@ export function SecondFactorCard(): JSX.Element {
               ['Recovery codes left', String(data.recoveryCodes)],
             ]}
           />
-          <p>
-            <Button onClick={() => setOpen('codes')}>New recovery codes</Button>{' '}
-            <Button kind="danger" onClick={() => setOpen('remove')}>
-              Switch off
-            </Button>
-          </p>
+          <div class="actions">
+            <FormButton
+              label="New recovery codes"
+              title="Make new recovery codes?"
+              submit="Make new codes"
+              action={async (form) => {
+                const body = { code: form.get('code') };
+                const path = 'api/second-factor/recovery-codes';
+                setCodes((await call<RecoveryCodes>('POST', path, body)).codes);
+                void reload();
+              }}
+            >
+              {(refusal) => (
+                <>
+                  <p>The present ones stop working.</p>
+                  <CodeField name="code" error={refusal?.fields['code']} />
+                </>
+              )}
+            </FormButton>
+            <FormButton
+              label="Switch off"
+              kind="danger"
+              title="Switch the second factor off?"
+              submit="Switch off"
+              danger
+              action={async (form) => {
+                await call('POST', 'api/second-factor/remove', { code: form.get('code') });
+                void reload();
+              }}
+              done="Second factor off"
+            >
+              {(refusal) => (
+                <>
+                  <p>Your password alone will sign you in.</p>
+                  <CodeField name="code" error={refusal?.fields['code']} />
+                </>
+              )}
+            </FormButton>
+          </div>
         </>
       )}
-      {open === 'add' && (
-        <Dialog title="Set up a second factor" onClose={close}>
+      {adding && (
+        <Dialog title="Set up a second factor" onClose={() => setAdding(false)}>
           <AddSecondFactor
             done={() => {
-              close();
+              setAdding(false);
               toast('Second factor on; your other sessions have ended');
               void reload();
             }}
           />
         </Dialog>
-      )}
-      {open === 'codes' && (
-        <FormDialog
-          title="Make new recovery codes?"
-          submit="Make new codes"
-          onClose={close}
-          action={async (form) => {
-            const body = { code: form.get('code') };
-            const made = await call<RecoveryCodes>(
-              'POST',
-              'api/second-factor/recovery-codes',
-              body,
-            );
-            setCodes(made.codes);
-            void reload();
-          }}
-        >
-          {(refusal) => (
-            <>
-              <p>The present ones stop working.</p>
-              <CodeField name="code" error={refusal?.fields['code']} />
-            </>
-          )}
-        </FormDialog>
-      )}
-      {open === 'remove' && (
-        <FormDialog
-          title="Switch the second factor off?"
-          submit="Switch off"
-          danger
-          onClose={close}
-          action={async (form) => {
-            await call('POST', 'api/second-factor/remove', { code: form.get('code') });
-            toast('Second factor off');
-            void reload();
-          }}
-        >
-          {(refusal) => (
-            <>
-              <p>Your password alone will sign you in.</p>
-              <CodeField name="code" error={refusal?.fields['code']} />
-            </>
-          )}
-        </FormDialog>
       )}
       {codes && (
         <Dialog title="Recovery codes" onClose={() => setCodes(undefined)}>

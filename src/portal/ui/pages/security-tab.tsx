@@ -8,7 +8,6 @@ import {
   ErrorNotice,
   Facts,
   Field,
-  FormDialog,
   fullTime,
   mount,
   Skeleton,
@@ -18,10 +17,12 @@ import {
   useData,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { RotatedToken, Security } from '../../portal-api.js';
 import { NewPasswordField } from './new-password-field.js';
 import { SecondFactorCard } from './second-factor.js';
+import { FormButton } from './form-button.js';
+import { PlainForm } from './plain-form.js';
 import { Secret } from './secret.js';
 import { SessionsCard } from './sessions-card.js';
 
@@ -38,39 +39,33 @@ export function SecurityTab({ admin }: { admin: boolean }): JSX.Element {
 }
 
 function Password(): JSX.Element {
-  const form = useRef<HTMLFormElement>(null);
-  const change = useAction(async (given: FormData) => {
-    await call('POST', 'api/session/password', {
-      current: given.get('current'),
-      password: given.get('password'),
-    });
-    form.current?.reset();
-    toast('Password changed; your other sessions have ended');
-  });
   return (
     <Card title="Your password" description="A new one ends your sessions in other browsers.">
-      <form
-        class="form"
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void change.run(new FormData(event.currentTarget));
+      <PlainForm
+        submit="Change password"
+        kind="plain"
+        action={async (form) => {
+          await call('POST', 'api/session/password', {
+            current: form.get('current'),
+            password: form.get('password'),
+          });
+          toast('Password changed; your other sessions have ended');
         }}
       >
-        <Field
-          label="Current password"
-          name="current"
-          type="password"
-          autocomplete="current-password"
-          required
-          error={change.error?.fields['current']}
-        />
-        <NewPasswordField label="New password" error={change.error?.fields['password']} />
-        <ErrorNotice error={change.error} />
-        <Button type="submit" busy={change.busy}>
-          Change password
-        </Button>
-      </form>
+        {(refusal) => (
+          <>
+            <Field
+              label="Current password"
+              name="current"
+              type="password"
+              autocomplete="current-password"
+              required
+              error={refusal?.fields['current']}
+            />
+            <NewPasswordField label="New password" error={refusal?.fields['password']} />
+          </>
+        )}
+      </PlainForm>
     </Card>
   );
 }
@@ -105,7 +100,6 @@ function RequiredSecondFactor(): JSX.Element {
 
 function Token(): JSX.Element {
   const { data, error, loading, reload } = useData<Security>('api/security');
-  const [asking, setAsking] = useState(false);
   const [rotated, setRotated] = useState<string>();
   return (
     <>
@@ -113,9 +107,23 @@ function Token(): JSX.Element {
         title="API token"
         description="For SMS, calls, orders and verifications. Email and WhatsApp use API keys."
         actions={
-          <Button icon="refresh" onClick={() => setAsking(true)}>
-            Rotate token
-          </Button>
+          <FormButton
+            icon="refresh"
+            label="Rotate token"
+            title="Rotate the API token?"
+            submit="Rotate"
+            danger
+            action={async () => {
+              const { token } = await call<RotatedToken>('POST', 'api/security/rotate');
+              setRotated(token);
+              void reload();
+            }}
+          >
+            <p>
+              The new token is shown once. The present one stops working at once: programs that use
+              it get 401 until they have the new one.
+            </p>
+          </FormButton>
         }
       >
         {loading && <Skeleton lines={3} />}
@@ -141,24 +149,6 @@ function Token(): JSX.Element {
           code={`curl '${new URL('../ng/v1/sms', mount).href}' \\\n  -H "Authorization: Bearer $API_TOKEN"`}
         />
       </Card>
-      {asking && (
-        <FormDialog
-          title="Rotate the API token?"
-          submit="Rotate"
-          danger
-          onClose={() => setAsking(false)}
-          action={async () => {
-            const { token } = await call<RotatedToken>('POST', 'api/security/rotate');
-            setRotated(token);
-            void reload();
-          }}
-        >
-          <p>
-            The new token is shown once. The present one stops working at once: programs that use it
-            get 401 until they have the new one.
-          </p>
-        </FormDialog>
-      )}
       {rotated && (
         <Dialog
           title="New API token"

@@ -1,12 +1,10 @@
 import {
   Badge,
-  Button,
   call,
   Card,
   Empty,
   ErrorNotice,
   Field,
-  FormDialog,
   PageHeader,
   type Route,
   Skeleton,
@@ -16,11 +14,10 @@ import {
   useData,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Sender, SenderKind, Senders } from '../../portal-api.js';
 import { useMay } from '../session-data.js';
 import { BlockedTab, DO_NOT_CALL } from './blocked-tab.js';
-import { ConfirmButton } from './confirm-button.js';
+import { ConfirmButton, FormButton } from './form-button.js';
 
 export function SendersPage({ route }: { route: Route }): JSX.Element {
   const tab = route.id ?? 'own';
@@ -90,12 +87,40 @@ function ChannelCard(props: {
   reload: () => Promise<void>;
 }): JSX.Element {
   const { channel, words, senders } = props;
-  const [adding, setAdding] = useState(false);
   const admin = useMay('admin');
   const add = admin && (
-    <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-      Add a {words.one}
-    </Button>
+    <FormButton
+      kind="primary"
+      icon="plus"
+      label={`Add a ${words.one}`}
+      title={`Add a ${words.one}`}
+      submit="Add"
+      action={async (form) => {
+        const sender = await call<Sender>('POST', 'api/senders', {
+          channel,
+          sender: form.get('sender'),
+        });
+        toast(
+          sender.state === 'approved'
+            ? `${sender.sender} can be used`
+            : `${sender.sender} waits for an operator`,
+        );
+      }}
+      reload={props.reload}
+    >
+      {(refusal) => (
+        <Field
+          label={words.one.replace(/^./, (first) => first.toUpperCase())}
+          name="sender"
+          required
+          autofocus
+          hint={`${words.hint}${
+            props.approval === 'operator' ? '. An operator approves it before its first use' : ''
+          }.`}
+          error={refusal?.fields['sender'] ?? refusal?.fields['caller']}
+        />
+      )}
+    </FormButton>
   );
   return (
     <Card flush title={words.many} actions={senders.length > 0 && add}>
@@ -105,40 +130,6 @@ function ChannelCard(props: {
         </Empty>
       ) : (
         <SenderTable {...props} admin={admin} />
-      )}
-      {adding && (
-        <FormDialog
-          title={`Add a ${words.one}`}
-          submit="Add"
-          onClose={() => setAdding(false)}
-          action={async (form) => {
-            const sender = await call<Sender>('POST', 'api/senders', {
-              channel,
-              sender: form.get('sender'),
-            });
-            toast(
-              sender.state === 'approved'
-                ? `${sender.sender} can be used`
-                : `${sender.sender} waits for an operator`,
-            );
-            await props.reload();
-          }}
-        >
-          {(refusal) => (
-            <Field
-              label={words.one.replace(/^./, (first) => first.toUpperCase())}
-              name="sender"
-              required
-              autofocus
-              hint={`${words.hint}${
-                props.approval === 'operator'
-                  ? '. An operator approves it before its first use'
-                  : ''
-              }.`}
-              error={refusal?.fields['sender'] ?? refusal?.fields['caller']}
-            />
-          )}
-        </FormDialog>
       )}
     </Card>
   );
@@ -178,11 +169,11 @@ function SenderTable(props: {
                 name={`Remove ${sender}`}
                 title={`Remove ${sender}?`}
                 confirm="Remove"
-                action={async () => {
-                  await call('DELETE', `api/senders/${channel}/${encodeURIComponent(sender)}`);
-                  toast(`${sender} removed`);
-                  await props.reload();
-                }}
+                action={() =>
+                  call('DELETE', `api/senders/${channel}/${encodeURIComponent(sender)}`)
+                }
+                done={`${sender} removed`}
+                reload={props.reload}
               >
                 New sends from {sender} are refused. What is queued still leaves.
               </ConfirmButton>

@@ -1,65 +1,50 @@
-import {
-  Badge,
-  call,
-  Card,
-  ErrorNotice,
-  Skeleton,
-  Table,
-  Time,
-  toast,
-  useData,
-} from '@dundun/dashboard/ui';
+import { Badge, call, Card, List, Time, useData } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import type { Listed, OwnSession } from '../../portal-api.js';
-import { ConfirmButton } from './confirm-button.js';
+import { ConfirmButton } from './form-button.js';
 
 /** The sessions of the signed-in person. */
 export function SessionsCard(): JSX.Element {
-  const { data, error, loading, reload } = useData<Listed<OwnSession>>('api/session/all');
+  const list = useData<Listed<OwnSession>>('api/session/all');
   return (
     <Card flush title="Your sessions" description="Browsers in which you are signed in.">
-      {loading && <Skeleton lines={3} />}
-      <ErrorNotice error={error} retry={reload} />
-      {data && (
-        <Table
-          label="Your sessions"
-          rows={data.data}
-          id={({ id }) => id}
-          columns={[
-            {
-              title: 'Browser',
-              cell: ({ userAgent, isCurrent }) => (
-                <>
-                  {browserOf(userAgent)} {isCurrent && <Badge tone="info">this one</Badge>}
-                </>
+      <List
+        label="Your sessions"
+        list={list}
+        empty={null}
+        id={({ id }) => id}
+        columns={[
+          {
+            title: 'Browser',
+            cell: ({ userAgent, isCurrent }) => (
+              <>
+                {browserOf(userAgent)} {isCurrent && <Badge tone="info">this one</Badge>}
+              </>
+            ),
+          },
+          { title: 'Address', cell: ({ ip }) => ip ?? '–' },
+          { title: 'Signed in', cell: ({ createdAt }) => <Time at={createdAt} /> },
+          { title: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+          {
+            title: 'Actions',
+            actions: true,
+            cell: ({ id, userAgent, isCurrent }) =>
+              !isCurrent && (
+                <ConfirmButton
+                  label="End"
+                  name={`End the session in ${browserOf(userAgent)}`}
+                  title="End this session?"
+                  confirm="End it"
+                  action={() => call('DELETE', `api/session/all/${id}`)}
+                  done="Session ended"
+                  reload={list.reload}
+                >
+                  {browserOf(userAgent)} is signed out at once.
+                </ConfirmButton>
               ),
-            },
-            { title: 'Address', cell: ({ ip }) => ip ?? '–' },
-            { title: 'Signed in', cell: ({ createdAt }) => <Time at={createdAt} /> },
-            { title: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-            {
-              title: 'Actions',
-              actions: true,
-              cell: ({ id, userAgent, isCurrent }) =>
-                !isCurrent && (
-                  <ConfirmButton
-                    label="End"
-                    name={`End the session in ${browserOf(userAgent)}`}
-                    title="End this session?"
-                    confirm="End it"
-                    action={async () => {
-                      await call('DELETE', `api/session/all/${id}`);
-                      toast('Session ended');
-                      await reload();
-                    }}
-                  >
-                    {browserOf(userAgent)} is signed out at once.
-                  </ConfirmButton>
-                ),
-            },
-          ]}
-        />
-      )}
+          },
+        ]}
+      />
     </Card>
   );
 }

@@ -1,22 +1,18 @@
 import {
   Badge,
-  Button,
   call,
   Card,
   Empty,
   Field,
-  FormDialog,
   List,
   PageHeader,
   queryOf,
   type Route,
   Select,
-  toast,
   type Tone,
   useData,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import {
   type Listed,
   type Template,
@@ -24,6 +20,7 @@ import {
   TEMPLATE_STATUSES,
 } from '../../portal-api.js';
 import { useMay } from '../session-data.js';
+import { FormButton } from './form-button.js';
 
 const TONES: Readonly<Record<Template['status'], Tone>> = {
   approved: 'success',
@@ -33,15 +30,72 @@ const TONES: Readonly<Record<Template['status'], Tone>> = {
 };
 
 export function TemplatesPage({ route }: { route: Route }): JSX.Element {
-  const [adding, setAdding] = useState(false);
   const admin = useMay('admin');
   const list = useData<Listed<Template>>(
     `api/templates${queryOf({ cursor: route.query.get('cursor') })}`,
   );
   const add = admin && (
-    <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-      Add a template
-    </Button>
+    <FormButton
+      kind="primary"
+      icon="plus"
+      label="Add a template"
+      title="Add a template"
+      submit="Add"
+      action={(form) =>
+        call<Template>('POST', 'api/templates', {
+          name: form.get('name'),
+          language: form.get('language'),
+          category: form.get('category'),
+          status: form.get('status'),
+          paramsCount: Number(form.get('paramsCount')),
+        })
+      }
+      done="Template saved"
+      reload={list.reload}
+    >
+      {(refusal) => (
+        <>
+          <Field
+            label="Name"
+            name="name"
+            required
+            autofocus
+            hint="As the platform has it; a name that is there is changed."
+            error={refusal?.fields['name']}
+          />
+          <div class="field-row">
+            <Field
+              label="Language"
+              name="language"
+              required
+              defaultValue="en"
+              error={refusal?.fields['language']}
+            />
+            <Field
+              label="Number of values"
+              name="paramsCount"
+              type="number"
+              min={0}
+              required
+              defaultValue="0"
+              error={refusal?.fields['paramsCount']}
+            />
+          </div>
+          <div class="field-row">
+            <Select
+              label="Category"
+              name="category"
+              options={TEMPLATE_CATEGORIES.map((category) => [category, category])}
+            />
+            <Select
+              label="Status"
+              name="status"
+              options={TEMPLATE_STATUSES.map((status) => [status, status])}
+            />
+          </div>
+        </>
+      )}
+    </FormButton>
   );
   return (
     <>
@@ -73,67 +127,6 @@ export function TemplatesPage({ route }: { route: Route }): JSX.Element {
           }
         />
       </Card>
-      {adding && (
-        <FormDialog
-          title="Add a template"
-          submit="Add"
-          onClose={() => setAdding(false)}
-          action={async (form) => {
-            await call<Template>('POST', 'api/templates', {
-              name: form.get('name'),
-              language: form.get('language'),
-              category: form.get('category'),
-              status: form.get('status'),
-              paramsCount: Number(form.get('paramsCount')),
-            });
-            toast('Template saved');
-            await list.reload();
-          }}
-        >
-          {(refusal) => (
-            <>
-              <Field
-                label="Name"
-                name="name"
-                required
-                autofocus
-                hint="As the platform has it; a name that is there is changed."
-                error={refusal?.fields['name']}
-              />
-              <div class="field-row">
-                <Field
-                  label="Language"
-                  name="language"
-                  required
-                  defaultValue="en"
-                  error={refusal?.fields['language']}
-                />
-                <Field
-                  label="Number of values"
-                  name="paramsCount"
-                  type="number"
-                  min={0}
-                  required
-                  defaultValue="0"
-                  error={refusal?.fields['paramsCount']}
-                />
-              </div>
-              <div class="field-row">
-                <Select
-                  label="Category"
-                  name="category"
-                  options={TEMPLATE_CATEGORIES.map((category) => [category, category])}
-                />
-                <Select
-                  label="Status"
-                  name="status"
-                  options={TEMPLATE_STATUSES.map((status) => [status, status])}
-                />
-              </div>
-            </>
-          )}
-        </FormDialog>
-      )}
     </>
   );
 }

@@ -24,7 +24,7 @@ import type { Webhook, Webhooks, WebhookSecret } from '../../portal-api.js';
 import { useMay } from '../session-data.js';
 import { Attempts } from './attempts.js';
 import { ApiCurl } from './api-curl.js';
-import { ConfirmButton } from './confirm-button.js';
+import { ConfirmButton } from './form-button.js';
 import { Secret } from './secret.js';
 
 const SNIPPET = `import { createServer } from 'node:http';
@@ -210,11 +210,9 @@ function Endpoint(props: {
               label="Delete"
               title="Delete the endpoint?"
               confirm="Delete"
-              action={async () => {
-                await call('DELETE', path);
-                toast('Endpoint deleted');
-                await reload();
-              }}
+              action={() => call('DELETE', path)}
+              done="Endpoint deleted"
+              reload={reload}
               curl={{ method: 'DELETE', path: `ng/v1/webhooks/${webhook.id}` }}
             >
               Requests that wait for it are dropped.
