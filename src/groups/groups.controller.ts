@@ -9,9 +9,9 @@ import { ListQuery, pageOf } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { AddMembers, Group, GroupBody, groupOf, GroupPage, MemberPage } from './groups.dto.js';
 
-/** `{groupId}` of the path; a text that is not an id gets 404. */
-function GroupId(): ParameterDecorator {
-  return Param('groupId', {
+/** The id of a group in the path; a text that is not an id gets 404. */
+export function GroupId(name = 'groupId'): ParameterDecorator {
+  return Param(name, {
     transform: (value: string): string => {
       if (!isGroupId(value)) throw new GroupNotFoundError(value);
       return value;

@@ -9,10 +9,11 @@ import {
   Res,
   ServiceUnavailableException,
 } from '@nestjs/common';
-import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiResponse, ApiSchema, type ApiSchemaOptions, ApiTags } from '@nestjs/swagger';
 import { InjectDataSource } from '@nestjs/typeorm';
 import {
   HealthCheck,
+  type HealthCheckResult,
   HealthCheckService,
   type HealthIndicatorResult,
   HealthIndicatorService,
@@ -21,12 +22,41 @@ import {
 } from '@nestjs/terminus';
 import type { DataSource } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
+import { Choice, Field } from '../http/fields.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
-import { Live, Readiness } from './health.dto.js';
 import { WriteRefusals } from '../http/write-refusals.js';
 import { MetricsController } from './metrics.controller.js';
 import { WriteProbe } from './write-probe.js';
+
+class Live {
+  @Choice(['ok', 'stuck']) readonly status!: 'ok' | 'stuck';
+}
+
+const INDICATORS = {
+  type: 'object',
+  description: 'The result of each check, by its name.',
+  additionalProperties: {
+    type: 'object',
+    required: ['status'],
+    properties: { status: { type: 'string', enum: ['up', 'down', 'degraded'] } },
+  },
+  examples: [{ database: { status: 'up' } }],
+} as const;
+
+const STATUSES = ['ok', 'degraded', 'error', 'shutting_down'] as const;
+
+/** Response of terminus. */
+@ApiSchema({ additionalProperties: true } as unknown as ApiSchemaOptions)
+class Readiness {
+  @Choice(STATUSES) readonly status!: HealthCheckResult['status'];
+  @Field({ ...INDICATORS, optional: true }) readonly info?: HealthCheckResult['info'];
+
+  @Field({ ...INDICATORS, optional: true, examples: [{}] })
+  readonly error?: HealthCheckResult['error'];
+
+  @Field(INDICATORS) readonly details!: HealthCheckResult['details'];
+}
 
 /**
  * The endpoint is public, so readiness gives its reasons in fixed words. Addresses and the messages of

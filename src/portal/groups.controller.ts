@@ -3,16 +3,16 @@ import {
   type ContactGroup,
   type ContactGroups,
   ContactsService,
-  GroupNotFoundError,
   MessagingService,
   type Page,
 } from '@dundun/messaging';
-import { csvOf, isGroupId } from '@dundun/messaging/values';
+import { csvOf } from '@dundun/messaging/values';
 import { Delete, Get, HttpCode, Param, Patch, Post, StreamableFile } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ApiError } from '../http/api-error.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
+import { GroupId } from '../groups/groups.controller.js';
 import { AddMembers, GroupBody } from '../groups/groups.dto.js';
 import { Audit } from './audit.js';
 import { listedOf, PortalQuery, RevealQuery } from './portal.dto.js';
@@ -21,16 +21,6 @@ import type { Group, GroupMember, Listed } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { mayReveal, PortalAccess } from './portal.guard.js';
 import { Caller, type InAccount } from './portal-request.js';
-
-/** `{id}` of the path; a text that is not an id gets 404. */
-function GroupId(): ParameterDecorator {
-  return Param('id', {
-    transform: (value: string): string => {
-      if (!isGroupId(value)) throw new GroupNotFoundError(value);
-      return value;
-    },
-  });
-}
 
 /** Members read together for a file. */
 const PAGE = 1_000;
@@ -71,7 +61,10 @@ export class PortalGroupsController {
 
   @Get(':id')
   @PortalAccess('viewer')
-  async read(@Caller() { accountId: tenant }: InAccount, @GroupId() id: string): Promise<Group> {
+  async read(
+    @Caller() { accountId: tenant }: InAccount,
+    @GroupId('id') id: string,
+  ): Promise<Group> {
     return groupOf(await this.#groups.find(id, { tenant }));
   }
 
@@ -79,7 +72,7 @@ export class PortalGroupsController {
   @PortalAccess('sender')
   rename(
     @Caller() { accountId: tenant, actor }: InAccount,
-    @GroupId() id: string,
+    @GroupId('id') id: string,
     @JsonBody(GroupBody) { name }: GroupBody,
   ): Promise<Group> {
     return this.messaging.transaction(async (manager) => {
@@ -92,7 +85,10 @@ export class PortalGroupsController {
   @Delete(':id')
   @HttpCode(204)
   @PortalAccess('sender')
-  remove(@Caller() { accountId: tenant, actor }: InAccount, @GroupId() id: string): Promise<void> {
+  remove(
+    @Caller() { accountId: tenant, actor }: InAccount,
+    @GroupId('id') id: string,
+  ): Promise<void> {
     return this.messaging.transaction(async (manager) => {
       await this.#groups.delete(id, { tenant, manager });
       await this.audit.record(manager, actor, 'group.deleted', id);
@@ -103,7 +99,7 @@ export class PortalGroupsController {
   @PortalAccess('viewer')
   async members(
     @Caller() { accountId: tenant, role, actor }: InAccount,
-    @GroupId() id: string,
+    @GroupId('id') id: string,
     @ValidQuery(RevealQuery) { cursor, limit, reveal }: RevealQuery,
   ): Promise<Listed<GroupMember>> {
     const isWhole = mayReveal(reveal, role);
@@ -120,7 +116,7 @@ export class PortalGroupsController {
   @PortalAccess('sender')
   addMembers(
     @Caller() { accountId: tenant, actor }: InAccount,
-    @GroupId() id: string,
+    @GroupId('id') id: string,
     @JsonBody(AddMembers) { members }: AddMembers,
   ): Promise<Group> {
     return this.messaging.transaction(async (manager) => {
@@ -135,7 +131,7 @@ export class PortalGroupsController {
   @PortalAccess('sender')
   async removeMember(
     @Caller() { accountId: tenant, actor }: InAccount,
-    @GroupId() id: string,
+    @GroupId('id') id: string,
     @Param('contactId') contactId: string,
   ): Promise<void> {
     const contact = await this.contacts.get(contactId.toLowerCase(), { tenant });
@@ -152,7 +148,7 @@ export class PortalGroupsController {
   @PortalAccess('admin')
   async exportMembers(
     @Caller() { accountId: tenant, actor }: InAccount,
-    @GroupId() id: string,
+    @GroupId('id') id: string,
   ): Promise<StreamableFile> {
     await this.#groups.find(id, { tenant });
     await this.messaging.transaction((manager) =>

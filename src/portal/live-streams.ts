@@ -1,8 +1,13 @@
 import { MessageHistory } from '@dundun/messaging/operations';
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import type { ServerResponse } from 'node:http';
+import { Get, Injectable, Logger, type OnModuleDestroy, Req, Res } from '@nestjs/common';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { AccountReads } from '../accounts/account-reads.js';
 import { ApiError } from '../http/api-error.js';
+import type { HttpReply } from '../http/http-message.js';
 import type { LiveChange } from './portal-api.js';
+import { PortalController } from './portal-controller.js';
+import { PortalAccess } from './portal.guard.js';
+import { Current, type PortalRequest } from './portal-request.js';
 import { type SignedIn, SessionsService } from './sessions.service.js';
 
 /** Milliseconds between two looks at the sessions: streams end within a second. */
@@ -159,5 +164,37 @@ export class LiveStreams implements OnModuleDestroy {
     this.#streams.delete(stream);
     const isWatched = [...this.#streams].some(({ accountId }) => accountId === stream.accountId);
     if (!isWatched) this.#cursors.delete(stream.accountId);
+  }
+}
+
+const STREAM = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // Proxies neither compress nor collect it.
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+@PortalController('live')
+export class LiveController {
+  constructor(
+    private readonly streams: LiveStreams,
+    private readonly reads: AccountReads,
+  ) {}
+
+  /** An event stream, see `LiveChange`. */
+  @Get()
+  @PortalAccess('viewer of any')
+  live(
+    @Req() { method }: PortalRequest,
+    @Current() signedIn: SignedIn,
+    @Res() reply: HttpReply,
+  ): void {
+    if (method === 'HEAD') return void reply.headers(STREAM).send();
+    this.streams.open(signedIn, () => {
+      // One loop reads for all streams.
+      this.reads.answered(reply);
+      reply.headers(STREAM).hijack();
+      return reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
+    });
   }
 }

@@ -16,8 +16,7 @@ import { Audit } from './audit.js';
 import { DoNotCallController, PortalSuppressionsController } from './blocked.controllers.js';
 import { KeysController, PortalDomainsController } from './email.controllers.js';
 import { PortalGroupsController } from './groups.controller.js';
-import { LiveController } from './live.controller.js';
-import { LiveStreams } from './live-streams.js';
+import { LiveController, LiveStreams } from './live-streams.js';
 import {
   AccountsController,
   CarriersController,

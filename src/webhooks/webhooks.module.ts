@@ -18,8 +18,7 @@ import { WebhookErasure } from './webhook-erasure.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WebhookKinds } from './webhook-kinds.js';
 import { WEBHOOK_OPTIONS, webhookOptions } from './webhook-options.js';
-import { WebhookOutbox } from './webhook-outbox.js';
-import { WebhookOutboxListener, WebhookWakes } from './webhook-outbox.listener.js';
+import { WebhookOutbox, WebhookOutboxListener, WebhookWakes } from './webhook-outbox.js';
 import { WebhookSender } from './webhook-sender.js';
 import { EmailWebhooksController, WebhooksController } from './webhooks.controller.js';
 

@@ -18,11 +18,11 @@ import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints
 import { WebhookEvents } from '../../../src/webhooks/webhook-event.js';
 import { WebhookKinds } from '../../../src/webhooks/webhook-kinds.js';
 import { type WebhookOptions, webhookOptions } from '../../../src/webhooks/webhook-options.js';
-import { WebhookOutbox } from '../../../src/webhooks/webhook-outbox.js';
 import {
+  WebhookOutbox,
   WebhookOutboxListener,
   WebhookWakes,
-} from '../../../src/webhooks/webhook-outbox.listener.js';
+} from '../../../src/webhooks/webhook-outbox.js';
 import { WebhookSender } from '../../../src/webhooks/webhook-sender.js';
 import { WEBHOOK_TABLES } from '../../../src/webhooks/webhooks.tables.js';
 import type { TestDatabase } from '../../support/databases.js';
