@@ -165,16 +165,8 @@ class SmppLane implements LaneTask {
     }
   }
 
-  settle(): Promise<void> {
-    return Promise.resolve();
-  }
-
   abort(): void {
     this.#abort.abort(new Error('the gateway stops'));
-  }
-
-  leave(): Promise<{ rateState: null; unanswered: false }> {
-    return Promise.resolve({ rateState: null, unanswered: false });
   }
 
   async nextDueIn(): Promise<number> {

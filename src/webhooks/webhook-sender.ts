@@ -151,10 +151,6 @@ class WebhookLane implements LaneTask {
     this.#abort.abort(new Error('the gateway stops'));
   }
 
-  leave(): Promise<{ rateState: null; unanswered: false }> {
-    return Promise.resolve({ rateState: null, unanswered: false });
-  }
-
   async nextDueIn(): Promise<number> {
     const { deliveries, clock } = this.sender;
     const [next] = await deliveries.firstDue(Number.MAX_SAFE_INTEGER, this.endpointId);

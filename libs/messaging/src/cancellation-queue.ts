@@ -84,16 +84,8 @@ class CancellationLane implements LaneTask {
     }
   }
 
-  settle(): Promise<void> {
-    return Promise.resolve();
-  }
-
   abort(): void {
     this.#abort.abort(new Error('the process stops'));
-  }
-
-  leave(): Promise<{ rateState: null; unanswered: false }> {
-    return Promise.resolve({ rateState: null, unanswered: false });
   }
 
   async nextDueIn(): Promise<number> {

@@ -75,18 +75,14 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
     const waba = partsOfQueueLane(leased.lane).key;
     const stop = new AbortController();
     const dueIn = async () => Number((await this.#dueAt(waba)) ?? Infinity) - this.clock.now();
-    let read: Promise<void> = Promise.resolve();
     return {
       underWay: 'the list of its templates',
       nudge: () => undefined,
       pump: async () => {
         if (leased.stopping.aborted || !leased.valid || (await dueIn()) > 0) return;
-        read = this.#sync(waba, stop.signal);
-        await read;
+        await this.#sync(waba, stop.signal);
       },
-      settle: () => read.catch(() => undefined),
       abort: () => stop.abort(),
-      leave: () => Promise.resolve({ rateState: null, unanswered: false }),
       nextDueIn: dueIn,
     };
   }

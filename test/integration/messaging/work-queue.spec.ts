@@ -67,10 +67,6 @@ class Task implements LaneTask {
     this.#abort();
   }
 
-  leave() {
-    return Promise.resolve({ rateState: null, unanswered: false });
-  }
-
   nextDueIn(): Promise<number> {
     return Promise.resolve(this.work.items.length > 0 ? 0 : Infinity);
   }

@@ -18,12 +18,18 @@ export interface LaneTask {
    * @throws LaneLostError where another process has the lane
    */
   pump(): Promise<void>;
-  /** Starts no more work. Resolves once the outcomes of all started requests are recorded. */
-  settle(): Promise<void>;
+  /**
+   * Starts no more work. Resolves once the outcomes of all started requests are recorded.
+   * @default they are when `pump()` has resolved
+   */
+  settle?(): Promise<void>;
   /** Aborts the requests in flight. A stopping process calls it after `shutdownTimeout`. */
   abort(): void;
-  /** State to store with the lane when it is released; not called for a lost lane. */
-  leave(): Promise<{ readonly rateState: string | null; readonly unanswered: boolean }>;
+  /**
+   * State to store with the lane when it is released; not called for a lost lane.
+   * @default none
+   */
+  leave?(): Promise<{ readonly rateState: string | null; readonly unanswered: boolean }>;
   /** Milliseconds until the lane has work again; `Infinity` where the time is not known. */
   nextDueIn(): Promise<number>;
 }
@@ -120,10 +126,10 @@ export class Dispatcher {
     const { lane, fence } = leased.lease;
     Object.assign(running, { task, planning: true });
     await task.pump().catch((error: unknown) => leased.fail(error));
-    await task.settle();
+    await task.settle?.();
     leased.stop();
     if (!leased.lost) {
-      const { rateState, unanswered } = await task.leave();
+      const { rateState = null, unanswered = false } = (await task.leave?.()) ?? {};
       await lanes.release(lane, fence, rateState, unanswered);
     }
     running.planning = false;
