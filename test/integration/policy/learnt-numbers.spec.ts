@@ -129,7 +129,7 @@ describeEachDatabase('numbers that the platform answers', (database) => {
     await contacts.optOut(waId, { ...CONSENT, ...options(), category: 'marketing', at });
     await optIn(number);
     await teach(number, waId);
-    await expect(template(number, 'marketing')).rejects.toMatchObject({ code: 'opt_in_required' });
+    await expect(template(number, 'marketing')).rejects.toMatchObject({ code: 'opted_out' });
     await settled((await template(number)).id);
   });
 

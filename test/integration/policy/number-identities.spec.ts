@@ -75,7 +75,7 @@ describeEachDatabase('one person under two numbers', (database) => {
     await received(one, 'Hello');
     await expect(text(other)).resolves.toMatchObject({ recipients: 1 });
     await received(one, 'STOP');
-    await expect(text(other)).rejects.toMatchObject({ code: 'opt_in_required' });
+    await expect(text(other)).rejects.toMatchObject({ code: 'opted_out' });
     expect(await contacts.find(one, { tenant: tenant() })).toMatchObject({
       phone: other,
       addresses: [{ kind: 'phone', value: other }],

@@ -85,7 +85,7 @@ describeOneDatabase('a STOP in the middle of a WhatsApp campaign', (database) =>
       release();
       for (const [n, id] of ids.entries())
         await eventually(async () =>
-          expect(await stateOf(id)).toBe(n === 0 || n % 2 ? 'sent' : 'rejected opt_in_required'),
+          expect(await stateOf(id)).toBe(n === 0 || n % 2 ? 'sent' : 'rejected opted_out'),
         );
       // One left before the STOP, and the answer to it passes.
       await eventually(async () =>

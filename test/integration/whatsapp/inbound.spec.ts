@@ -205,7 +205,7 @@ describeOneDatabase('inbound messages', (database) => {
     await eventually(async () => expect(await repliesTo(from)).toEqual(['You are out']));
     expect(await post(received(from, 'stop'))).toBe(204);
     await expect(whatsApp.sendText({ to: from, text: 'Hi' })).rejects.toMatchObject({
-      code: 'opt_in_required',
+      code: 'opted_out',
     });
     clock.leap += 1_000;
     expect(await post(received(from, 'start'))).toBe(204);

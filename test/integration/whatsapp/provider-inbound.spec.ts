@@ -198,8 +198,9 @@ describeOneDatabase('inbound messages at other providers', (database) => {
       source: 'test',
       at: new Date(Date.now() - 60_000),
     });
+    const now = Math.floor(Date.now() / 1_000);
     const choose = (value: string, ago: number) => {
-      const timestamp = Math.floor(Date.now() / 1_000) - ago;
+      const timestamp = now - ago;
       const one = { wa_id: from, category: 'marketing_messages', value, timestamp };
       return meta('user_preferences', { user_preferences: [one] });
     };
@@ -208,7 +209,7 @@ describeOneDatabase('inbound messages at other providers', (database) => {
     expect(await choose('stop', 30)).toBe(204);
     expect(await choose('stop', 30)).toBe(204);
     await expect(send('marketing')).rejects.toMatchObject({
-      code: 'opt_in_required',
+      code: 'opted_out',
     });
     expect((await send('utility')).recipients).toBe(1);
     const { consents, lastInbound } = (await contacts.find(from)) ?? {};

@@ -99,6 +99,7 @@ export function isLanguage(value: unknown): value is string {
 
 /** Why the platform refuses the text as a parameter of a body or header; `undefined`: it does not. */
 export function paramFault(value: unknown): string | undefined {
+  if (value === undefined) return 'is missing';
   if (typeof value !== 'string' || /[\0\p{Cs}]/u.test(value))
     return 'must be a text without NUL and half characters';
   if (value.trim() === '') return 'must not be empty: WhatsApp refuses the message';

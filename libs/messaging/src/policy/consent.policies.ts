@@ -34,7 +34,11 @@ export class OptInRequiredPolicy implements MessagingPolicy {
       if (Array.isArray(required) && !required.includes(category)) return;
       if (item.facts.consent === 'opted_in' || confirmsOptOut(item)) return;
       const reason = `has not opted in to ${this.registry.get(channel).title ?? channel} messages`;
-      decisions.set(index, { decision: 'deny', code: 'opt_in_required', reason });
+      const isOut = item.facts.consent === 'opted_out';
+      decisions.set(
+        index,
+        isOut ? OPTED_OUT : { decision: 'deny', code: 'opt_in_required', reason },
+      );
     });
     return decisions;
   }
