@@ -86,7 +86,9 @@ export class Pipelines {
    * so that thousands of waiting requests must not make turns long.
    */
   readonly #inTurn = (work: () => void): void => {
-    this.#turn = this.#turn.then(work).then(() => nextTurn());
+    const ours = this.#turn;
+    this.#turn = ours.then(() => nextTurn());
+    void ours.then(work);
   };
 
   /** Runs `work` after the answers to the requests that arrived whole. */
