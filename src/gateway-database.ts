@@ -6,6 +6,7 @@ import { destroyWithin, openDatabase, SilentTypeOrmLogger } from './config/datab
 import type { Environment } from './config/environment.js';
 import { tablesOf, UnicodeTables1790000000900 } from './config/entity-tables.js';
 import { SqliteDriver } from './config/sqlite-driver.js';
+import { strictMysql } from './config/strict-mysql.js';
 import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './channels/email/domains/domains.tables.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
 import { PORTAL_TABLES, SESSION_ORIGIN } from './portal/portal.tables.js';
@@ -89,6 +90,7 @@ export function dataSourceOptions({
       return {
         ...shared,
         type: database.type,
+        driver: strictMysql,
         url: database.url,
         charset: 'utf8mb4',
         timezone: 'Z',

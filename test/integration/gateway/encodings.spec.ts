@@ -1,7 +1,8 @@
 import { MessagingModule, simulator } from '@dundun/messaging';
 import { migrateDatabase } from '@dundun/messaging/migrations';
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { Test } from '@nestjs/testing';
+import mysql from 'mysql2';
 import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { databaseModule } from '../../../src/config/database.js';
@@ -77,6 +78,25 @@ describeEachDatabase(
         code: 'invalid_config',
         message: expect.stringContaining('NO_BACKSLASH_ESCAPES'),
       });
+    });
+
+    it('the gateway’s connections are strict where the server’s mode is not, and cut no text', async () => {
+      const DATABASE_URL = parseDatabaseUrl(database.url);
+      const { createPool } = mysql;
+      const pools = jest.spyOn(mysql, 'createPool').mockImplementation((options) => {
+        const pool = createPool(options);
+        pool.on('connection', (connection) => void connection.query("SET SESSION sql_mode = ''"));
+        return pool;
+      });
+      const source = await new DataSource(dataSourceOptions({ DATABASE_URL })).initialize();
+      try {
+        await source.query('CREATE TABLE own (a VARCHAR(2))');
+        await expect(source.query("INSERT INTO own VALUES ('abc')")).rejects.toThrow(/too long/i);
+        await source.query('DROP TABLE own');
+      } finally {
+        pools.mockRestore();
+        await source.destroy();
+      }
     });
 
     it('migrations leave every table and column in utf8mb4, with the rows that it has', async () => {

@@ -63,6 +63,22 @@ describeEachDatabase(
       expect(data.map(({ sender }) => sender)).toEqual(['ACME']);
       await bench.close();
     });
+
+    it('a statement that begins while another of the transaction is in flight cuts no text either', async () => {
+      const bench = new StoreBench(setup);
+      const store = await bench.open();
+      await store.database.dataSource.transaction(async (manager) => {
+        await manager.query('CREATE TEMPORARY TABLE own (a VARCHAR(2))');
+        const tx = store.database.join(manager);
+        const slow = tx.all('SELECT SLEEP(0.2)');
+        // Answered after the mode of the first statement is set, so that the statement is sent.
+        await manager.query('SELECT 1');
+        const results = await Promise.allSettled([slow, tx.run("INSERT INTO own VALUES ('abc')")]);
+        expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+        expect(await manager.query('SELECT @@sql_mode AS mode')).toEqual([{ mode: '' }]);
+      });
+      await bench.close();
+    });
   },
   ['mariadb'],
 );

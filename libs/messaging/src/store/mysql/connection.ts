@@ -16,6 +16,8 @@ const MYSQL_SETTLE = steppedSettle(MYSQL_DIALECT);
 export class MysqlDatabase extends ServerDatabase {
   /** The mode in which sessions begin, where it is not strict. */
   #laxMode: string | undefined;
+  /** The store's statements in flight in callers' transactions. */
+  readonly #inFlight = new WeakMap<QueryRunner, number>();
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
     super(dataSource, MYSQL_DIALECT, options, { settle: MYSQL_SETTLE });
@@ -45,12 +47,16 @@ export class MysqlDatabase extends ServerDatabase {
     isOwn: boolean,
   ): Promise<QueryResult> {
     if (isOwn || this.#laxMode === undefined) return super.query(runner, text, params, isOwn);
-    await runner.query(`SET ${STRICT}`);
+    this.#inFlight.set(runner, (this.#inFlight.get(runner) ?? 0) + 1);
     try {
+      await runner.query(`SET ${STRICT}`);
       return await super.query(runner, text, params, isOwn);
     } finally {
+      const others = (this.#inFlight.get(runner) ?? 1) - 1;
+      this.#inFlight.set(runner, others);
       // A broken connection has no mode to restore.
-      await runner.query('SET SESSION sql_mode = ?', [this.#laxMode]).catch(() => undefined);
+      if (others === 0)
+        await runner.query('SET SESSION sql_mode = ?', [this.#laxMode]).catch(() => undefined);
     }
   }
 
