@@ -59,8 +59,20 @@ describe('SendSms', () => {
   );
 
   it.each([
+    ['Benin', '22997123456', '2290197123456'],
+    ['Ivory Coast', '22507123456', '2250707123456'],
+    ['Mexico', '5215512345678', '525512345678'],
+    ['Brazil', '551187654321', '5511987654321'],
+    ['Argentina', '5491123456789', '54111523456789'],
+  ])('each form of a number of %s is accepted: %s, %s', (_country, ...to) => {
+    expect(validated(SendSms, { ...GOOD, to })).toMatchObject({ to });
+  });
+
+  it.each([
     ['+2348012345678', /leave out the plus/],
     ['4402079460958', /must be 442079460958:/],
+    ['112125550123', /must be 12125550123:/],
+    ['370861234567', /must be 37061234567:/],
     ['234 801 234 5678', /leave out the plus, spaces/],
     ['08012345678', /without a leading zero/],
     ['123456', /7 to 15 digits/],

@@ -285,6 +285,30 @@ describe('an error of the gateway', () => {
     });
   });
 
+  it('contacts and groups refuse a number with a trunk zero and name the right one', async () => {
+    const { apiToken, apiKey } = account;
+    const group = await gateway.call('POST', '/ng/v1/groups', {
+      token: apiToken,
+      body: { name: 'Friends' },
+    });
+    const members = `/ng/v1/groups/${String(group.body['id'])}/members`;
+    for (const [path, token, field, body] of [
+      [members, apiToken, 'members[0]', (number: string) => ({ members: [number] })],
+      ['/whatsapp/ng/v1/contacts', apiKey, 'phone', (phone: string) => ({ phone })],
+      ['/email/ng/v1/contacts', apiKey, 'phone', (phone: string) => ({ phone })],
+    ] as const)
+      for (const [number, remedy] of [
+        ['4402079460958', 'must be 442079460958:'],
+        ['+44 (0)20 7946 0958', 'leave out the plus'],
+      ] as const)
+        expect(await gateway.call('POST', path, { token, body: body(number) })).toMatchObject({
+          status: 422,
+          body: {
+            error: { details: [{ path: field, message: expect.stringContaining(remedy) }] },
+          },
+        });
+  });
+
   it('an error names the text field by the name in the request', async () => {
     const long = 'x'.repeat(153 * 10 + 1);
     const { body } = await send({ from: 'ACME', to: ['2348012345678'], content: long });

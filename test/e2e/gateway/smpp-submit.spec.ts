@@ -148,6 +148,11 @@ describeOneDatabase('submit_sm', (database) => {
       'a recipient that is no number',
       { destination: { ...destination, address: '12' } },
     ],
+    [
+      'ESME_RINVDSTADR',
+      'a recipient with a trunk zero',
+      { destination: { ...destination, address: '4402079460958' } },
+    ],
     ['ESME_RINVMSGLEN', 'an empty text', { shortMessage: Buffer.alloc(0) }],
     [
       'ESME_RINVMSGLEN',

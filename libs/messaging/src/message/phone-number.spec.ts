@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/core';
 import metadata from 'libphonenumber-js/metadata.min';
 import { readAddress, readRecipients } from './address.js';
-import { isPhoneNumber, normalisePhoneNumber, withoutTrunkPrefix } from './phone-number.js';
+import {
+  isPhoneNumber,
+  normalisePhoneNumber,
+  withoutTrunkPrefix,
+  withTrunkPrefix,
+} from './phone-number.js';
 
 /** The rule itself, as a pattern. */
 const RULE = /^[1-9][0-9]{6,14}$/;
@@ -45,6 +50,9 @@ describe('the prefix that is dialled within a country only', () => {
     ['+375 8 029 123 45 67', '375291234567'],
     ['+54 (011) 15-2345-6789', '5491123456789'],
     ['+55 (0) 21 11 3333-4444', '551133334444'],
+    ['+1 (1) 212 555 0123', '12125550123'],
+    ['370861234567', '37061234567'],
+    ['370061234567', '37061234567'],
   ])('%s is read as %s', (given, number) => {
     expect(readAddress(given)?.value).toBe(number);
     expect(readRecipients([given], ['phone']).recipients).toEqual([number]);
@@ -66,6 +74,10 @@ describe('the prefix that is dialled within a country only', () => {
     ['Argentina with 9', '5491123456789'],
     ['Argentina with 15', '54111523456789'],
     ['a free number of Russia', '78005553535'],
+    ['Lithuania', '37061234567'],
+    ['the United States', '12125550123'],
+    ['the Bahamas', '12423570000'],
+    ['Brazil in area 11', '5511987654321'],
     ['a number of no known length', '440123'],
   ])('a number of %s stays as it is: %s', (_country, number) => {
     expect(withoutTrunkPrefix(number)).toBeUndefined();
@@ -79,7 +91,7 @@ describe('the prefix that is dialled within a country only', () => {
 
   it('any prefix that is removed is one that libphonenumber removes, too', () => {
     const codes = fc.constantFrom(...Object.keys(metadata.country_calling_codes));
-    const rest = fc.stringMatching(/^[08][0-9]{4,12}$/);
+    const rest = fc.stringMatching(/^[018][0-9]{4,12}$/);
     fc.assert(
       fc.property(codes, rest, (code, dialled) => {
         const given = (code + dialled).slice(0, 15);
@@ -88,6 +100,8 @@ describe('the prefix that is dialled within a country only', () => {
         if (right === undefined) return;
         expect(read?.number).toBe(`+${right}`);
         expect(withoutTrunkPrefix(right)).toBeUndefined();
+        if (isPhoneNumber(right) && given === code + dialled.slice(0, 1) + right.slice(code.length))
+          expect(withTrunkPrefix(right)).toContain(given);
       }),
       { numRuns: 5_000 },
     );

@@ -36,11 +36,14 @@ export interface NumberingPlan {
   readonly prefix: RegExp;
   /** Replaces the prefix where it matched a group, such as the area code before Argentina's 15. */
   readonly transform: string | undefined;
-  /** First digit of the prefix. */
-  readonly first: string;
+  /** The prefix as people write it: `06` of Hungary, `0` and `8` of Lithuania. */
+  readonly prefixes: readonly string[];
 }
 
 const plans = new Map<string, NumberingPlan | undefined>();
+
+const lengthsIn = (lengths: unknown) =>
+  (lengths as readonly number[]).map((length) => `.{${length}}`).join('|');
 
 /** The plan of the code's main country in libphonenumber's metadata, as far as it has a prefix. */
 export function planOf(code: string): NumberingPlan | undefined {
@@ -50,34 +53,38 @@ export function planOf(code: string): NumberingPlan | undefined {
   const rows: Readonly<Record<string, readonly unknown[] | undefined>> = countries;
   const [main = ''] = countriesOf[code] ?? [];
   // The positions of libphonenumber's METADATA.md.
-  const { 2: national, 5: dialled, 7: parsed, 8: transform } = rows[main] ?? [];
+  const { 2: national, 3: lengths, 5: dialled, 7: parsed, 8: transform } = rows[main] ?? [];
   const [prefix] = [parsed, dialled].filter((given) => typeof given === 'string');
+  const pattern = new RegExp(`^(?:${prefix ?? ''})`);
   const plan =
-    prefix === undefined || dialled === '1'
+    prefix === undefined
       ? undefined
       : {
-          national: new RegExp(`^(?:${String(national)})$`),
-          prefix: new RegExp(`^(?:${prefix})`),
+          national: new RegExp(`^(?=(?:${lengthsIn(lengths)})$)(?:${String(national)})$`),
+          prefix: pattern,
           transform: typeof transform === 'string' ? transform : undefined,
-          first: typeof dialled === 'string' ? dialled.slice(0, 1) : '0',
+          prefixes: ['0', '06', '1', '8'].filter(
+            (one) => one === '0' || one === dialled || pattern.exec(one)?.[0] === one,
+          ),
         };
   plans.set(code, plan);
   return plan;
 }
 
 /**
- * The number without the prefix that is dialled within its country only, the trunk zero:
- * 442079460958 for 4402079460958. `undefined`: it has none, as Italy's and Ivory Coast's numbers,
- * where a zero after the code is a digit of the number. Reads libphonenumber's metadata as its parser
- * does, in a thirtieth of the time: most numbers end at the comparison of a digit.
+ * The number without the prefix that is dialled within its country only, mostly a zero:
+ * 442079460958 for 4402079460958, 12125550123 for 112125550123. `undefined`: it has none, as Italy's
+ * and Ivory Coast's numbers, where a zero after the code is a digit of the number. Reads
+ * libphonenumber's metadata as its parser does, in a thirtieth of the time: most numbers end at the
+ * comparison of a digit.
  */
 export function withoutTrunkPrefix(number: string): string | undefined {
   for (let length = 1; length <= 3; length++) {
     const next = number[length];
-    if (next !== '0' && next !== '8') continue;
+    if (next !== '0' && next !== '1' && next !== '8') continue;
     const code = number.slice(0, length);
     const plan = planOf(code);
-    if (!plan || (next !== '0' && next !== plan.first)) continue;
+    if (!plan?.prefixes.includes(next)) continue;
     const given = number.slice(length);
     const dialled = plan.national.test(given) ? null : plan.prefix.exec(given);
     if (!dialled?.[0].startsWith(next)) continue;
@@ -89,4 +96,15 @@ export function withoutTrunkPrefix(number: string): string | undefined {
     if (plan.national.test(national)) return code + national;
   }
   return undefined;
+}
+
+/** The texts from which {@link withoutTrunkPrefix} makes this number. */
+export function withTrunkPrefix(number: string): string[] {
+  if (!isPhoneNumber(number)) return [];
+  return [1, 2, 3]
+    .flatMap((length) => {
+      const [code, rest] = [number.slice(0, length), number.slice(length)];
+      return (planOf(code)?.prefixes ?? []).map((prefix) => code + prefix + rest);
+    })
+    .filter((form) => withoutTrunkPrefix(form) === number);
 }

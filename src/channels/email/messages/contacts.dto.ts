@@ -6,6 +6,7 @@ import {
   GROUP_ID,
   Objects,
   PHONE_NUMBER,
+  PhoneNumber,
   RequiresOneOf,
   Text,
   Timestamp,
@@ -63,7 +64,7 @@ export class UpsertEmailContact {
   @Field({ ...EMAIL_ADDRESS, optional: true, description: 'The address alone.' })
   readonly email?: string;
 
-  @Field({ ...PHONE_NUMBER, optional: true }) readonly phone?: string;
+  @PhoneNumber({ optional: true }) readonly phone?: string;
 
   @Field({ type: 'string', optional: true, maxLength: 255, description: 'An id of a platform.' })
   readonly platform_id?: string;
