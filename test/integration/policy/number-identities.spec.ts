@@ -183,6 +183,39 @@ describeEachDatabase('one person under two numbers', (database) => {
     ).rejects.toMatchObject({ code: 'opted_out' });
   });
 
+  it.each([
+    ['442079460958', '4402079460958'],
+    ['36201234567', '3606201234567'],
+    ['37061234567', '370861234567'],
+    ['12125550123', '112125550123'],
+  ])('erasing %s or %s erases messages from before its prefix was removed', async (to, stored) => {
+    for (const erased of [to, stored]) {
+      next++;
+      const options = { tenant: tenant() };
+      const { id } = await sms.send({ from: 'ACME', to, body: 'Hi' }, options);
+      await delivered(id);
+      await app
+        .get(MessageStore)
+        .database.transaction((tx) =>
+          tx.run('UPDATE messaging_batch_chunk SET recipients = ? WHERE batch = ?', [stored, id]),
+        );
+      expect(await contacts.erase(erased, options)).toMatchObject({ messages: 1 });
+      expect((await sms.recipients(id, options)).data).toEqual(['']);
+    }
+  });
+
+  it('a message from a number with a trunk zero is its person’s', async () => {
+    next++;
+    const options = { tenant: tenant() };
+    const optIn = { channel: 'whatsapp', source: 'web form', tenant: tenant() } as const;
+    await contacts.optIn('442079460958', { ...optIn, at: new Date(Date.now() - 60_000) });
+    await received('4402079460958', 'Hello');
+    await expect(text('442079460958')).resolves.toMatchObject({ recipients: 1 });
+    await received('4402079460958', 'STOP');
+    await expect(text('442079460958')).rejects.toMatchObject({ code: 'opted_out' });
+    expect(await contacts.find('4402079460958', options)).toMatchObject({ phone: '442079460958' });
+  });
+
   it('a report that names the other form is applied', async () => {
     next++;
     const options = { tenant: tenant() };

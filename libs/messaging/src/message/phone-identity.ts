@@ -1,4 +1,4 @@
-import { planOf } from './phone-number.js';
+import { planOf, withTrunkPrefix } from './phone-number.js';
 
 /** Calling codes whose numbers one person may have in several forms. */
 const FORMS: Readonly<Record<string, (number: string) => string>> = {
@@ -34,6 +34,14 @@ export function formsOf(identity: string): string[] {
     identity,
     ...given.map((form) => code + form).filter((form) => addressIdentity(form) === identity),
   ];
+}
+
+/**
+ * {@link formsOf}, and each with the prefix that is dialled within its country only, as messages from
+ * before such prefixes were removed have it.
+ */
+export function storedFormsOf(identity: string): string[] {
+  return formsOf(identity).flatMap((form) => [form, ...withTrunkPrefix(form)]);
 }
 
 /** Texts after the code that may have the identity with this rest. */

@@ -1,5 +1,5 @@
 import { addressOfKey } from '../../message/address.js';
-import { formsOf } from '../../message/phone-identity.js';
+import { storedFormsOf } from '../../message/phone-identity.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ErasureListeners } from '../../ports/listeners.js';
 import type { AfterCommit } from '../database/after-commit.js';
@@ -134,7 +134,7 @@ export class Erasures {
     if (isFirst || messages > 0) {
       await this.#eraseWaiting(row.address, tx);
       const { tenant, address } = row;
-      for (const form of formsOf(address))
+      for (const form of storedFormsOf(address))
         await this.listeners?.notify({ tenant, address: addressOfKey(form) }, tx?.manager);
     }
     if (inFlight.length === 0)
@@ -146,7 +146,7 @@ export class Erasures {
   async #walk(row: ErasureRow, inFlight: MessageAt[], tx?: Transaction): Promise<number> {
     const { tenant, address } = row;
     const sql = tx ?? this.database;
-    const forms = formsOf(address);
+    const forms = storedFormsOf(address);
     const contained = forms.map(() => "c.recipients LIKE ? ESCAPE '!'").join(' OR ');
     let messages = 0;
     for (let after = row.after ?? FIRST_ID; ;) {
@@ -187,7 +187,7 @@ export class Erasures {
   ): Promise<number> {
     let messages = 0;
     for (const place of places) {
-      const reports = this.#reports.of(tenant, place, formsOf(address));
+      const reports = this.#reports.of(tenant, place, storedFormsOf(address));
       // Most reports of a large batch in small transactions, the latest with the message.
       const past = await reports.eraseMost((work) => this.#in(tx, work), tx);
       const changes = await this.#in(tx, async (sql) => {
@@ -210,7 +210,7 @@ export class Erasures {
 
   /** Reports that match no message have no tenant. */
   async #eraseWaiting(address: string, tx?: Transaction): Promise<void> {
-    const reports = this.#reports.waiting(formsOf(address));
+    const reports = this.#reports.waiting(storedFormsOf(address));
     const past = await reports.eraseMost((work) => this.#in(tx, work), tx);
     await this.#in(tx, (sql) => reports.eraseRest(sql, past));
   }
