@@ -8,7 +8,7 @@ import {
   type SendOptions,
 } from '@dundun/messaging';
 import type { ChannelDefinition } from '@dundun/messaging/ports';
-import { isGroupId } from '@dundun/messaging/values';
+import { addressIdentity, isGroupId } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { EstimateAnswer, SendAnswer } from './api.js';
@@ -124,7 +124,12 @@ export class SendingApi {
   /** With the members of groups, which are known here where the channel expands them. */
   async #recipientsOf({ tenant, definition, to }: Request) {
     const { addressKinds, groups, maxRecipients: most = MAX_RECIPIENTS } = definition;
-    const addresses = new Set<string>();
+    /** By their identities, of which a send has one message each. */
+    const addresses = new Map<string, string>();
+    const add = (key: string): void => {
+      const identity = addressIdentity(key);
+      if (!addresses.has(identity)) addresses.set(identity, key);
+    };
     const named = new Map<string, string>();
     const invalid: { path: string; message: string }[] = [];
     let valid = 0;
@@ -138,7 +143,7 @@ export class SendingApi {
       const address = readAddress(entry, addressKinds);
       if (address) {
         valid++;
-        addresses.add(addressKey(address));
+        add(addressKey(address));
       } else if (invalid.length < MOST_INVALID)
         invalid.push({ path, message: `must be an address: ${RULES[addressKinds[0]]}` });
     }
@@ -150,9 +155,9 @@ export class SendingApi {
             most,
             kinds: addressKinds,
           });
-    for (const member of members) addresses.add(member);
+    for (const member of members) add(member);
     const duplicates = valid + members.length - addresses.size;
-    return { addresses: [...addresses], duplicates, invalid };
+    return { addresses: [...addresses.values()], duplicates, invalid };
   }
 
   /** @throws MessageValidationError for a wrong content */

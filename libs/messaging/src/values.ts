@@ -6,6 +6,7 @@ export type { Mailbox } from './message/email-content.js';
 export { parseMailbox } from './message/mailbox.js';
 export { laneOf, messagePlaceOf, partsOfLane } from './message/ids.js';
 export { isMessageCategory } from './message/message.js';
+export { addressIdentity } from './message/phone-identity.js';
 export { isPhoneNumber, maskPhoneNumber, withoutTrunkPrefix } from './message/phone-number.js';
 export { templateBodyFault } from './message/templates.js';
 export { rateOf } from './ports/option-schema.js';

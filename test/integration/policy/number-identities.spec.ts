@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { ContactsService, PolicyError, SmsService, WhatsAppService } from '@dundun/messaging';
 import { MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
+import { type HistoryFilter, MessageHistory } from '@dundun/messaging/operations';
 import { whatsappCloudParser } from '@dundun/messaging/whatsapp-cloud';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
@@ -169,6 +170,48 @@ describeEachDatabase('one person under two numbers', (database) => {
     const members = await contacts.groups.members(group.id, options);
     expect(members.data).toMatchObject([{ phone: '5215512345678', name: 'Ana' }]);
   });
+
+  it.each(BOTH)(
+    '%s: a send to %s and %s is one message, to the form that was given first',
+    async (_country, one, other) => {
+      for (const form of ['list', 'group', 'personal']) {
+        next++;
+        const options = { tenant: tenant() };
+        const group = await contacts.groups.create('Friends', options);
+        await contacts.groups.add(group.id, [other], options);
+        const first = form === 'personal' ? { to: one, variables: { name: 'Ana' } } : one;
+        const to = [first, form === 'group' ? group.id : other];
+        const { id, recipients } = await sms.send({ from: 'ACME', to, body: 'Hi' }, options);
+        expect(recipients).toBe(1);
+        expect((await sms.recipients(id, options)).data).toEqual([one]);
+      }
+    },
+  );
+
+  it.each([...BOTH, ['the United Kingdom', '442079460958', '4402079460958']])(
+    '%s: lists of messages and reports find those to %s by %s',
+    async (_country, one, other) => {
+      next++;
+      const options = { tenant: tenant() };
+      const history = app.get(MessageHistory);
+      await contacts.optIn(one, { ...options, channel: 'whatsapp', source: 'web form' });
+      const { id } = await sms.send({ from: 'ACME', to: one, body: 'Hi' }, options);
+      const sendAt = new Date(Date.now() + 3_600_000);
+      const later = await whatsApp.sendTemplate(
+        { to: one, template: 'hello', language: 'en', params: [], sendAt },
+        options,
+      );
+      await delivered(id);
+      const of = async (filter: HistoryFilter) =>
+        (await history.messages({ ...filter, tenants: [tenant()] })).data.map(
+          ({ batchId }) => batchId,
+        );
+      expect(await of({ to: other })).toEqual([later.id, id]);
+      expect(await of({ to: other, reference: id })).toEqual([id]);
+      const { data } = await sms.reports({ ...options, to: other });
+      expect(data).toContainEqual(expect.objectContaining({ recipient: one, status: 'delivered' }));
+    },
+  );
 
   it('erasing one form erases the messages to both, and the refusal stays for both', async () => {
     next++;

@@ -9,6 +9,7 @@ import type { ChannelDefinition } from '../message/channel-definition.js';
 import { MessageValidationError, NoRouteError, validated } from '../message/errors.js';
 import type { Personal } from '../message/email-content.js';
 import type { InboundReceived } from '../message/events.js';
+import { addressIdentity } from '../message/phone-identity.js';
 import { denialsOf, PolicyError } from '../policy/policy.service.js';
 import { type AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
@@ -224,17 +225,24 @@ export class Enqueuer {
     const read = (sql: Pick<Sql, 'all'>) =>
       this.contacts.groups.expand(sql, batch.tenant, groups, maxRecipients, addressKinds);
     const members = await (tx ? read(tx) : retryWhileUnavailable(() => read(this.store.database)));
-    const unique = new Map<string, Personal | undefined>();
+    const unique = new Map<string, readonly [recipient: string, Personal?]>();
     for (const [index, recipient] of batch.recipients.entries()) {
       const own = members.get(recipient);
-      for (const member of own ?? [recipient])
-        if (!unique.has(member)) unique.set(member, own ? undefined : batch.personal?.[index]);
+      for (const member of own ?? [recipient]) {
+        const identity = addressIdentity(member);
+        if (!unique.has(identity))
+          unique.set(identity, [member, own ? undefined : batch.personal?.[index]]);
+      }
       if (own) await turn();
     }
-    const recipients = [...unique.keys()];
+    const recipients = Array.from(unique.values(), ([recipient]) => recipient);
     const [path] = [...groups.values()].map((place) => place.slice(0, place.indexOf('[')));
     validated((errors) => checkCount(recipients.length, maxRecipients, errors, path));
-    return { ...batch, recipients, personal: batch.personal && [...unique.values()] };
+    return {
+      ...batch,
+      recipients,
+      personal: batch.personal && Array.from(unique.values(), ([, personal]) => personal),
+    };
   }
 
   /** @throws PolicyError where policy denies all recipients */

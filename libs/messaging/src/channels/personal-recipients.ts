@@ -2,6 +2,7 @@ import { isGroupId, type ReadRecipients } from '../message/address.js';
 import type { Personal } from '../message/email-content.js';
 import type { FieldError } from '../message/errors.js';
 import { isName } from '../message/mailbox.js';
+import { addressIdentity } from '../message/phone-identity.js';
 import { own } from '../message/report-fields.js';
 import { valueOf, VARIABLE_NAME, variablesIn } from '../message/variables.js';
 import { checkCount } from './send.js';
@@ -48,7 +49,8 @@ export function* readPersonalRecipients(
     return { recipients: [], groups: new Map() };
   }
   const reader = new PersonalReader(form, used, errors);
-  const found = new Map<string, Personal | undefined>();
+  /** By their identities. */
+  const found = new Map<string, readonly [recipient: string, Personal?]>();
   const groups = new Map<string, string>();
   let hasPersonal = false;
   for (const [index, entry] of list.entries()) {
@@ -65,7 +67,7 @@ export function* readPersonalRecipients(
           message: `is a group, whose members have no value for {{${used[0]}}}`,
         });
       if (!groups.has(entry)) groups.set(entry, path);
-      found.set(entry, undefined);
+      found.set(entry, [entry]);
       continue;
     }
     const address = form.addressOf(entry);
@@ -76,16 +78,17 @@ export function* readPersonalRecipients(
     }
     const before = errors.length;
     const personal = reader.personalOf(entry, path);
-    if (found.has(address)) continue;
+    const identity = addressIdentity(address);
+    if (found.has(identity)) continue;
     if (errors.length === before) form.check?.(personal, path, errors);
-    found.set(address, personal);
+    found.set(identity, [address, personal]);
     hasPersonal ||= personal !== undefined;
   }
   if (errors.length === 0) checkCount(found.size, most, errors, field);
   return {
-    recipients: [...found.keys()],
+    recipients: Array.from(found.values(), ([recipient]) => recipient),
     groups,
-    ...(hasPersonal && { personal: [...found.values()] }),
+    ...(hasPersonal && { personal: Array.from(found.values(), ([, personal]) => personal) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Personal } from './email-content.js';
 import type { FieldError } from './errors.js';
+import { addressIdentity } from './phone-identity.js';
 import {
   isPhoneNumber,
   maskPhoneNumber,
@@ -123,7 +124,7 @@ export function isGroupId(value: unknown): value is string {
   return typeof value === 'string' && /^grp_[0-9A-Za-z]{10,60}$/.test(value);
 }
 
-/** Parsed recipients without duplicates, in the order given. */
+/** Parsed recipients in the order given, one address for each {@link addressIdentity}. */
 export interface ReadRecipients {
   /** Address keys and group ids. */
   readonly recipients: string[];
@@ -145,9 +146,10 @@ export function readRecipients(
   return new RecipientReader(kinds, withGroups).add(to).result;
 }
 
-/** Reads a list at once or slice by slice. */
+/** Reads a list at once or slice by slice. Of two forms of one number it keeps the first. */
 export class RecipientReader {
-  readonly #recipients = new Set<string>();
+  /** By their identities. */
+  readonly #recipients = new Map<string, string>();
   readonly #groups = new Map<string, string>();
   readonly #errors: FieldError[] = [];
   #read = 0;
@@ -163,30 +165,39 @@ export class RecipientReader {
   }
 
   get result(): ReadRecipients {
-    const [recipients, groups, errors] = [[...this.#recipients], this.#groups, this.#errors];
+    const [recipients, groups, errors] = [
+      [...this.#recipients.values()],
+      this.#groups,
+      this.#errors,
+    ];
     return { recipients, groups, errors };
   }
 
   /** Reads the next entries of the list. */
   add(entries: readonly unknown[]): this {
     const { kinds, withGroups } = this;
-    const [recipients, groups, errors] = [this.#recipients, this.#groups, this.#errors];
+    const [groups, errors] = [this.#groups, this.#errors];
     const phone = kinds[0] === 'phone';
     let at = this.#read;
     for (const entry of entries) {
-      if (phone && isPhoneNumber(entry)) recipients.add(withoutTrunkPrefix(entry) ?? entry);
+      if (phone && isPhoneNumber(entry)) this.#keep(withoutTrunkPrefix(entry) ?? entry);
       else if (withGroups && isGroupId(entry)) {
-        recipients.add(entry);
+        this.#keep(entry);
         if (!groups.has(entry)) groups.set(entry, `to[${at}]`);
       } else {
         const address = readAddress(entry, kinds);
-        if (address) recipients.add(addressKey(address));
+        if (address) this.#keep(addressKey(address));
         else if (errors.length < 10) errors.push({ path: `to[${at}]`, message: ruleOf(kinds) });
       }
       at++;
     }
     this.#read = at;
     return this;
+  }
+
+  #keep(recipient: string): void {
+    const identity = addressIdentity(recipient);
+    if (!this.#recipients.has(identity)) this.#recipients.set(identity, recipient);
   }
 }
 

@@ -1,4 +1,4 @@
-import { planOf, withTrunkPrefix } from './phone-number.js';
+import { isPhoneNumber, planOf, withoutTrunkPrefix, withTrunkPrefix } from './phone-number.js';
 
 /** Calling codes whose numbers one person may have in several forms. */
 const FORMS: Readonly<Record<string, (number: string) => string>> = {
@@ -37,11 +37,12 @@ export function formsOf(identity: string): string[] {
 }
 
 /**
- * {@link formsOf}, and each with the prefix that is dialled within its country only, as messages from
- * before such prefixes were removed have it.
+ * The texts under which messages to this person may be stored: all forms, and each with the prefix that
+ * is dialled within its country only, as in messages from before such prefixes were removed.
  */
-export function storedFormsOf(identity: string): string[] {
-  return formsOf(identity).flatMap((form) => [form, ...withTrunkPrefix(form)]);
+export function storedFormsOf(key: string): string[] {
+  const number = (isPhoneNumber(key) && withoutTrunkPrefix(key)) || key;
+  return formsOf(addressIdentity(number)).flatMap((form) => [form, ...withTrunkPrefix(form)]);
 }
 
 /** Texts after the code that may have the identity with this rest. */

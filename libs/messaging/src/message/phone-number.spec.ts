@@ -100,8 +100,9 @@ describe('the prefix that is dialled within a country only', () => {
         if (right === undefined) return;
         expect(read?.number).toBe(`+${right}`);
         expect(withoutTrunkPrefix(right)).toBeUndefined();
-        if (isPhoneNumber(right) && given === code + dialled.slice(0, 1) + right.slice(code.length))
-          expect(withTrunkPrefix(right)).toContain(given);
+        const isOneDigit = given === code + dialled.slice(0, 1) + right.slice(code.length);
+        const isFound = withTrunkPrefix(right).includes(given);
+        expect(isFound || !isOneDigit || !isPhoneNumber(right)).toBe(true);
       }),
       { numRuns: 5_000 },
     );

@@ -1,5 +1,6 @@
 import { messageIdOf } from '../../message/ids.js';
 import type { BatchLabels } from '../../message/labels.js';
+import { storedFormsOf } from '../../message/phone-identity.js';
 import type { MessageStatus } from '../../message/status.js';
 import type { ListedMessage, MessageView, Page } from '../../message/views.js';
 import type { RowSource } from '../database/dialect.js';
@@ -72,7 +73,7 @@ export class MessageList {
     const after = filter.cursor === undefined ? undefined : placeOf(filter.cursor);
     const { located, reached } =
       to !== undefined && this.byRecipient && filter.batchId === undefined
-        ? await this.#toRecipient(scope, filter, to, after)
+        ? await this.#toRecipient(scope, filter, storedFormsOf(to), after)
         : await this.#inWindow(scope, filter, after);
     let found = (await this.#messages(located)).filter(
       (message) =>
@@ -108,8 +109,9 @@ export class MessageList {
       errorCode !== undefined ||
       (status !== undefined && status !== 'queued' && status !== 'cancelled');
     const located = await (hasStarted ? this.#started(ranges, filter) : this.#located(ranges));
+    const forms = to === undefined ? undefined : storedFormsOf(to);
     return {
-      located: located.filter(({ recipient }) => to === undefined || recipient === to),
+      located: located.filter(({ recipient }) => !forms || forms.includes(recipient)),
       reached: end ?? (last && heads.length === most ? endOf(last) : undefined),
     };
   }
@@ -167,24 +169,41 @@ export class MessageList {
   }
 
   /**
-   * Messages to one address, by the index of recipients. A message that has not started has no row
+   * Messages to the forms of one address, by the index of recipients. A message that has not started has no row
    * there: it is looked for in the newest batches of the page's range.
    */
-  async #toRecipient(scope: ListScope, filter: Filter, to: string, after: Place | undefined) {
+  async #toRecipient(
+    scope: ListScope,
+    filter: Filter,
+    forms: readonly string[],
+    after: Place | undefined,
+  ) {
     const { dialect } = this.database;
     const { latest, earliest } = boundsOf(filter, after);
-    const places = await this.database.all<{ batch: string; position: number }>(
-      `SELECT m.batch, m.position FROM messaging_message m ${dialect.forceIndex('messaging_message_recipient')}
-       WHERE m.recipient = ? AND m.batch <= ? AND m.batch >= ?
-       ORDER BY m.recipient DESC, m.batch DESC LIMIT ?`,
-      [to, latest, earliest, PLACES],
+    const ofForms = await Promise.all(
+      forms.map((form) =>
+        this.database.all<{ batch: string; position: number; recipient: string }>(
+          `SELECT m.batch, m.position, m.recipient
+           FROM messaging_message m ${dialect.forceIndex('messaging_message_recipient')}
+           WHERE m.recipient = ? AND m.batch <= ? AND m.batch >= ?
+           ORDER BY m.recipient DESC, m.batch DESC LIMIT ?`,
+          [form, latest, earliest, PLACES],
+        ),
+      ),
     );
+    const places = ofForms
+      .flat()
+      .toSorted((one, other) => {
+        if (one.batch === other.batch) return one.position - other.position;
+        return one.batch < other.batch ? 1 : -1;
+      })
+      .slice(0, PLACES);
     const batches = await this.#byId([...new Set(places.map(({ batch }) => batch))]);
-    const started = places.flatMap(({ batch, position }): Located | [] => {
+    const started = places.flatMap(({ batch, position, recipient }): Located | [] => {
       const head = batches.get(batch);
-      return head ? { head, position, recipient: to } : [];
+      return head ? { head, position, recipient } : [];
     });
-    const waiting = await this.#waiting(scope, filter, to, after);
+    const waiting = await this.#waiting(scope, filter, forms, after);
     const located = new Map(
       [...started, ...waiting].map((one) => [`${one.head.id} ${one.position}`, one]),
     );
@@ -212,7 +231,12 @@ export class MessageList {
   }
 
   /** Messages to the address in batches with recipients that have not started. */
-  async #waiting(scope: ListScope, filter: Filter, to: string, after: Place | undefined) {
+  async #waiting(
+    scope: ListScope,
+    filter: Filter,
+    forms: readonly string[],
+    after: Place | undefined,
+  ) {
     const heads = (await this.#heads(scope, filter, after)).filter((head) => {
       const state = stateOf(head);
       return state !== 'draining' && state !== 'completed';
@@ -220,9 +244,11 @@ export class MessageList {
     const { ranges } = rangesOf(heads, undefined, WAITING);
     if (ranges.length === 0) return [];
     const { dialect } = this.database;
-    const line = to.replaceAll(/[!%_]/g, '!$&');
-    const lines = [`${line}\n%`, `%\n${line}\n%`, `%\n${line}`];
-    const isIn = ['c.recipients = ?', ...lines.map(() => "c.recipients LIKE ? ESCAPE '!'")];
+    const lines = forms.flatMap((form) => {
+      const line = form.replaceAll(/[!%_]/g, '!$&');
+      return [line, `${line}\n%`, `%\n${line}\n%`, `%\n${line}`];
+    });
+    const isIn = lines.map(() => "c.recipients LIKE ? ESCAPE '!'");
     const rows = await this.database.all<{ batch: string; n: number; recipients: string }>(
       `SELECT c.batch, c.n, c.recipients FROM ${this.#chunks.keyed} ${dialect.join}
          messaging_batch_chunk c ON c.batch = v_batch AND c.n >= v_first AND c.n <= v_last
@@ -231,15 +257,19 @@ export class MessageList {
         ...this.#chunks.bind(
           ranges.map(({ head, from, to: end }) => [head.id, chunkOf(from), chunkOf(end - 1)]),
         ),
-        to,
         ...lines,
       ],
     );
     const byId = new Map(heads.map((head) => [head.id, head]));
-    return rows.flatMap(({ batch, n, recipients }): Located | [] => {
+    return rows.flatMap(({ batch, n, recipients }) => {
       const head = byId.get(batch);
-      const place = recipients.split('\n').indexOf(to);
-      return head && place >= 0 ? { head, position: n * CHUNK_SIZE + place, recipient: to } : [];
+      return recipients
+        .split('\n')
+        .flatMap((recipient, line): Located | [] =>
+          head && forms.includes(recipient)
+            ? { head, position: n * CHUNK_SIZE + line, recipient }
+            : [],
+        );
     });
   }
 

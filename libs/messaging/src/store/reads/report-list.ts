@@ -1,5 +1,6 @@
 import { messageIdOf } from '../../message/ids.js';
 import type { ReportDetails } from '../../message/events.js';
+import { storedFormsOf } from '../../message/phone-identity.js';
 import type { ReportedStatus } from '../../message/status.js';
 import type { MessageView, Page, ReportFilter, ReportView } from '../../message/views.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
@@ -93,11 +94,14 @@ export class ReportList {
     const { to, status, since, limit } = filter;
     const conditions: Clause[] = [];
     // A report of a message has no recipient or the message's: most rows need no look at it.
-    if (to !== undefined)
+    if (to !== undefined) {
+      const forms = storedFormsOf(to);
+      const isOne = `IN (${forms.map(() => '?').join(', ')})`;
       conditions.push({
-        sql: '(r.recipient = ? OR r.recipient IS NULL) AND coalesce(m.recipient, r.recipient) = ?',
-        params: [to, to],
+        sql: `(r.recipient ${isOne} OR r.recipient IS NULL) AND coalesce(m.recipient, r.recipient) ${isOne}`,
+        params: [...forms, ...forms],
       });
+    }
     if (status !== undefined) {
       const rank = this.database.channels.rankOf(status) ?? null;
       conditions.push({ sql: 'r.status = ?', params: [rank] });
