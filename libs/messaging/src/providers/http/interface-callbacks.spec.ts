@@ -197,6 +197,7 @@ describe('interfaceParser', () => {
     ]);
     const numeric = { ...data, to: 2348012345678, error_code: 34 };
     expect(parse(post(numeric)).reports).toEqual([{ ...report, errorCode: '34' }]);
+    expect(parse(post({ ...data, error_code: '000' })).reports).toEqual([report]);
   });
 
   it.each([

@@ -7,7 +7,14 @@ import type { DeliveryReport, InboundMessage, ReportDetails } from '../../messag
 import { MessagingConfigError } from '../../message/errors.js';
 import { addressOf } from '../../message/address.js';
 import type { ChannelDefinition } from '../../message/channel-definition.js';
-import { identifier, moment, own, recipientNumber, word } from '../../message/report-fields.js';
+import {
+  errorCode,
+  identifier,
+  moment,
+  own,
+  recipientNumber,
+  word,
+} from '../../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
@@ -40,7 +47,7 @@ export function readDeliveryReport(
     recipient: recipientNumber(to) ?? addressOf('email', to)?.value ?? null,
     status: isReported(status) ? status : null,
     rawStatus,
-    errorCode: word(own(data, 'error_code')),
+    errorCode: errorCode(own(data, 'error_code')),
     providerTime: moment(own(data, 'smsc_timestamp')),
     ...(details && { details }),
   };

@@ -1,4 +1,5 @@
 import type { DeliveryReceipt } from '@dundun/smpp';
+import { addressIdentity } from '../../message/phone-identity.js';
 
 /** A message whose receipts need more than the id in them to be understood. */
 export interface SentMessage {
@@ -117,7 +118,7 @@ export class SentMessages {
 }
 
 function keyOf({ sender, recipient }: Pick<SentMessage, 'sender' | 'recipient'>): string {
-  return `${sender} ${recipient}`;
+  return `${sender} ${addressIdentity(recipient)}`;
 }
 
 function isWithin({ startedAt, doubtSince }: SentMessage, submitted: Date | undefined): boolean {

@@ -265,6 +265,27 @@ describe('the outcome of a message over SMPP', () => {
       expect(stage.reports[1]).toMatchObject({ submissionId: given[1]?.id, status: 'delivered' });
     });
 
+    it('a receipt under the other form of a number settles its message, also before the answer', async () => {
+      await stage.started();
+      const recipients = ['5215512345678'];
+      const underOtherForm = (index: number) => {
+        const { pdu, ...submitted } = stage.submitted(index);
+        const destination = { ...pdu.destination, address: '525512345678' };
+        return { ...submitted, pdu: { ...pdu, destination } };
+      };
+      stage.smsc.holds = async () =>
+        void (await stage.smsc.receipt(underOtherForm(0), 'delivered'));
+      await stage.submit(submission('Hello', { recipients }));
+      expect(stage.reports[0]).not.toHaveProperty('submit');
+      stage.smsc.holds = () => Promise.resolve();
+      stage.smsc.answer = () => 'close';
+      const lost = submission('Hello', { recipients });
+      expect(await stage.failureOf(lost)).toBeInstanceOf(UncertainFailure);
+      await eventually(async () => expect(stage.smsc.sessions).toHaveLength(1));
+      await stage.smsc.receipt(underOtherForm(1), 'delivered');
+      expect(stage.reports.at(-1)).toMatchObject({ submissionId: lost.id, status: 'delivered' });
+    });
+
     it('a receipt of another time settles no message', async () => {
       await stage.started();
       stage.smsc.answer = () => 'close';

@@ -25,6 +25,7 @@ import {
   UncertainFailure,
 } from '../../message/errors.js';
 import type { DeliveryReport } from '../../message/events.js';
+import { addressIdentity } from '../../message/phone-identity.js';
 import type {
   ConnectionPlaces,
   InboundSink,
@@ -92,7 +93,7 @@ export class SmppTransport
   readonly #inbound: SmppInbound;
   /** Messages whose answer may come late, by sequence number. */
   readonly #late = new WeakMap<BoundSession, Map<number, SentMessage>>();
-  /** Submits without an outcome, by recipient. */
+  /** Submits without an outcome, by the identity of their recipients. */
   readonly #inFlight = new Map<string, Promise<unknown>>();
   /** Receipts and inbound messages that are being stored. */
   readonly #working = new Set<Promise<unknown>>();
@@ -295,10 +296,11 @@ export class SmppTransport
   }
 
   #track(recipient: string, work: Promise<unknown>): void {
-    const all = Promise.allSettled([work, this.#inFlight.get(recipient)]);
-    this.#inFlight.set(recipient, all);
+    const identity = addressIdentity(recipient);
+    const all = Promise.allSettled([work, this.#inFlight.get(identity)]);
+    this.#inFlight.set(identity, all);
     void all.then(() => {
-      if (this.#inFlight.get(recipient) === all) this.#inFlight.delete(recipient);
+      if (this.#inFlight.get(identity) === all) this.#inFlight.delete(identity);
     });
   }
 
@@ -357,7 +359,7 @@ export class SmppTransport
       await sink([report]);
       if (message && isFinal(report.status)) this.#sent.end(message);
     };
-    const inFlight = this.#inFlight.get(from);
+    const inFlight = this.#inFlight.get(addressIdentity(from));
     if (id === null || this.#sent.has(id) || !inFlight) return settle();
     // The receipt has overtaken the answer with its id, for which the SMSC may want the answer to the
     // receipt first. The store keeps it by its id, without the submit, which may be in flight.
