@@ -13,8 +13,8 @@ export type TimeFormat = 'offset' | 'utc' | 'epoch-seconds' | 'epoch-millisecond
 export interface EntryFilter {
   /** Entries with other values in these fields are events of another kind. */
   readonly only?: Readonly<Record<string, string>>;
-  /** Entries that have one of these fields are events of another kind. */
-  readonly except?: FieldName;
+  /** Entries that have one of these fields, or for which it is true, are events of another kind. */
+  readonly except?: FieldName | ((entry: object) => boolean);
 }
 
 export function selects({ only = {}, except = [] }: EntryFilter, entry: object): boolean {
@@ -22,7 +22,8 @@ export function selects({ only = {}, except = [] }: EntryFilter, entry: object):
     const [given] = valuesOf(entry, name);
     return given !== undefined && given !== value;
   });
-  return !isOther && valuesOf(entry, except).length === 0;
+  if (isOther) return false;
+  return typeof except === 'function' ? !except(entry) : valuesOf(entry, except).length === 0;
 }
 
 /** Most entries of a callback: a megabyte of more of them has no room for reports. */

@@ -108,6 +108,22 @@ describe('Twilio', () => {
     expect(texts).toEqual(['STOP', 'STOP', '{"a":1}']);
   });
 
+  it('the Twilio parser knows a message by its status, and what opens no window', () => {
+    const { Body: _, NumMedia: __, NumSegments: ___, SmsMessageSid: ____, ...bare } = whatsApp;
+    const given = (more: object) =>
+      read(twilioParser(), { ...bare, ...more }).map(({ text, opensWindow = true }) => [
+        text,
+        opensWindow,
+      ]);
+    expect(given({ MessageType: 'contacts' })).toEqual([[null, true]]);
+    expect(given({ MessageType: 'interactive', ListTitle: 'STOP' })).toEqual([['STOP', true]]);
+    expect(given({ MessageType: 'unsupported' })).toEqual([[null, false]]);
+    expect(given({ MessageType: 'reaction', Body: '👍' })).toEqual([['👍', true]]);
+    expect(given({ MessageType: 'reaction' })).toEqual([]);
+    expect(given({ MessageType: 'reaction', Body: '' })).toEqual([]);
+    expect(reportsIn(twilioParser(), { ...bare, MessageType: 'unsupported' })).toEqual([]);
+  });
+
   it("the Twilio parsers skip each other's callbacks", () => {
     const status = form({ MessageSid: SID, MessageStatus: 'delivered', To: `+${TO}`, From: 'A' });
     expect(read(twilioParser(), { ...sms, From: 'messenger:1234567890' })).toEqual([]);
@@ -342,8 +358,10 @@ it('the Plivo parser reads SMS, MMS and WhatsApp', () => {
   const { Text: _, ...rest } = sms;
   const whatsApp = { ...rest, Type: 'whatsapp', Body: 'STOP', ContentType: 'text' };
   const media = { ...rest, Type: 'whatsapp', ContentType: 'media', MimeType: 'image/jpeg' };
+  const button = { ...rest, Type: 'whatsapp', ContentType: 'button', ButtonText: 'STOP' };
+  const unknown = { ...rest, Type: 'whatsapp', ContentType: 'unknown' };
   expect(
-    [sms, { ...rest, Type: 'mms', Body: 'STOP' }, whatsApp, media].map((body) =>
+    [sms, { ...rest, Type: 'mms', Body: 'STOP' }, whatsApp, media, button, unknown].map((body) =>
       read(plivoParser(), body),
     ),
   ).toEqual([
@@ -351,8 +369,11 @@ it('the Plivo parser reads SMS, MMS and WhatsApp', () => {
     [message()],
     [message({ channel: 'whatsapp' })],
     [message({ channel: 'whatsapp', text: null })],
+    [message({ channel: 'whatsapp' })],
+    [message({ channel: 'whatsapp', text: null, opensWindow: false })],
   ]);
-  for (const body of [sms, whatsApp, media]) expect(reportsIn(plivoParser(), body)).toEqual([]);
+  for (const body of [sms, whatsApp, media, button, unknown])
+    expect(reportsIn(plivoParser(), body)).toEqual([]);
   const report = form({ MessageUUID: 'm-1', To: TO, From: FROM, Type: 'sms', Status: 'delivered' });
   expect(read(plivoParser(), report)).toEqual([]);
 });

@@ -37,8 +37,8 @@ export const TWILIO_STATUSES = {
 export function twilioParser(): CallbackParser {
   const parser = callbackParser({
     reports: {
-      // A status callback has none of them; an MMS or a location may have no `Body`.
-      except: ['Body', 'NumMedia', 'NumSegments', 'SmsMessageSid', 'MediaUrl0'],
+      // The only mark of every inbound message: contacts and rows of a list have no `Body`.
+      except: (entry) => ['received', 'receiving'].includes(String(own(entry, 'SmsStatus'))),
       messageId: ['MessageSid', 'SmsSid'],
       recipient: 'To',
       status: ['MessageStatus', 'SmsStatus'],
