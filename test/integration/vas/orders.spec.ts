@@ -228,6 +228,16 @@ describeEachDatabase('orders of airtime and data', (database) => {
     await expect(vas.order(orderOf(), { tenant })).rejects.toMatchObject({ code: 'cap_exceeded' });
   });
 
+  it('the cap per number counts orders to every form of a number', async () => {
+    const [one, other] = ['5215512345678', '525512345678'];
+    await vas.order(orderOf({ to: one, amount: '300' }), { tenant });
+    const second = vas.order(orderOf({ to: other, amount: '201' }), { tenant });
+    await expect(second).rejects.toMatchObject({ code: 'cap_exceeded' });
+    await vas.order(orderOf({ to: other, amount: '200' }), { tenant });
+    const third = vas.order(orderOf({ to: one, amount: '1' }), { tenant });
+    await expect(third).rejects.toMatchObject({ code: 'cap_exceeded' });
+  });
+
   it('caps and references hold across processes, and refused orders delay no others', async () => {
     const other = new VasService(
       app.get(ChannelContext, { strict: false }),

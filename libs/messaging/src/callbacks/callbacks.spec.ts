@@ -6,6 +6,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { Webhook } from 'standardwebhooks';
+import { consentWords } from '../contacts/consent-words.js';
 import { InboundRecorder } from '../contacts/inbound.js';
 import type { DeliveryReport } from '../message/events.js';
 import { ReportRecorder } from '../store/verbs/report.js';
@@ -169,6 +170,8 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     });
     expect(status).toBe(204);
     expect(taken).toEqual([{ text: 'Arrêt &', to: '21512', from: `+${NUMBER}` }]);
+    const [{ text: read }] = taken as [{ text: string }];
+    expect(consentWords()(read)).toBe('opted_out');
   });
 
   it('a signed callback with any bytes is recorded', async () => {

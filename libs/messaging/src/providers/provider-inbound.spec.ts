@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { consentWords } from '../contacts/consent-words.js';
 import type { CallbackParser } from '../ports/callback-parser.js';
 import { callbackRequest } from '../../../../test/support/callback-request.js';
 import { africasTalkingParser } from './africas-talking/africas-talking.js';
@@ -21,6 +22,7 @@ const read = (parser: CallbackParser, body: unknown) => {
 };
 const reportsIn = (parser: CallbackParser, body: unknown) =>
   parser.parse(callbackRequest({ body })).reports;
+const consentOf = consentWords();
 const message = (more: object = {}) => ({
   messageId: 'm-1',
   channel: 'sms',
@@ -275,6 +277,13 @@ describe('Infobip', () => {
       },
     ].map((result) => read(infobipParser(), { results: [result] })[0]?.text);
     expect(texts).toEqual(['STOP', 'STOP\nnow', null, 'STOP', 'STOP', 'STOP', '{"a":1}']);
+    const arret = {
+      ...sms,
+      text: undefined,
+      message: [{ contentType: 'text/plain', value: 'Arrêt' }],
+    };
+    const [answer] = read(infobipParser(), { results: [arret] });
+    expect(consentOf(answer?.text ?? '')).toBe('opted_out');
   });
 
   it('the Infobip parser knows what opens no window', () => {
@@ -475,6 +484,12 @@ it('the Clickatell parser reads a text in its character set, and the caption of 
     { text: 'STOP' },
   ].map((more) => read(clickatellParser(), { ...sms, ...more })[0]?.text);
   expect(texts).toEqual(['STOP', 'Arrêt', 'Arrêt', '100% off', '100%25', 'STOP', 'STOP']);
+  const out = 'opted_out';
+  expect(texts.map((text) => consentOf(text ?? ''))).toEqual([
+    ...[out, out, out],
+    ...[undefined, undefined],
+    ...[out, out],
+  ]);
   const media = { messageId: 'm-1', from: FROM, to: TO, contentType: 'image/png', content: 'iVBO' };
   const captions = [{}, { caption: 'STOP' }].map((more) => {
     const moMedia = [{ ...media, channel: 'whatsapp', ...more }];

@@ -51,6 +51,9 @@ it('a header is a text or media', () => {
 it.each([
   [{ type: 'audio', link: LINK }, ['header.type']],
   [{ type: 'text', text: 'x'.repeat(61) }, ['header.text']],
+  [{ type: 'text', text: '' }, ['header.text']],
+  [{ type: 'text', text: 'Ada\nObi' }, ['header.text']],
+  [{ type: 'text', text: 'Ada\tObi' }, ['header.text']],
   [{ type: 'image' }, ['header.link']],
   ['Ada', ['header.type']],
 ])('the header %p is refused by the field', (header, paths) => {

@@ -26,6 +26,13 @@ describe('inbound messages over SMPP', () => {
     expect(stage.inbound[0]?.messageId).not.toBe(stage.inbound[1]?.messageId);
   });
 
+  it('the name of an alphanumeric sender is kept', async () => {
+    await stage.started();
+    const source = { ton: 5, npi: 0, address: 'My Bank' };
+    expect(await stage.smsc.inbound({ ...message('Hi'), source })).toBe(0);
+    expect(stage.inbound).toMatchObject([{ from: 'My Bank', to: '20880', text: 'Hi' }]);
+  });
+
   it('a message that is repeated after a refusal, or on a new connection, keeps its id', async () => {
     await stage.started();
     await stage.smsc.inbound(message('YES'));
