@@ -101,6 +101,18 @@ describeOneDatabase('email through an SMTP relay', (database) => {
     }
   });
 
+  it('an unknown recipient at Microsoft bounces in the session and is suppressed', async () => {
+    server.answer = (verb) =>
+      verb === 'rcpt'
+        ? '550 5.1.351 Remote server returned unknown recipient or mailbox unavailable'
+        : undefined;
+    const mail = { from: 'shop@example.com', to: 'nobody@example.org', subject: 'Hi', text: 'Hi' };
+    const { id } = await email.send(mail);
+    await eventually(async () => expect(await counts(id)).toEqual({ bounced: 1 }));
+    expect(await email.message(`${id}-0`)).toMatchObject({ errorCode: '5.1.351' });
+    await expect(email.send(mail)).rejects.toMatchObject({ code: 'suppressed' });
+  });
+
   it('a notification after the acceptance bounces the message', async () => {
     server.answer = () => undefined;
     server.accepted.length = 0;

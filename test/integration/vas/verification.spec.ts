@@ -58,7 +58,7 @@ describeOneDatabase('one-time codes', (database) => {
         MessagingModule.forRoot({
           transport: () => recorder,
           erasure: { keys: [Buffer.alloc(32, 1).toString('base64')] },
-          verification: { countries: ['NG', 'GB'], perNetwork: '100/h', perTenant: '300/h' },
+          verification: { countries: ['NG', 'GB', 'MX'], perNetwork: '100/h', perTenant: '300/h' },
           callbackPath: false,
           overrides: [{ provide: MESSAGING_CLOCK, useValue: clock }],
         }),
@@ -288,6 +288,11 @@ describeOneDatabase('one-time codes', (database) => {
     }
     expect(waits[1]! - waits[0]!).toBeGreaterThan(25);
     expect(waits[2]! - waits[1]!).toBeGreaterThan(50);
+  });
+
+  it('a recipient waits under each form of a number', async () => {
+    await start({ to: '5215512345678' });
+    await expect(start({ to: '525512345678' })).rejects.toMatchObject({ scope: 'recipient' });
   });
 
   it('a network, a country and a tenant have limits of their own', async () => {

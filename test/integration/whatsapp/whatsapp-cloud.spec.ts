@@ -155,6 +155,19 @@ describeOneDatabase('the WhatsApp Cloud API', (database) => {
     await isClosed();
   });
 
+  it('a refusal under one form of a number closes the window of all its forms', async () => {
+    const [to, other] = ['5215587650001', '525587650001'];
+    await contacts.optIn(to, CONSENT);
+    await receive({ from: other }, 'wamid.window.3');
+    refuseNext(131047);
+    const { id } = await whatsapp.sendText({ to, text: 'Hello' });
+    await eventually(async () => expect(await counts(id)).toEqual({ rejected: 1 }));
+    for (const form of [to, other])
+      await expect(whatsapp.sendText({ to: form, text: 'Hello' })).rejects.toMatchObject({
+        code: 'window_closed',
+      });
+  });
+
   it('a person who stopped marketing in WhatsApp gets no marketing until a new opt-in', async () => {
     const to = '2348012345681';
     await contacts.optIn(to, CONSENT);
