@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { ContactsService, PolicyError, SmsService, WhatsAppService } from '@dundun/messaging';
 import { MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
-import { type HistoryFilter, MessageHistory } from '@dundun/messaging/operations';
+import { MessageHistory } from '@dundun/messaging/operations';
 import { whatsappCloudParser } from '@dundun/messaging/whatsapp-cloud';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
@@ -202,7 +202,7 @@ describeEachDatabase('one person under two numbers', (database) => {
         options,
       );
       await delivered(id);
-      const of = async (filter: HistoryFilter) =>
+      const of = async (filter: { to: string; reference?: string }) =>
         (await history.messages({ ...filter, tenants: [tenant()] })).data.map(
           ({ batchId }) => batchId,
         );

@@ -111,7 +111,10 @@ describe('Twilio', () => {
   });
 
   it('the Twilio parser knows a message by its status, and what opens no window', () => {
-    const { Body: _, NumMedia: __, NumSegments: ___, SmsMessageSid: ____, ...bare } = whatsApp;
+    const optional = ['Body', 'NumMedia', 'NumSegments', 'SmsMessageSid'];
+    const bare = Object.fromEntries(
+      Object.entries(whatsApp).filter(([name]) => !optional.includes(name)),
+    );
     const given = (more: object) =>
       read(twilioParser(), { ...bare, ...more }).map(({ text, opensWindow = true }) => [
         text,
@@ -484,12 +487,8 @@ it('the Clickatell parser reads a text in its character set, and the caption of 
     { text: 'STOP' },
   ].map((more) => read(clickatellParser(), { ...sms, ...more })[0]?.text);
   expect(texts).toEqual(['STOP', 'Arrêt', 'Arrêt', '100% off', '100%25', 'STOP', 'STOP']);
-  const out = 'opted_out';
-  expect(texts.map((text) => consentOf(text ?? ''))).toEqual([
-    ...[out, out, out],
-    ...[undefined, undefined],
-    ...[out, out],
-  ]);
+  const stops = texts.filter((text) => consentOf(text ?? '') === 'opted_out');
+  expect(stops).toEqual(['STOP', 'Arrêt', 'Arrêt', 'STOP', 'STOP']);
   const media = { messageId: 'm-1', from: FROM, to: TO, contentType: 'image/png', content: 'iVBO' };
   const captions = [{}, { caption: 'STOP' }].map((more) => {
     const moMedia = [{ ...media, channel: 'whatsapp', ...more }];
