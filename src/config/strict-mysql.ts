@@ -4,7 +4,7 @@ import mysql from 'mysql2';
  * The driver whose sessions are strict, whatever the server's mode: without, the server cuts a text
  * that is too long, and answers that it is stored.
  */
-export const strictMysql = {
+export const strictMysql: { createPool(options: mysql.PoolOptions): mysql.Pool } = {
   ...mysql,
   createPool(options: mysql.PoolOptions): mysql.Pool {
     const pool = mysql.createPool(options);

@@ -8,6 +8,7 @@ import { AccountSenders } from './account-senders.js';
 
 /** An SMS as an account gives it. */
 export interface AccountSms extends SmsMessage {
+  readonly from: string;
   readonly to: readonly string[];
 }
 

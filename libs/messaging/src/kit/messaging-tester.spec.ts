@@ -6,6 +6,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, EntitySchema } from 'typeorm';
 import {
   ContactsService,
+  EmailService,
   INBOUND_RECEIVED,
   type InboundReceived,
   MESSAGE_STATUS_CHANGED,
@@ -334,3 +335,26 @@ it('an app that a failed test leaves open keeps no timer that the runner waits f
   await messaging.idle();
   await eventually(async () => expect(timers()).toBeLessThanOrEqual(before));
 });
+
+it('a message without a sender has that of the options', async () => {
+  const { app, messaging, sms } = await started({
+    sms: { from: 'ACME' },
+    email: { from: 'Shop <orders@shop.test>' },
+  });
+  await sms.send({ to: TO, body: 'Hello' });
+  await sms.send({ from: 'OTHER', to: TO, body: 'Hello' });
+  await app.get(EmailService).send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' });
+  await messaging.idle();
+  expect(messaging.sent().map(({ from }) => from)).toEqual(['ACME', 'OTHER', 'orders@shop.test']);
+});
+
+it.each([
+  ['sms', 'Too long a sender', /^sms\.from: must be 1 to 11 letters/],
+  ['email', 'no address', /^email\.from: must be an e-mail address/],
+])(
+  'a sender of the option %s.from that no message may have fails the boot',
+  async (channel, from, message) => {
+    await expect(started({ [channel]: { from } })).rejects.toThrow(message);
+    app = undefined;
+  },
+);

@@ -2,6 +2,7 @@ import type { AmbientTransaction } from './ambient-transaction.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { InboundMessage, InboundReceived } from '../message/events.js';
+import { parseMailbox } from '../message/mailbox.js';
 import { SyncedTemplates, type Template } from '../message/templates.js';
 import type { TransportFactory, TransportSource } from './message-transport.js';
 import { providerCosts } from './provider-costs.js';
@@ -159,6 +160,13 @@ const provider: OptionReader<
   return readProvider(name, isBare ? { transport: value } : value);
 };
 
+const mailbox: OptionReader<string> = (name, value) => {
+  if (typeof value === 'string' && parseMailbox(value)) return value;
+  throw new MessagingConfigError(
+    `${name}: must be an e-mail address, such as 'Shop <orders@shop.example>'`,
+  );
+};
+
 const OPTIONS = {
   /**
    * The only provider: `http({ baseUrl, apiToken })`, `simulator()` or one of your own, also as
@@ -242,6 +250,8 @@ const OPTIONS = {
   /** Channels in addition to SMS, WhatsApp, email and voice. @default none */
   channels: withDefault(list(object<ChannelDefinition>()), []),
   sms: group({
+    /** Sender of messages that name none. @default none: each message names one */
+    from: optional(text),
     /** Default of a message's `deliveryReport`. @default true */
     deliveryReport: withDefault(flag, true),
     /** Most recipients in one send. @default 100000 */
@@ -267,6 +277,11 @@ const OPTIONS = {
     maxText: withDefault(wholeNumber, 4_096),
   }),
   email: group({
+    /**
+     * Sender of emails that name none, such as `'Shop <orders@shop.example>'`.
+     * @default none: each email names one
+     */
+    from: optional(mailbox),
     /** Most recipients in one send. @default 100000 */
     maxRecipients: withDefault(wholeNumber, 100_000),
     /**

@@ -4,7 +4,7 @@ import { type EmailAddressees, readEmailRecipients } from './email-recipients.js
 import { emailChannel } from './email.channel.js';
 
 const MAX_SIZE = 26_214_400;
-const definition = emailChannel({ maxRecipients: 1_000, maxSize: MAX_SIZE });
+const definition = emailChannel({ from: undefined, maxRecipients: 1_000, maxSize: MAX_SIZE });
 const SOUND = { kind: 'email', from: 'shop@shop.example', subject: 'Hello', text: 'Hello' };
 
 function checked(changes: Record<string, unknown>) {

@@ -22,6 +22,7 @@ const EMAIL_STATUSES = {
 export function emailChannel({
   maxRecipients,
   maxSize,
+  from: usual,
 }: MessagingSettings['email']): ChannelDefinition {
   return {
     name: 'email',
@@ -30,10 +31,14 @@ export function emailChannel({
     statuses: EMAIL_STATUSES,
     accepted: 'sent',
     events: ['delayed', 'unsubscribed'],
-    content: { email: (given, errors) => checkEmail(given, maxSize, errors) },
+    content: {
+      email: (given, errors) =>
+        checkEmail({ ...given, from: given['from'] ?? usual }, maxSize, errors),
+    },
     messageOf: (fields) => ({ from: fields['from'], content: { ...fields, kind: 'email' } }),
     oneTimeCode: ({ from, subject, text }) => ({ kind: 'email', from, subject, text: text() }),
-    sender: (from: unknown, errors: FieldError[]) => readMailbox(from, 'from', errors)?.email ?? '',
+    sender: (from: unknown, errors: FieldError[]) =>
+      readMailbox(from ?? usual, 'from', errors)?.email ?? '',
     maxRecipients,
     groups: 'expand',
     consent: { required: ['marketing'] },

@@ -62,7 +62,8 @@ export type TemplateEmail<P> = EmailEnvelope & FromTemplate<P>;
 
 /** An email apart from its subject and texts. */
 export interface EmailEnvelope extends EmailAddressees, LabelledMessage {
-  readonly from: MailboxInput;
+  /** @default the option `email.from` */
+  readonly from?: MailboxInput | undefined;
   /** At most 10. */
   readonly replyTo?: MailboxInput | readonly MailboxInput[] | undefined;
   /** The whole message has at most 25 MiB, before the attachments are in base64. */

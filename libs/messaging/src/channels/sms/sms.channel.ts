@@ -1,5 +1,5 @@
 import type { ChannelDefinition, SenderKind } from '../../message/channel-definition.js';
-import type { FieldError } from '../../message/errors.js';
+import { type FieldError, MessagingConfigError } from '../../message/errors.js';
 import { addressOf } from '../../message/address.js';
 import type { MessagingSettings } from '../../ports/messaging-options.js';
 import { phoneChannel } from '../phone-channel.js';
@@ -21,7 +21,11 @@ export function smsChannel({
   maxRecipients,
   deliveryReport,
   upstreamGroups,
+  from: usual,
 }: MessagingSettings['sms']): ChannelDefinition {
+  const wrong: FieldError[] = [];
+  if (usual !== undefined) senderId(usual, wrong);
+  if (wrong[0]) throw new MessagingConfigError(`sms.from: ${wrong[0].message}`);
   return {
     ...phoneChannel,
     name: 'sms',
@@ -34,7 +38,7 @@ export function smsChannel({
     },
     messageOf: ({ from, body }) => ({ from, content: { kind: 'text', text: body } }),
     oneTimeCode: ({ text }) => ({ kind: 'text', text: text() }),
-    sender: senderId,
+    sender: (from, errors, kinds) => senderId(from ?? usual, errors, kinds),
     maxRecipients,
     groups: upstreamGroups ? 'pass' : 'expand',
     deliveryReport,

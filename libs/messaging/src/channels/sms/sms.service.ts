@@ -41,8 +41,9 @@ export interface SmsMessage extends Pick<
   /**
    * Sender ID of 1 to 11 letters, digits and inner spaces with at least one letter; or a phone number
    * with country code, or a short code of 3 to 8 digits, where the provider takes them.
+   * @default the option `sms.from`
    */
-  readonly from: string;
+  readonly from?: string | undefined;
   /**
    * The text. A text longer than one part is split and charged per part. `{{name}}` is replaced only
    * where recipients have variables.
