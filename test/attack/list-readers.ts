@@ -11,6 +11,7 @@ export class ListReaders {
     private readonly paths: readonly string[],
     private readonly token: string,
     private readonly count: number,
+    private readonly method: 'GET' | 'HEAD' = 'GET',
   ) {
     this.#agent = new Agent({ keepAlive: true, maxSockets: count });
   }
@@ -33,7 +34,8 @@ export class ListReaders {
   #get(path: string): Promise<number> {
     const headers = { authorization: `Bearer ${this.token}` };
     return new Promise((resolve, reject) => {
-      request(this.url + path, { agent: this.#agent, headers }, (response) => {
+      const options = { agent: this.#agent, headers, method: this.method };
+      request(this.url + path, options, (response) => {
         response.resume().once('end', () => resolve(response.statusCode ?? 0));
       })
         .once('error', reject)
