@@ -216,12 +216,15 @@ describeEachDatabase(
       expect(order).toEqual(['own', '7', '8']);
     });
 
-    it('turns of the store and exclusive turns alternate while both wait', async () => {
+    it.each([
+      ['alternate with turns of the store while both wait', 0, ['A', '1', 'B', '2', 'C', '3', '4']],
+      ['follow each other for a bounded time', 1_000, ['A', 'B', 'C', '1', '2', '3', '4']],
+    ])('exclusive turns %s', async (_, longTurn, expected) => {
       const short = new SqliteTurns(
         () => runner,
         new WriteLock(() => false),
         () => undefined,
-        0,
+        longTurn,
       );
       const order: string[] = [];
       let over = () => {};
@@ -240,7 +243,7 @@ describeEachDatabase(
       );
       over();
       await Promise.all([...exclusive, ...shared]);
-      expect(order).toEqual(['A', '1', 'B', '2', 'C', '3', '4']);
+      expect(order).toEqual(expected);
     });
   },
   ['sqlite'],

@@ -24,9 +24,16 @@ export class UndoneError extends Error {
 const LONG_TURN = 5;
 
 /**
+ * Exclusive turns follow each other for so many times the length of a store's turn. One after each turn
+ * of the store is less than an app asks for where another process holds the lock for half of the time.
+ */
+const EXCLUSIVE_TURNS = 20;
+
+/**
  * SQLite has one writer at a time, so writers take turns. Waiting transactions of the store share a
  * turn and its commit, the expensive part; each resolves after the commit, and fails alone. Between two
- * turns of the store one exclusive turn runs, so that neither kind waits for all turns of the other.
+ * turns of the store exclusive turns run for a bounded time, so that neither kind waits for all turns of
+ * the other.
  */
 export class SqliteTurns {
   readonly #waiting: Waiting[] = [];
@@ -118,8 +125,11 @@ export class SqliteTurns {
   async #run(): Promise<void> {
     while (this.#waiting.length > 0 || this.#exclusive.length > 0) {
       if (this.#waiting.length > 0) await this.#turn();
-      const begin = this.#exclusive.shift();
-      if (begin) await new Promise<void>(begin);
+      const until = performance.now() + EXCLUSIVE_TURNS * this.longTurn;
+      do {
+        const begin = this.#exclusive.shift();
+        if (begin) await new Promise<void>(begin);
+      } while (this.#exclusive.length > 0 && performance.now() < until);
     }
     this.#running = undefined;
   }
