@@ -11,6 +11,8 @@ export const strictMysql: { createPool(options: mysql.PoolOptions): mysql.Pool }
     pool.on('connection', (connection) => {
       connection.query(
         "SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@@sql_mode, ''), 'STRICT_TRANS_TABLES')",
+        // Without it an error would end the process. No statement runs in a session that is not strict.
+        (error) => error && connection.destroy(),
       );
     });
     return pool;
