@@ -64,9 +64,10 @@ const isFull = CHAOS === 'full' || ATTACK === 'full' || Boolean(FUZZ_REQUESTS ??
 export default {
   // Suites wait for leases, processes and servers: five keep two processors busy.
   maxWorkers: 5,
-  // Ends a test that hangs. What a test waits for has limits of its own, which leave stalls of the
-  // machine out (test/support/patience.ts). A suite that needs longer sets its own limit and says why.
-  testTimeout: isFull ? 1_200_000 : 30_000,
+  // Ends a test that hangs, also on a machine that is slow or busy. What a test waits for has limits of
+  // its own, which leave stalls of the machine out (test/support/try-limit.ts). A suite that needs longer
+  // sets its own limit.
+  testTimeout: isFull ? 1_200_000 : 60_000,
   // A spec file that boots a Nest module leaks about 30 MB in its worker. A new worker loads its first
   // modules at half the speed.
   workerIdleMemoryLimit: '1GB',

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { limitTests } from './time-limit.js';
 
 // Suites that import this start processes or a browser, often several times in a test.
-limitTests(180);
+limitTests(300);
 
 const ROOT = join(import.meta.dirname, '../..');
 const BUNDLE = join(ROOT, 'src/bundle.js');

@@ -3,7 +3,11 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { fillGroups, fillUnreported } from '../../support/filled-store.js';
 import { type ProbedGateway, Processes } from '../gateway/built-gateway.js';
 import { buildGateway } from '../../support/builds.js';
+import { limitTests } from '../../support/time-limit.js';
 import { codeOf, PASSWORD } from './portal-client.js';
+
+// The largest legal requests one after the other, each up to three times.
+limitTests(900);
 
 /** Most CPU time of one turn of the event loop, in milliseconds: other requests wait for it. */
 const MOST = 100;

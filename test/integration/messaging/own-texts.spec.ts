@@ -5,7 +5,10 @@ import { PermanentFailure, type Submission, UncertainFailure } from '@dundun/mes
 import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { limitTests } from '../../support/time-limit.js';
 import { DispatchFixture, Gate, ScriptedTransport, textOf } from '../dispatch/dispatch-fixture.js';
+
+limitTests(180);
 
 const ADA = '2348012345601';
 const BIM = '2348012345602';
@@ -65,8 +68,10 @@ describeEachDatabase('an SMS with variables of its recipients', (database) => {
     for (const denied of [0, 999, 1_001])
       await app.get(ContactsService).optOut(to[denied]!.to, { channel: 'sms', source: 'test' });
     const { id } = await sms.send({ from: 'ACME', to, body });
-    await eventually(async () =>
-      expect((await sms.batch(id)).counts).toEqual({ sent: 1_200, rejected: 3 }),
+    // A request for each of 1,200 texts.
+    await eventually(
+      async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1_200, rejected: 3 }),
+      120_000,
     );
     const got = textsOf(transport.accepted);
     expect(Object.keys(got)).toHaveLength(1_200);
