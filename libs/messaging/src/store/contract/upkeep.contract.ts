@@ -60,6 +60,31 @@ export function upkeepContract({ describe, test }: StoreContract): void {
       assert.deepEqual(data, [keys[0], '', keys[2]]);
     });
 
+    test('erasures of a tenant that run at the same time share walks, and each erases its own recipient', async (bench) => {
+      const store = await bench.open();
+      const { tenant } = bench.scope;
+      const keys = Array.from({ length: 30 }, (_, n) => bench.to(n));
+      const id = await bench.enqueue(store, keys.length, { recipients: keys });
+      const erased = keys.slice(0, 25);
+      const ids = await store.database.transaction((tx) =>
+        store.erasures.begin(tx, tenant, erased),
+      );
+      const { all } = store.database;
+      let walks = 0;
+      store.database.all = (sql, params) => {
+        if (sql.includes('LIKE ?')) walks++;
+        return all.call(store.database, sql, params) as Promise<never[]>;
+      };
+      const answers = await Promise.all(ids.map((one) => store.erasures.run([one])));
+      assert.deepEqual(
+        answers,
+        erased.map(() => ({ messages: 1, remaining: 0 })),
+      );
+      assert.ok(walks < 10, `${walks} walks`);
+      const { data } = await store.reads.recipients(id, bench.scope, { limit: 100 });
+      assert.deepEqual(data, [...erased.map(() => ''), ...keys.slice(25)]);
+    });
+
     test('lanes and batches that wait for the former time of a clock that was set back become due', async (bench) => {
       const hour = 3_600_000;
       let leap = 0;
