@@ -105,16 +105,19 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** An account's words replace the defaults of their kind; `stop` opts out on every account. */
+/**
+ * An account's words replace the defaults of their kind; `stop` opts out on every account. A word that a
+ * later default has for the other meaning keeps the account's.
+ */
 function readerOf({ stop, start }: AccountWords): ConsentReader {
   if (!stop && !start) return readDefaultWords;
-  const lists = Object.values(CONSENT_WORDS);
-  return consentWords({
-    own: {
-      stop: stop ? [...stop, 'stop'] : lists.flatMap((list) => list.stop),
-      start: start ?? lists.flatMap((list) => list.start),
-    },
-  });
+  const readOwn = consentWords({ own: { stop: [...(stop ?? []), 'stop'], start: start ?? [] } });
+  return (text) => {
+    const own = readOwn(text);
+    if (own) return own;
+    const meaning = readDefaultWords(text);
+    return (meaning === 'opted_out' ? stop : start) ? undefined : meaning;
+  };
 }
 
 const LONGEST_WORD = 40;
@@ -134,8 +137,14 @@ export function checkWords(words: AccountWords): void {
     if (reply !== undefined && (reply.trim() === '' || reply.length > LONGEST_REPLY))
       errors.push({ path, message: `must be 1 to ${LONGEST_REPLY} characters` });
   if (errors.length > 0) throw invalidFields(errors);
+  const defaults = Object.values(CONSENT_WORDS);
   try {
-    readerOf(words);
+    consentWords({
+      own: {
+        stop: stop ? [...stop, 'stop'] : defaults.flatMap((list) => list.stop),
+        start: start ?? defaults.flatMap((list) => list.start),
+      },
+    });
   } catch {
     throw invalidField('start', 'holds a word that opts out as well; use another');
   }

@@ -41,7 +41,7 @@ export class StatusEventData {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-class ReceivedEventData {
+export class ReceivedEventData {
   @Text({ description: 'The platform’s id.', examples: [MESSAGE_ID] }) readonly message_id!: string;
 
   @Text({

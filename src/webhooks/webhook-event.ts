@@ -4,6 +4,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 import { type CallbackData, GatewayChannels } from '../channel.js';
+import type { ReceivedEventData, StatusEventData } from '../http/callback.dto.js';
 
 /** An event for the webhooks of an account. */
 export interface OutboxEvent {
@@ -60,7 +61,7 @@ export class WebhookEvents implements OnModuleInit {
     if (!callback || !this.isSent(change)) return undefined;
     const isOfBatch = callback.identifiedBy === 'batch';
     // Object spread takes 4 of this function's 5 µs.
-    const data = {
+    const data: StatusEventData = {
       reference_id: isOfBatch ? batchId : messageId,
       message_id: isOfBatch ? messageId : (providerId ?? messageId),
       to: change.recipient,
@@ -70,7 +71,11 @@ export class WebhookEvents implements OnModuleInit {
       smsc_timestamp: change.providerTime.toISOString(),
       sequence,
     };
-    if (change.tags) Object.assign(data, { tags: change.tags, metadata: change.metadata ?? {} });
+    if (change.tags)
+      Object.assign(data, {
+        tags: change.tags,
+        metadata: change.metadata ?? {},
+      } satisfies Partial<StatusEventData>);
     if (own) Object.assign(data, own);
     const type = callback.statusEvent.replace('*', event ?? status);
     return { account: tenant, messageId, sequence, type, data };
@@ -91,20 +96,21 @@ export class WebhookEvents implements OnModuleInit {
     const { channel, tenant, messageId, from, bsuid, to, text, sentAt, opensWindow } = received;
     const type = this.gateway.find(channel)?.callback?.receivedEvent;
     if (type === undefined) return undefined;
+    const data: ReceivedEventData = {
+      message_id: messageId,
+      from,
+      bsuid,
+      to,
+      text: text?.slice(0, MAX_TEXT) ?? null,
+      received_at: sentAt.toISOString(),
+      ...(opensWindow === false && { opens_window: false }),
+    };
     return {
       account: tenant,
       messageId: messageId.slice(0, MAX_MESSAGE_ID),
       sequence: 1,
       type,
-      data: {
-        message_id: messageId,
-        from,
-        bsuid,
-        to,
-        text: text?.slice(0, MAX_TEXT) ?? null,
-        received_at: sentAt.toISOString(),
-        ...(opensWindow === false && { opens_window: false }),
-      },
+      data,
     };
   }
 }

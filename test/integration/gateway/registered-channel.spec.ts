@@ -55,7 +55,6 @@ const parcel: ChannelDefinition = {
   wire: {
     statusEvent: 'parcel.tracking',
     receivedEvent: 'parcel.reply',
-    identifiedBy: 'message',
   },
 };
 

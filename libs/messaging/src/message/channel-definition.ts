@@ -176,7 +176,7 @@ export interface PricingRules {
   readonly presumedCategory?: string;
 }
 
-/** The channel's form in the gateway's webhooks. */
+/** The channel's callbacks in the interface, which the provider `http` reads. */
 export interface WireForm {
   /**
    * `type` of status webhooks, such as `sms.delivery_report`; `*` stands for the status or event,
@@ -185,17 +185,6 @@ export interface WireForm {
   readonly statusEvent: string;
   /** `type` of webhooks for inbound messages. @default none is sent */
   readonly receivedEvent?: string;
-  /**
-   * Identifiers in webhooks and lists. `batch`: `reference_id` is the batch's id, `message_id` the
-   * library's. `message`: `reference_id` is the library's id of the message, `message_id` the
-   * provider's, once known.
-   */
-  readonly identifiedBy: 'batch' | 'message';
-  /**
-   * Status webhooks have the `tags` and `metadata` of the batch, and the details of a `bounce`.
-   * @default false
-   */
-  readonly labels?: boolean;
   /** Status webhooks have an `event`, and the facts of a call. @default false */
   readonly call?: boolean;
   /** Status webhooks have the client reference and amounts of an order. @default false */

@@ -204,11 +204,6 @@ export class ChannelRegistry {
     return isMeant ? rule : undefined;
   }
 
-  /** `type` of the webhook of this status or event; `undefined`: the channel has none. */
-  statusEventOf(channel: string, statusOrEvent: string): string | undefined {
-    return this.#channels.get(channel)?.wire?.statusEvent.replace('*', statusOrEvent);
-  }
-
   /** The channel of a webhook's `type`. */
   ofEvent(type: string): ChannelDefinition | undefined {
     return this.#ofEvent.get(type);

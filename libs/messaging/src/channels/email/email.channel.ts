@@ -55,8 +55,6 @@ export function emailChannel({
     wire: {
       statusEvent: 'email.*',
       receivedEvent: 'email.received',
-      identifiedBy: 'batch',
-      labels: true,
     },
   };
 }

@@ -46,7 +46,6 @@ export function smsChannel({
     wire: {
       statusEvent: 'sms.delivery_report',
       receivedEvent: 'sms.message_received',
-      identifiedBy: 'batch',
     },
   };
 }

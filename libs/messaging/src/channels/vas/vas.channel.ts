@@ -40,7 +40,6 @@ export const vasChannel: ChannelDefinition = {
   pricing: {},
   wire: {
     statusEvent: 'vas.order_status',
-    identifiedBy: 'batch',
     order: true,
   },
   retention: 'exempt',

@@ -54,7 +54,7 @@ export function voiceChannel({
     consent: { quietHours: ['marketing'], suppressedAs: { marketing: 'do_not_call' } },
     suppression: {},
     pricing: {},
-    wire: { statusEvent: 'voice.call_status', identifiedBy: 'batch', call: true },
+    wire: { statusEvent: 'voice.call_status', call: true },
   };
 }
 

@@ -84,7 +84,6 @@ export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
     wire: {
       statusEvent: 'whatsapp.message_status',
       receivedEvent: 'whatsapp.message_received',
-      identifiedBy: 'message',
     },
   };
 }
