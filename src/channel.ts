@@ -21,8 +21,8 @@ import type { CurlForm } from './http/curl-form.js';
 export type Scope = `${string}:${string}`;
 
 /**
- * All that the gateway knows about a channel. `src/channels/index.ts` lists those that it has; no other
- * file does.
+ * All that the core of the gateway asks of a channel. `src/channels/index.ts` lists those that it has;
+ * a channel with a carrier's variable or with codes stands in their lists, too (docs/changing.md).
  */
 export interface GatewayChannel {
   /** As in the library. */

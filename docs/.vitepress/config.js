@@ -120,6 +120,7 @@ export default defineConfig({
         collapsed: true,
         items: [
           page('Architecture', '/docs/architecture'),
+          page('Where to change what', '/docs/changing'),
           page('Contributing', '/CONTRIBUTING'),
           page('Changelog', '/CHANGELOG'),
         ],

@@ -5,7 +5,7 @@ export interface StatusDefinition {
    * store keeps ranks, so a rank never changes, and a name has the same rank on every channel.
    */
   readonly rank: number;
-  /** Only a terminal status of higher rank may follow. @default false */
+  /** No further report is asked for; one of a higher rank may still follow. @default false */
   readonly terminal?: boolean;
   /** Provider reports may have this status. @default false */
   readonly reported?: boolean;

@@ -247,7 +247,7 @@ const OPTIONS = {
     keys: withDefault(list(secretKey), []),
   }),
   policy: group(POLICY),
-  /** Channels in addition to SMS, WhatsApp, email and voice. @default none */
+  /** Channels beside those of the library. @default none */
   channels: withDefault(list(object<ChannelDefinition>()), []),
   sms: group({
     /** Sender of messages that name none. @default none: each message names one */

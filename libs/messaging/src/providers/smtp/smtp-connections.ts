@@ -231,7 +231,7 @@ export class SmtpConnections {
           timer = setTimeout(() => lost('ETIMEDOUT'), timeout);
         };
         wait(3 * answer);
-        body.onProgress = () => wait(body.isSent ? accept : answer);
+        body.on('chunk', () => wait(body.isSent ? accept : answer));
         const done = (error: Error | null, info?: { readonly response: string }) =>
           error || !info ? reject(errorOf(error, stageOf(body))) : resolve(info.response);
         const size = message.length;
@@ -254,12 +254,14 @@ export class SmtpConnections {
   }
 }
 
-/** The message, which knows whether it was read to its end, so that the final dot may be sent. */
+/**
+ * The message, which knows whether it was read to its end, so that the final dot may be sent. It emits
+ * `chunk` at each part that is read.
+ */
 class MessageBody extends Readable {
   /** The server has asked for the message. */
   isAsked = false;
   isSent = false;
-  onProgress: () => void = () => undefined;
   #at = 0;
 
   constructor(private readonly message: Buffer) {
@@ -279,7 +281,7 @@ class MessageBody extends Readable {
       this.isSent = true;
       this.push(null);
     }
-    this.onProgress();
+    this.emit('chunk');
   }
 }
 
