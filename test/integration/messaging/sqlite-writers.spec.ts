@@ -158,6 +158,19 @@ describeEachDatabase(
         expect(await values()).toEqual([2, 3, 4]);
       });
 
+      it('methods of the connection are its own again after each transaction', async () => {
+        const runner = source.createQueryRunner();
+        const methods = () =>
+          (['query', 'startTransaction', 'rollbackTransaction'] as const).map((name): unknown =>
+            Reflect.get(runner, name),
+          );
+        const before = methods();
+        for (let n = 0; n < 3; n++)
+          await store.callerTransaction((manager) => manager.query(insert(n)));
+        expect(methods()).toEqual(before);
+        for (const [n, method] of methods().entries()) expect(method).toBe(before[n]);
+      });
+
       it('a wait for a transaction of the app that waits itself ends with the remedy', async () => {
         const lock = new WriteLock(() => true, undefined, 20);
         const turns = new SqliteTurns(() => other.createQueryRunner(), lock);

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { MessagingConfigError } from '../message/errors.js';
+import type { Clock } from '../ports/clock.js';
 import { IN_MEMORY } from '../store/sqlite/connection.js';
 
 /** Members of `node-sqlite3-wasm` that the kit uses; the package is optional, so its types may be absent. */
@@ -26,8 +27,8 @@ const PACKAGE = 'node-sqlite3-wasm';
 export class MemoryDatabase {
   readonly #database: WasmDatabase;
   #connections = 0;
-  /** Epoch milliseconds of the clock that statements read. */
-  now: () => number = () => Date.now();
+  /** Statements read it. */
+  #clock: Pick<Clock, 'now'> = Date;
   /** Statements run so far. */
   statements = 0;
 
@@ -35,7 +36,7 @@ export class MemoryDatabase {
   constructor() {
     this.#database = new (wasmSqlite())(':memory:');
     // The number of its parameters decides which form it replaces: unixepoch('subsec').
-    this.#database.function('unixepoch', (_modifier) => this.now() / 1_000);
+    this.#database.function('unixepoch', (_modifier) => this.#clock.now() / 1_000);
   }
 
   /** The database of a data source made with {@link inMemoryDatabase}. */
@@ -45,6 +46,11 @@ export class MemoryDatabase {
     throw new MessagingConfigError(
       'dataSource: MessagingTestingModule needs a data source made with inMemoryDatabase(), whose clock it can set; spread inMemoryDatabase() into its options, or leave dataSource out',
     );
+  }
+
+  /** Statements read the time of `clock` from now on. @default the system's */
+  useClock(clock: Pick<Clock, 'now'>): void {
+    this.#clock = clock;
   }
 
   opened(): WasmDatabase {

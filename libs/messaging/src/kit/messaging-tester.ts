@@ -99,7 +99,7 @@ export class MessagingTester {
     this.#runtime = this.modules.get(MessagingRuntime, options);
     this.#channels = this.modules.get(ChannelRegistry, options);
     this.#database = MemoryDatabase.of(this.#store.database.dataSource);
-    this.#database.now = () => this.parts.clock.now();
+    this.#database.useClock(this.parts.clock);
   }
 
   /** @internal */

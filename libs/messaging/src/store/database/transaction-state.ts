@@ -5,6 +5,17 @@ export function setInTransaction(runner: QueryRunner, isTransactionActive: boole
   Object.assign(runner, { isTransactionActive, transactionDepth: isTransactionActive ? 1 : 0 });
 }
 
+/**
+ * A method to put back after it was replaced. Not bound: each time would put one more bound function
+ * around the last one.
+ */
+export function methodOf<K extends keyof QueryRunner>(
+  runner: QueryRunner,
+  name: K,
+): QueryRunner[K] {
+  return Reflect.get(runner, name) as QueryRunner[K];
+}
+
 /** 1 in a transaction, plus one for each savepoint within it. */
 export function depthOf(runner: QueryRunner): number {
   return (runner as unknown as { transactionDepth: number }).transactionDepth;

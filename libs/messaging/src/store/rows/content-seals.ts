@@ -59,7 +59,7 @@ export class ContentSeals {
     const parts = [iv, cipher.update(JSON.stringify(content), 'utf8'), cipher.final()];
     const text = Buffer.concat([...parts, cipher.getAuthTag()]).toString('base64url');
     const sealed = { ...clearOf(content), $sealed: `enc1.${id}.${text}` };
-    return { ...stored, content: sealed as unknown as MessageContent };
+    return { ...stored, content: sealed as MessageContent };
   }
 
   /** A content that no key decrypts, or that was changed, is `unreadable`; the log names the remedy. */
@@ -70,7 +70,7 @@ export class ContentSeals {
     const content = sealed === '' ? undefined : this.#opened(batch, sealed);
     if (content) return { ...stored, content };
     const { labels, trace } = stored;
-    const left = clearOf(stored.content) as unknown as MessageContent;
+    const left = clearOf(stored.content) as MessageContent;
     return { content: left, labels, trace, unreadable: true };
   }
 
@@ -107,12 +107,16 @@ export class ContentSeals {
 }
 
 function sealedOf(content: MessageContent): string | undefined {
-  return isSecret(content) ? (content as unknown as Partial<SealedContent>).$sealed : undefined;
+  return isSecret(content) && '$sealed' in content ? String(content.$sealed) : undefined;
 }
 
 function clearOf(content: MessageContent): Omit<SealedContent, '$sealed'> {
-  const { kind, category } = content as unknown as Pick<SealedContent, 'kind' | 'category'>;
-  return { kind, ...(category !== undefined && { category }), secret: true };
+  const category = 'category' in content ? content.category : undefined;
+  return {
+    kind: content.kind,
+    ...(typeof category === 'string' && { category }),
+    secret: true,
+  };
 }
 
 function keyOf(secret: Uint8Array): Uint8Array {

@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../../message/errors.js';
-import { isOpen, isUndone, setInTransaction } from '../database/transaction-state.js';
+import { isOpen, isUndone, methodOf, setInTransaction } from '../database/transaction-state.js';
 import { type SqliteTurns, UndoneError } from './turns.js';
 import type { WriteLock } from './write-lock.js';
 
@@ -84,9 +84,9 @@ class Guard {
     private readonly turns: SqliteTurns,
     watch: CallerWatch,
   ) {
-    this.#query = runner.query.bind(runner);
-    this.#start = runner.startTransaction.bind(runner);
-    this.#rollBack = runner.rollbackTransaction.bind(runner);
+    this.#query = methodOf(runner, 'query');
+    this.#start = methodOf(runner, 'startTransaction');
+    this.#rollBack = methodOf(runner, 'rollbackTransaction');
     watch.works();
     runner.query = (async (...statement: Parameters<QueryRunner['query']>) => {
       if (!turns.isWithin) return this.#query.apply(runner, statement);

@@ -162,7 +162,8 @@ export class SqliteDatabase extends StoreDatabase {
 
   /**
    * What a flow does within a `dataSource.transaction()` of its own, without its manager, would wait for
-   * the end of this transaction.
+   * the end of this transaction. One of a query runner is not seen here: from its start on the flow that
+   * asked for it cannot be told from one that runs beside it.
    */
   #watchTransactions(): void {
     const { manager } = this.dataSource;

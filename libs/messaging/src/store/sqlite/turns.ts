@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../../message/errors.js';
-import { isUndone, setInTransaction } from '../database/transaction-state.js';
+import { isUndone, methodOf, setInTransaction } from '../database/transaction-state.js';
 import { LONG_WAIT, type WriteLock } from './write-lock.js';
 
 interface Waiting {
@@ -167,7 +167,7 @@ export class SqliteTurns {
   /** From BEGIN to COMMIT; throws where SQLite rolled back the whole turn. */
   async #share(runner: QueryRunner, done: Waiting[]): Promise<void> {
     const until = performance.now() + this.longTurn;
-    const query = Reflect.get(runner, 'query') as QueryRunner['query'];
+    const query = methodOf(runner, 'query');
     setInTransaction(runner, true);
     runner.query = ((...statement: Parameters<QueryRunner['query']>) =>
       isUndone(runner)
