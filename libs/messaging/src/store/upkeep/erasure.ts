@@ -231,13 +231,13 @@ export class Erasures {
          WHERE b.tenant = ? AND b.id > ? AND b.id <= ? AND (${contained})`,
         [tenant, after, last, ...likes],
       );
-      for (const walker of walked)
-        walker.messages += await this.#eraseAt(
-          walker.row,
-          placesOf(chunks, walker.forms),
-          walker.found,
-          tx,
-        );
+      // At the same time: on SQLite they share turns, and each wait for another process's lock.
+      await settledAll(
+        walked.map(async (walker) => {
+          const places = placesOf(chunks, walker.forms);
+          walker.messages += await this.#eraseAt(walker.row, places, walker.found, tx);
+        }),
+      );
       after = last;
       if (performance.now() < saveAt) continue;
       await this.#in(tx, async (own) => {
