@@ -15,6 +15,7 @@ import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { randomInt, randomUUID } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { describeOneDatabase } from '../../support/databases.js';
 import { StatementLog } from '../../support/statement-log.js';
@@ -170,6 +171,25 @@ describeOneDatabase('one-time codes', (database) => {
     await expect(keyed(8)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
     clock.ahead += 25 * 60 * MINUTE;
     expect(await keyed(8)).toMatchObject({ replayed: false });
+  });
+
+  it("a verification joins the caller's transaction, and ends with it", async () => {
+    const to = numberOf();
+    const source = store.database.dataSource;
+    const startWith = (manager: EntityManager) =>
+      codes.start({ to, channel: 'sms', from: 'ACME' }, { tenant, manager });
+    let undone = '';
+    const failing = source.transaction(async (manager) => {
+      undone = (await startWith(manager)).id;
+      throw new Error('undone');
+    });
+    await expect(failing).rejects.toThrow('undone');
+    await expect(codes.find(undone, { tenant })).rejects.toMatchObject({ code: 'not_found' });
+    // The limits have forgotten the first code, too.
+    const { id } = await source.transaction(startWith);
+    await eventually(async () => expect(recorder.codeTo(to)).not.toBe(''));
+    expect(recorder.submissions.filter(({ recipients }) => recipients[0] === to)).toHaveLength(1);
+    expect(await statusOf(id, recorder.codeTo(to))).toBe('verified');
   });
 
   it('a code expires', async () => {

@@ -8,7 +8,7 @@ export const providerName = textLike(
 
 /** A key or token of an account; the error omits its value. @param what such as `the API key of the app` */
 export const credential = (what: string): OptionReader<string> =>
-  textLike(/^[\x21-\x7e]{16,}$/, `${what}, without white space`);
+  textLike(/^[\x21-\x7e]{16,}$/, `${what}: at least 16 characters, without white space`);
 
 /** Address of a service; the error omits the value, which may contain a password. */
 export const httpAddress: OptionReader<URL, string> = (option, value) => {

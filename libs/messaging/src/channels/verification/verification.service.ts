@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { ADDRESS_RULES, addressOf } from '../../message/address.js';
 import type { ChannelDefinition, MessageParts } from '../../message/channel-definition.js';
 import {
@@ -78,7 +79,7 @@ export class VerificationService {
    */
   async start(
     verification: NewVerification,
-    { tenant = '', idempotencyKey }: VerificationStartOptions = {},
+    { tenant = '', idempotencyKey, manager }: VerificationStartOptions = {},
   ): Promise<StartedVerification> {
     const { store, clock, channels, enqueuer } = this.context;
     const checked = this.#checked(verification, tenant, idempotencyKey);
@@ -104,8 +105,8 @@ export class VerificationService {
             keys: store.digests.ofIdempotencyKey(idempotencyKey),
             fingerprints: store.digests.fingerprints(asked),
           };
-    return await store.database.callerTransaction(async (manager) => {
-      const tx = store.database.join(manager);
+    const within = async (joined: EntityManager): Promise<StartedVerification> => {
+      const tx = store.database.join(joined);
       if (key) {
         // Starts of a tenant wait for each other at its limit, so that the second one finds the first.
         await this.#store.lockLimit(tx, tenant, ...ACCOUNT_LIMIT);
@@ -120,7 +121,7 @@ export class VerificationService {
         deliveryReport: false,
         secret: true,
       } as const;
-      const options = { tenant, class: 'high', validFor: ttl, manager } as const;
+      const options = { tenant, class: 'high', validFor: ttl, manager: joined } as const;
       const { id: batch } = await enqueuer.enqueue(definition, message, options);
       const stored: StoredVerification = {
         id,
@@ -139,7 +140,9 @@ export class VerificationService {
       const [fingerprint = ''] = key?.fingerprints ?? [];
       await this.#store.insert(tx, stored, key && { key: own, fingerprint });
       return startedOf(stored, false);
-    });
+    };
+    const tx = store.database.callersTransaction(manager);
+    return tx ? within(tx.manager) : store.database.callerTransaction(within);
   }
 
   /**

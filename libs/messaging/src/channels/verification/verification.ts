@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import { MessagingError } from '../../message/errors.js';
 import type { Channel } from '../../message/message.js';
 import type { TenantOption } from '../../message/views.js';
@@ -41,6 +42,8 @@ export interface VerificationStartOptions extends TenantOption {
    * option `store.idempotencyWindow`. Its sender may differ.
    */
   readonly idempotencyKey?: string | undefined;
+  /** The transaction that the verification and its message join. @default one of their own */
+  readonly manager?: EntityManager | undefined;
 }
 
 /** Too many codes to this recipient, network or country, or by this tenant; nothing was sent. */

@@ -28,7 +28,10 @@ const INFOBIP = {
   ...serviceOptions({ name: 'infobip', baseUrl: 'https://api.infobip.com' }),
   /** Address of the account, as the portal shows it: `https://xxxxx.api.infobip.com`. */
   baseUrl: serviceAddress,
-  apiKey: textLike(/^[\x21-\x7e]{16,}$/, 'the API key without white space and without App'),
+  apiKey: textLike(
+    /^[\x21-\x7e]{16,}$/,
+    'the API key: at least 16 characters, without white space and without App',
+  ),
   /** Most recipients of one request. @default 100 */
   maxRecipients: withDefault(wholeNumber, 100),
   /** Address of this app's callbacks, as Infobip reaches it. @default the account's subscription */

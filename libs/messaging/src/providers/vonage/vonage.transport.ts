@@ -35,8 +35,18 @@ const privateKey: OptionReader<string> = (option, value) => {
 
 const VONAGE = {
   /** Key and secret of the account, or an application; Vonage takes WhatsApp of an application only. */
-  apiKey: optional(textLike(/^[\x21-\x7e]{4,64}$/, 'the API key of the account')),
-  apiSecret: optional(textLike(/^[\x21-\x7e]{8,}$/, 'the API secret of the account')),
+  apiKey: optional(
+    textLike(
+      /^[\x21-\x7e]{4,64}$/,
+      'the API key of the account: 4 to 64 characters, without white space',
+    ),
+  ),
+  apiSecret: optional(
+    textLike(
+      /^[\x21-\x7e]{8,}$/,
+      'the API secret of the account: at least 8 characters, without white space',
+    ),
+  ),
   /** Id of the application, which its private key signs for. */
   applicationId: optional(textLike(/^[0-9a-f-]{36}$/i, 'the id of the application, a UUID')),
   privateKey: optional(privateKey),

@@ -55,7 +55,7 @@ const MAX_PAGE = 4 * 1_048_576;
 const MAX_PAGES = 100;
 
 const graphId = (of: string) =>
-  textLike(/^\d{5,32}$/, `the id that Meta gives the ${of}, only digits`);
+  textLike(/^\d{5,32}$/, `the id that Meta gives the ${of}: 5 to 32 digits`);
 const phoneNumberId = graphId('number');
 
 /** Id of a number at Meta; `undefined`: it has none. */
@@ -71,7 +71,10 @@ const phoneNumberIds: OptionReader<
 
 const CLOUD = {
   /** Access token of a system user with `whatsapp_business_messaging`. */
-  token: textLike(/^[\x21-\x7e]{16,}$/, 'an access token without white space and without Bearer'),
+  token: textLike(
+    /^[\x21-\x7e]{16,}$/,
+    'an access token: at least 16 characters, without white space and without Bearer',
+  ),
   /** Id of the number that sends, not the number itself. Needed without `phoneNumberIds`. */
   phoneNumberId: optional(phoneNumberId),
   /**
