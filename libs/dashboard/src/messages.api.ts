@@ -173,6 +173,7 @@ function itemOf(
     sender: message.sender,
     status: message.status,
     errorCode,
+    deferredUntil: iso(message.deferredUntil),
     reason: errorCode === null ? null : reasonOf(errorCode, provider).title,
     provider,
     tags: message.tags,

@@ -40,7 +40,7 @@ export function timelineOf(message: MessageRecord, channels: ChannelRegistry): T
 
 /** Why a queued message has not started, or a request takes long. */
 export function waitingOf(
-  { status, waitsUntil, attempts }: MessageRecord,
+  { status, waitsUntil, deferredUntil, errorCode, attempts }: MessageRecord,
   lane: LaneHealth | undefined,
   now: Date,
 ): TimelineEntry[] {
@@ -62,6 +62,11 @@ export function waitingOf(
         provider: lane.pauseProvider,
       },
     ];
+  }
+  if (deferredUntil && deferredUntil > now && errorCode !== null) {
+    const { title, remedy } = reasonOf(errorCode, null);
+    const detail = iso(deferredUntil);
+    return [{ ...entry, title: `Deferred: ${title}`, detail, remedy, code: errorCode }];
   }
   if (waitsUntil && waitsUntil > now)
     return [{ ...entry, title: 'Waits for its time', detail: iso(waitsUntil) }];

@@ -221,6 +221,7 @@ export class SmsController {
     const { data: to, nextCursor } = await this.sms.recipients(id, { tenant, limit: 1_000 });
     return {
       ...batchSummaryOf(batch),
+      reason: batch.reason,
       counts: batch.counts,
       to,
       ...(nextCursor !== null && { recipients_truncated: true as const }),

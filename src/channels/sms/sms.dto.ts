@@ -129,6 +129,14 @@ export class SmsBatchSummary {
   @CountsByStatus('Messages', MESSAGE_STATUSES, { delivered: 1 }, 'listed')
   readonly counts!: StatusCounts | null;
 
+  @Timestamp({
+    nullable: true,
+    description:
+      'Earliest start of what is left of a `queued` batch whose messages a policy or a failure has deferred.',
+    examples: [null],
+  })
+  readonly deferred_until!: string | null;
+
   @Tags() readonly tags!: readonly string[];
   @Metadata() readonly metadata!: Readonly<Record<string, string>>;
 }
@@ -139,6 +147,14 @@ export class SmsBatchPage extends PageOf(SmsBatchSummary) {}
 export class SmsBatch extends SmsBatchSummary {
   @CountsByStatus('Messages', MESSAGE_STATUSES, { delivered: 1 })
   declare readonly counts: StatusCounts;
+
+  @Text({
+    nullable: true,
+    description:
+      'Why the batch is deferred: the code of the policy, such as `quiet_hours`, or of the failure; null: it is not, or no carrier takes its messages now.',
+    examples: [null],
+  })
+  readonly reason!: string | null;
 
   @Field({ type: 'array', items: RECIPIENT, maxItems: 1_000 }) readonly to!: readonly string[];
 
@@ -160,7 +176,11 @@ class SmsRecipient {
   })
   readonly status!: MessageStatus;
 
-  @Text({ nullable: true, description: 'Error of its last failure.', examples: [null] })
+  @Text({
+    nullable: true,
+    description: 'Error of its last failure, or the code of the policy that defers it.',
+    examples: [null],
+  })
   readonly error_code!: string | null;
 }
 
@@ -184,6 +204,7 @@ export function batchSummaryOf(batch: ListedBatch): Plain<SmsBatchSummary> {
     cost: null,
     currency: null,
     counts: batch.counts,
+    deferred_until: batch.deferredUntil?.toISOString() ?? null,
     tags: batch.tags,
     metadata: batch.metadata,
   };

@@ -51,6 +51,17 @@ describeOneDatabase('a gateway with quiet hours and caps', (database) => {
     expect([night.status, day.status]).toEqual([200, 200]);
     await countsAre(day.path, { delivered: 1, queued: 1 });
     await countsAre(night.path, { queued: 1 });
+    await eventually(async () => {
+      const { body } = await gateway.call('GET', night.path, { token: account.apiToken });
+      expect(body).toMatchObject({ status: 'queued', reason: 'quiet_hours' });
+      expect(Date.parse(String(body['deferred_until']))).toBeGreaterThan(Date.now());
+    });
+    const recipients = `${day.path}/recipients`;
+    const { body } = await gateway.call('GET', recipients, { token: account.apiToken });
+    expect(body['data']).toMatchObject([
+      { status: 'delivered', error_code: null },
+      { status: 'queued', error_code: 'quiet_hours' },
+    ]);
   });
 
   it('the frequency cap refuses messages above it, by recipient and category', async () => {

@@ -65,6 +65,8 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
       cost: null,
       currency: null,
       counts: { delivered: 2 },
+      deferred_until: null,
+      reason: null,
       tags: ['welcome'],
       metadata: { order: '1001' },
     });

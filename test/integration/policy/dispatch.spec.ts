@@ -11,6 +11,7 @@ import {
   SmsService,
   type PolicyDecision,
 } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
 import { UncertainFailure } from '@dundun/messaging/ports';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeOneDatabase } from '../../support/databases.js';
@@ -131,11 +132,53 @@ describeOneDatabase('policy at dispatch', (database) => {
       expect(await counts(second.id)).toEqual({ sent: 1 });
     });
     expect(transport.submissions.flatMap(({ recipients }) => recipients)).toEqual([a, c, d]);
-    expect((await sms.batch(first.id)).status).toBe('sending');
+    expect(await sms.batch(first.id)).toMatchObject({
+      status: 'sending',
+      deferredUntil: expect.any(Date) as unknown,
+      reason: policy.name,
+    });
     deferred = false;
     await eventually(async () => expect(await counts(first.id)).toEqual({ sent: 3 }));
     expect(transport.submissions.at(-1)!.recipients).toEqual([b]);
-    expect((await sms.batch(first.id)).status).toBe('completed');
+    expect(await sms.batch(first.id)).toMatchObject({
+      status: 'completed',
+      deferredUntil: null,
+      reason: null,
+    });
+    expect((await sms.messages(first.id)).data).toMatchObject([
+      { errorCode: null },
+      { errorCode: null, deferredUntil: null },
+      { errorCode: null },
+    ]);
+  });
+
+  it('views of a deferred message have the reason and the time', async () => {
+    await boot();
+    const until = new Date(Date.now() + 3_600_000);
+    policy.say = () => ({ decision: 'defer', until, code: 'holiday' });
+    const { id } = await send([number(), number()]);
+    await eventually(async () => expect((await sms.messages(id)).data).toHaveLength(2));
+    const why = { errorCode: 'holiday', deferredUntil: until, attempts: 0 };
+    expect(await sms.batch(id)).toMatchObject({
+      status: 'queued',
+      deferredUntil: until,
+      reason: 'holiday',
+    });
+    expect((await sms.batches()).data[0]).toMatchObject({ status: 'queued', deferredUntil: until });
+    expect((await sms.messages(id)).data).toMatchObject([why, why]);
+    expect((await sms.deliveries(id)).data).toMatchObject([why, why]);
+    expect(await sms.message(`${id}-0`)).toMatchObject(why);
+    expect(await sms.timeline(`${id}-1`)).toMatchObject({ status: 'queued', ...why });
+    const history = app.get(MessageHistory);
+    expect(await history.message(`${id}-0`)).toMatchObject({ ...why, waitsUntil: until });
+    expect((await history.messages({ limit: 1 })).data).toMatchObject([why]);
+    await sms.cancel(id);
+    expect(await sms.batch(id)).toMatchObject({
+      status: 'cancelled',
+      deferredUntil: null,
+      reason: null,
+    });
+    expect((await sms.message(`${id}-0`)).deferredUntil).toBeNull();
   });
 
   it('a deferred message can be cancelled', async () => {

@@ -32,6 +32,8 @@ export interface MessageItem {
   readonly errorCode: string | null;
   /** The error in words; `null` without an error code. */
   readonly reason: string | null;
+  /** Earliest start of a queued message that is deferred for the reason. */
+  readonly deferredUntil: Timestamp | null;
   /** `null` while the message is queued. */
   readonly provider: string | null;
   readonly tags: readonly string[];

@@ -117,9 +117,17 @@ function MessageList({ route }: { route: Route }): JSX.Element {
             { title: 'From', cell: ({ sender }) => sender },
             {
               title: 'Reason',
-              cell: ({ reason, code }) =>
+              cell: ({ reason, code, deferredUntil }) =>
                 reason ? (
-                  <span class="reason">{reason}</span>
+                  <span class="reason">
+                    {reason}
+                    {deferredUntil && (
+                      <>
+                        {' '}
+                        until <Time at={deferredUntil} />
+                      </>
+                    )}
+                  </span>
                 ) : (
                   code && (
                     <span class="reason">

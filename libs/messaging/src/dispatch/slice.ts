@@ -22,6 +22,9 @@ import {
 } from './submissions.js';
 import { SHORTEST_DEFERRAL } from './waits.js';
 
+/** Width of the column. */
+const MOST_CODE = 64;
+
 /** The intent of a plan; its submissions are prepared once it is committed. */
 export interface Slice extends Omit<Intent, 'lane' | 'fence'> {
   readonly submissions: readonly (IntendedSubmission & PreparedSubmission)[];
@@ -98,7 +101,8 @@ export function slice<Route>(
       if (run.n !== undefined)
         submissions.push(submissionOfRun(batch, run, isWhole && dueAt === Infinity, limits));
       else if (!isWholeDeferred)
-        for (const member of run.members) deferred.push({ ...member, batch: id, dueAt: run.dueAt });
+        for (const member of run.members)
+          deferred.push({ ...member, batch: id, dueAt: run.dueAt, reason: reasonOf(run) });
     const more = batch.more || left.length > 0;
     batches.push({
       id,
@@ -186,6 +190,12 @@ function runsOf<Route>(
     run.members.push(recipients[taken] as PlannedRecipient);
   }
   return { runs, taken };
+}
+
+/** Why policy defers the messages; `null`: their providers pause. */
+function reasonOf({ decision }: Run): string | null {
+  if (decision?.decision !== 'defer') return null;
+  return (decision.code ?? decision.policy.replaceAll('-', '_')).slice(0, MOST_CODE);
 }
 
 /** Epoch microseconds. */

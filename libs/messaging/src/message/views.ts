@@ -37,11 +37,15 @@ export interface ListedBatch extends BatchLabels {
    * that is still at work; read by its id it has them.
    */
   readonly counts: StatusCounts | null;
+  /** Earliest start of what is left, where nothing else is left to start; `null`: it is not deferred. */
+  readonly deferredUntil: Date | null;
 }
 
 export interface BatchView extends ListedBatch {
   /** Number of messages by status, without zeros. */
   readonly counts: StatusCounts;
+  /** Why it is deferred: the code of the next message that is; `null`: it is not, or its providers pause. */
+  readonly reason: string | null;
 }
 
 /** Result of a cancel of a tag. */
@@ -59,10 +63,15 @@ export interface MessageView {
   /** Address key: the digits of a phone number, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
   readonly status: MessageStatus;
-  /** Error of the last failure, also while the message is tried again; `null`: none, or it has succeeded since. */
+  /**
+   * Error of the last failure, also while the message is tried again, or the code of the policy that
+   * deferred it; `null`: none, or it has succeeded since.
+   */
   readonly errorCode: string | null;
   /** Number of requests with the message, also of those without an answer. */
   readonly attempts: number;
+  /** Earliest start of a queued message that policy or a failure has deferred; `null`: it is not deferred. */
+  readonly deferredUntil: Date | null;
 }
 
 /** One message with its submit response; its tags and metadata go with the content. */

@@ -57,7 +57,12 @@ export type PolicyDecision =
       readonly reason: string;
     }
   /** The message is not sent before `until`; then the policy is asked again. */
-  | { readonly decision: 'defer'; readonly until: Date }
+  | {
+      readonly decision: 'defer';
+      readonly until: Date;
+      /** Stable code of at most 64 characters, which views give as the reason. @default the policy's name, with `_` for `-` */
+      readonly code?: string;
+    }
   /** Other content is sent, such as a template outside the customer service window. */
   | { readonly decision: 'substitute'; readonly content: MessageContent };
 

@@ -6,6 +6,7 @@ import type { ListedMessage, MessageView, Page } from '../../message/views.js';
 import type { RowSource } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { stateOf } from '../rows/batch-state.js';
+import { deferredUntilOf } from './deferrals.js';
 import { decodeCursor, encodeCursor, type ListScope } from '../rows/cursor.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import {
@@ -42,6 +43,7 @@ interface Located {
 interface Started extends Pick<MessageView, 'position' | 'errorCode' | 'attempts'> {
   readonly batch: string;
   readonly status: number;
+  readonly dueAt: string | number | null;
 }
 
 /** Before its subject, tags and provider are read. */
@@ -300,8 +302,8 @@ export class MessageList {
     if (located.length === 0) return [];
     const { dialect, channels } = this.database;
     const rows = await this.database.all<Started>(
-      `SELECT m.batch, m.position, m.status, m.attempt AS "attempts", m.error_code AS "errorCode"
-       FROM ${this.#places.keyed} ${dialect.join}
+      `SELECT m.batch, m.position, m.status, m.attempt AS "attempts", m.error_code AS "errorCode",
+         m.due_at AS "dueAt" FROM ${this.#places.keyed} ${dialect.join}
          messaging_message m ON m.batch = v_batch AND m.position = v_position`,
       this.#places.bind(located.map(({ head, position }) => [head.id, position])),
     );
@@ -321,6 +323,7 @@ export class MessageList {
         status: own ? channels.nameOf<MessageStatus>(own.status) : waiting,
         errorCode: own?.errorCode ?? null,
         attempts: own?.attempts ?? 0,
+        deferredUntil: own ? deferredUntilOf(own.status, own.dueAt) : null,
         sender: head.sender,
         acceptedAt: dateOf(head.createdAt),
         sendAt: head.sendAt === null ? null : dateOf(head.sendAt),

@@ -14,7 +14,7 @@ import type {
   StatusCounts,
   SubmittedMessage,
 } from '../../message/views.js';
-import { stateOf } from '../rows/batch-state.js';
+import { BATCH_STATE, stateOf } from '../rows/batch-state.js';
 import {
   type BatchScope,
   decodeCursor,
@@ -28,6 +28,7 @@ import { LAST_ID, newestBatches } from './newest-batches.js';
 import { CHANNELS, dateOf, type LoggedEntry, ReportList } from './report-list.js';
 import { errorTextOf, requestsOf } from './message-requests.js';
 import { resendLinks } from './resend-links.js';
+import { deferredUntilOf, reasonOf } from './deferrals.js';
 import { BatchCounts, hasEnded, isLarge, notStartedStatus } from './batch-counts.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
@@ -49,7 +50,9 @@ export interface BatchRow extends Pick<
   readonly createdAt: Big;
   readonly sendAt: Big | null;
   readonly validUntil: Big | null;
-  readonly due: number | boolean;
+  readonly deferredUntil: Big;
+  readonly due: number;
+  readonly waits: number;
 }
 
 interface ShownRow {
@@ -60,10 +63,11 @@ interface ShownRow {
 /** The part of a batch's content that views show. */
 type Shown = (batch: string, json: string | null) => ReturnType<typeof shownOf>;
 
-type BatchHead = Pick<BatchRow, 'id' | 'channel' | 'state' | 'recipients' | 'due'>;
+type BatchHead = Pick<BatchRow, 'id' | 'channel' | 'state' | 'recipients' | 'due' | 'waits'>;
 
 type MessageRow = Pick<MessageView, 'position' | 'recipient' | 'errorCode' | 'attempts'> & {
   readonly status: number;
+  readonly dueAt: Big | null;
 };
 
 /** The message's columns are null where it has no row yet. */
@@ -77,6 +81,7 @@ interface SubmittedRow {
   readonly status: number | null;
   readonly attempts: number | null;
   readonly errorCode: string | null;
+  readonly dueAt: Big | null;
   readonly providerId: string | null;
   readonly firstSentAt: Big | null;
   readonly details: string | null;
@@ -85,7 +90,7 @@ interface SubmittedRow {
 const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 const MESSAGE_COLUMNS =
-  'm.recipient, m.status, m.attempt AS "attempts", m.error_code AS "errorCode"';
+  'm.recipient, m.status, m.attempt AS "attempts", m.error_code AS "errorCode", m.due_at AS "dueAt"';
 
 /**
  * Most recipients of a page of batches whose messages are counted, as counts are stored for large
@@ -111,7 +116,7 @@ export class Reads {
     this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.notification, b.sender, b.content, b.parts, b.state,
       b.labelled, b.delivery_report AS "deliveryReport", b.recipient_count AS "recipients",
       b.created_at AS "createdAt", b.send_at AS "sendAt", b.valid_until AS "validUntil",
-      CASE WHEN b.available_at <= ${database.dialect.now} THEN 1 ELSE 0 END AS due FROM messaging_batch b`;
+      b.parked_until AS "deferredUntil", ${progressOf(database.dialect.now)} FROM messaging_batch b`;
   }
 
   /** @throws BatchNotFoundError */
@@ -119,7 +124,10 @@ export class Reads {
     const row = await this.batchRow(this.database, id, scope);
     const counts = (await this.#counts.stored([row])).get(id);
     const shown = await this.#shown([{ batch: id, content: row.content }]);
-    return viewOf(row, counts ?? (await this.#counts.count([row])).get(id) ?? {}, shown);
+    return {
+      ...viewOf(row, counts ?? (await this.#counts.count([row])).get(id) ?? {}, shown),
+      reason: stateOf(row) === 'deferred' ? await reasonOf(this.database, id) : null,
+    };
   }
 
   /**
@@ -136,7 +144,7 @@ export class Reads {
     const heads = await newestBatches<BatchHead>(
       this.database,
       `b.id, b.channel, b.state, b.recipient_count AS recipients,
-       CASE WHEN b.available_at <= ${this.database.dialect.now} THEN 1 ELSE 0 END AS due`,
+       ${progressOf(this.database.dialect.now)}`,
       {
         tenants,
         latest: cursor === undefined ? LAST_ID : decodeCursor(cursor, 'uuid'),
@@ -212,11 +220,16 @@ export class Reads {
       [id, from, from + lines.length],
     );
     const messages = new Map(started.map((message) => [message.position, message]));
-    const waits = { status: notStartedStatus(row), errorCode: null, attempts: 0 };
+    const waits = {
+      status: notStartedStatus(row),
+      errorCode: null,
+      attempts: 0,
+      deferredUntil: null,
+    };
     const data = lines.map((recipient, index): MessageView => {
       const position = from + index;
       const message = messages.get(position);
-      const own = message ? { ...message, status: this.#statusOf(message.status) } : waits;
+      const own = message ? this.#messageOf(message) : waits;
       return { ...own, id: messageIdOf(id, position), batchId: id, position, recipient };
     });
     return { data, nextCursor };
@@ -255,12 +268,16 @@ export class Reads {
     );
     const { data, nextCursor } = pageOf(rows, limit, ({ position }) => position);
     const views = data.map((row) => ({
-      ...row,
+      ...this.#messageOf(row),
       id: messageIdOf(id, row.position),
       batchId: id,
-      status: this.#statusOf(row.status),
     }));
     return { data: views, nextCursor };
+  }
+
+  #messageOf({ dueAt, ...row }: MessageRow) {
+    const deferredUntil = deferredUntilOf(row.status, dueAt);
+    return { ...row, status: this.#statusOf(row.status), deferredUntil };
   }
 
   /** One message by `{batchId}-{position}` or the provider's id. @throws MessageNotFoundError */
@@ -282,6 +299,7 @@ export class Reads {
       errorText:
         row.errorCode && (await errorTextOf(this.database, batch, position, row.errorCode)),
       attempts: row.attempts ?? 0,
+      deferredUntil: deferredUntilOf(row.status, row.dueAt),
       providerId: row.providerId,
       acceptedAt: dateOf(row.createdAt),
       sentAt: row.firstSentAt === null ? null : dateOf(row.firstSentAt),
@@ -430,7 +448,7 @@ function answerOf({ details, sender }: SubmittedRow) {
 }
 
 function viewOf<C extends StatusCounts | null>(
-  { state, due, lane: _lane, labelled: _labelled, ...row }: BatchRow,
+  { state, due, waits, deferredUntil, lane: _lane, labelled: _labelled, ...row }: BatchRow,
   counts: C,
   shown: Shown,
 ) {
@@ -438,11 +456,12 @@ function viewOf<C extends StatusCounts | null>(
     ...row,
     ...shown(row.id, row.content),
     deliveryReport: row.deliveryReport === 1,
-    status: batchStatusOf({ state, due }),
+    status: batchStatusOf({ state, due, waits }),
     createdAt: dateOf(row.createdAt),
     sendAt: row.sendAt === null ? null : dateOf(row.sendAt),
     validUntil: row.validUntil === null ? null : dateOf(row.validUntil),
     counts,
+    deferredUntil: stateOf({ state }) === 'deferred' ? dateOf(deferredUntil) : null,
   };
 }
 
@@ -455,9 +474,17 @@ function shownOf(
   return { content: shownContent(content), ...labels };
 }
 
-function batchStatusOf(row: Pick<BatchRow, 'state' | 'due'>): BatchStatus {
+/** SQL columns: its time has come; it is deferred, and no message of it has started. */
+function progressOf(now: string): string {
+  return `CASE WHEN b.available_at <= ${now} THEN 1 ELSE 0 END AS due,
+    CASE WHEN b.state = ${BATCH_STATE.deferred} AND NOT EXISTS (
+      SELECT 1 FROM messaging_submission s WHERE s.batch = b.id) THEN 1 ELSE 0 END AS waits`;
+}
+
+function batchStatusOf(row: Pick<BatchRow, 'state' | 'due' | 'waits'>): BatchStatus {
   const state = stateOf(row);
   if (state === 'accepted') return Number(row.due) === 1 ? 'queued' : 'scheduled';
+  if (Number(row.waits) === 1) return 'queued';
   return state === 'completed' || state === 'cancelled' ? state : 'sending';
 }
 

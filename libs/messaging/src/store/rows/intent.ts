@@ -19,6 +19,8 @@ export interface DeferredMessage extends IntendedRecipient {
   readonly attempts: number;
   /** Epoch microseconds. */
   readonly dueAt: number;
+  /** Code of the policy that defers it; `null`: the message keeps the error that it has. */
+  readonly reason: string | null;
 }
 
 export interface IntendedSubmission {

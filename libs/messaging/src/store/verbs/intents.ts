@@ -247,6 +247,7 @@ function statementsFor(dialect: Dialect) {
     v_attempt: ['int', ({ attempts }) => attempts],
     v_recipient: ['key', ({ recipient }) => recipient],
     v_due_at: ['bigint', ({ dueAt }) => dueAt],
+    v_error_code: ['key', ({ reason }) => reason],
   };
   const key = {
     v_batch: ['uuid', ({ batch }) => batch],
@@ -296,7 +297,10 @@ function statementsFor(dialect: Dialect) {
       `status = ${STATUS_RANK.sending}, submission = v_submission, attempt = v_attempt, due_at = NULL`,
     ),
     insertDeferred: insertMessages(deferred, STATUS_RANK.queued),
-    updateDeferred: updateMessages(deferred, 'due_at = v_due_at'),
+    updateDeferred: updateMessages(
+      deferred,
+      'due_at = v_due_at, error_code = coalesce(v_error_code, messaging_message.error_code)',
+    ),
     countTries: triesWriter(dialect),
     resume: updater<ResumedSubmission & { readonly fence: number }>(
       dialect,
