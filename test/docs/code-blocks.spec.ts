@@ -53,6 +53,7 @@ function servicesOf(app: common.INestApplicationContext) {
     holds: of(operations.HoldsService),
     operations: of(operations.MessagingOperations),
     notifications: of(messaging.NotificationService),
+    notifier: of(messaging.Notifier),
     verification: of(messaging.VerificationService),
     messaging: of(messaging.MessagingService),
   };

@@ -18,6 +18,7 @@ declare global {
   const messaging: messaging.MessagingService & testing.MessagingTester;
   const verification: messaging.VerificationService;
   const notifications: messaging.NotificationService;
+  const notifier: messaging.Notifier;
   const manager: EntityManager;
   const dataSource: DataSource;
   const to: string;

@@ -31,12 +31,15 @@ export {
 export {
   type NewNotification,
   NotificationEndedError,
+  type NotificationFallback,
+  type NotificationMessages,
   NotificationNotFoundError,
   type NotificationReceipt,
   type NotificationSendOptions,
   type NotificationView,
 } from './channels/notification/notification.js';
 export { NotificationService } from './channels/notification/notification.service.js';
+export { type Notifiable, Notification, Notifier } from './channels/notification/notifier.js';
 export type { Receipt, SendOptions } from './channels/send.js';
 export {
   type SmsEstimate,

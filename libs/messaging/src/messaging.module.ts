@@ -10,6 +10,7 @@ import { SmsService } from './channels/sms/sms.service.js';
 import { VoiceService } from './channels/voice/voice.service.js';
 import { VerificationService } from './channels/verification/verification.service.js';
 import { NotificationService } from './channels/notification/notification.service.js';
+import { Notifier } from './channels/notification/notifier.js';
 import { VasService } from './channels/vas/vas.service.js';
 import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
 import { ContactStore } from './contacts/contact-store.js';
@@ -313,6 +314,7 @@ const PROVIDERS: Provider[] = [
     Telemetry,
     MessagingService,
     NumberLearner,
+    Notifier,
     PolicyService,
     ProvidedPorts,
     QueueMetrics,
@@ -335,6 +337,7 @@ const PROVIDERS: Provider[] = [
     MessagingOperations,
     MessagingService,
     NotificationService,
+    Notifier,
     PolicyService,
     SmsService,
     VoiceService,
