@@ -73,6 +73,22 @@ interface ListOptions {
   readonly cursor?: string;
 }
 
+type FilterOptions = Omit<ListOptions, 'status' | 'cursor'>;
+
+interface ResendAllOptions extends FilterOptions {
+  readonly status: string;
+  readonly by: string;
+  readonly acceptDoubles?: true;
+  readonly dryRun?: true;
+}
+
+interface SettleAllOptions extends FilterOptions {
+  readonly as: string;
+  readonly by: string;
+  readonly note?: string;
+  readonly dryRun?: true;
+}
+
 interface SettleOptions {
   readonly message: string;
   readonly as: string;
@@ -83,30 +99,17 @@ interface SettleOptions {
 /** Commands for messages of every account; their output never contains texts and numbers. */
 export function addMessageCommands(program: OperatorCommand): void {
   const messages = program.subcommand('messages', 'find messages, send them again, settle them');
-  messages
-    .subcommand('list', 'the newest batch first; a page may be short, or empty, before the last')
-    .option('--account <id>', 'of this account')
-    .option('--channel <channel>', 'such as sms')
+  filtered(
+    messages.subcommand(
+      'list',
+      'the newest batch first; a page may be short, or empty, before the last',
+    ),
+  )
     .option('--status <status>', 'such as failed or unknown')
-    .option('--error <code>', 'with this error code')
-    .option('--provider <name>', 'whose last request went to this provider')
-    .option('--tag <tag>', 'with this tag')
-    .option('--older <age>', 'accepted longer ago than 2h, or before a time in RFC 3339')
-    .option('--younger <age>', 'accepted within 2h, or since a time in RFC 3339')
     .option('--cursor <cursor>', 'next_cursor of the page before')
-    .runs(async (app, { account, error, older, younger, ...filter }: ListOptions) => {
-      const { data, nextCursor } = await operationsOf(app)
-        .messages({
-          ...filter,
-          ...(account !== undefined && { tenants: [account] }),
-          errorCode: error,
-          olderThan: older === undefined ? undefined : timeOrAge(older),
-          youngerThan: younger === undefined ? undefined : timeOrAge(younger),
-          limit: 50,
-        })
-        .catch((wrong: unknown) => {
-          throw inWireFields(wrong, { olderThan: 'older', youngerThan: 'younger' });
-        });
+    .runs(async (app, { status, cursor, ...options }: ListOptions) => {
+      const filter = { ...filterOf(options), status, cursor, limit: 50 };
+      const { data, nextCursor } = await operationsOf(app).messages(filter).catch(inOptions);
       return { messages: data.map(messageRow), nextCursor };
     });
   messages
@@ -126,6 +129,55 @@ export function addMessageCommands(program: OperatorCommand): void {
     .runs(async (app, { message, as, by, note }: SettleOptions) => {
       return { ...messageRow(await operationsOf(app).settle(message, as, { by, note })), by };
     });
+  filtered(messages.subcommand('resend-all', 'send all messages of a filter again, each once'))
+    .option('--status <status>', 'such as failed or unknown', 'failed')
+    .option('--accept-doubles', 'also unknown ones: a person may get the message twice')
+    .requiredOption('--by <name>', 'who decided; it is recorded')
+    .option('--dry-run', 'count them, and send nothing')
+    .runs(async (app, { status, by, acceptDoubles, dryRun, ...options }: ResendAllOptions) => {
+      const filter = { ...filterOf(options), status };
+      const how = { by, acceptDoubles, dryRun };
+      return { ...(await operationsOf(app).resendAll(filter, how).catch(inOptions)) };
+    });
+  filtered(messages.subcommand('settle-all', 'record what became of all unknown ones of a filter'))
+    .requiredOption('--as <status>', 'a status of its channel, such as delivered or failed')
+    .requiredOption('--by <name>', 'who decided; it is recorded')
+    .option('--note <text>', 'why; it is recorded')
+    .option('--dry-run', 'count them, and record nothing')
+    .runs(async (app, { as, by, note, dryRun, ...options }: SettleAllOptions) => {
+      const how = { by, note, dryRun };
+      return {
+        ...(await operationsOf(app).settleAll(filterOf(options), as, how).catch(inOptions)),
+      };
+    });
+}
+
+function filtered(command: OperatorCommand): OperatorCommand {
+  return command
+    .option('--account <id>', 'of this account')
+    .option('--channel <channel>', 'such as sms')
+    .option('--error <code>', 'with this error code')
+    .option('--provider <name>', 'whose last request went to this provider')
+    .option('--tag <tag>', 'with this tag')
+    .option('--older <age>', 'accepted longer ago than 2h, or before a time in RFC 3339')
+    .option('--younger <age>', 'accepted within 2h, or since a time in RFC 3339');
+}
+
+function filterOf({ account, error, older, younger, channel, provider, tag }: FilterOptions) {
+  return {
+    channel,
+    provider,
+    tag,
+    tenants: account === undefined ? undefined : [account],
+    errorCode: error,
+    olderThan: older === undefined ? undefined : timeOrAge(older),
+    youngerThan: younger === undefined ? undefined : timeOrAge(younger),
+  };
+}
+
+/** Throws an error with the names of the options. */
+function inOptions(wrong: unknown): never {
+  throw inWireFields(wrong, { olderThan: 'older', youngerThan: 'younger' });
 }
 
 /** Commands for reports; their output never contains numbers. */

@@ -1,6 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import {
+  type BulkFilter,
+  type BulkOptions,
+  type BulkResult,
+  changeEach,
+  type OperationsFilter,
+} from './bulk-changes.js';
 import { messageIdOf } from './message/ids.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
 import { checkTime, durationOf, given } from './channels/send.js';
@@ -17,9 +24,8 @@ import {
   validated,
 } from './message/errors.js';
 import type { SecretContent } from './message/message.js';
-import type { ChannelStatus } from './message/status.js';
+import { type ChannelStatus, STATUS_RANK } from './message/status.js';
 import type {
-  HistoryFilter,
   ListedMessage,
   MessageRecord,
   Page,
@@ -34,13 +40,6 @@ import { checkLanes, OPERATOR_HOLD } from './store/rows/hold.js';
 import type { NewBatch } from './store/rows/new-batch.js';
 import type { MessagePosition } from './store/verbs/operator-changes.js';
 
-export interface OperationsFilter extends Omit<HistoryFilter, 'since' | 'until'> {
-  /** Accepted before this time, or longer ago than this duration. @default any time */
-  readonly olderThan?: Duration | Date | undefined;
-  /** Accepted since this time, or within this duration. @default any time */
-  readonly youngerThan?: Duration | Date | undefined;
-}
-
 export interface UnmatchedFilter {
   /** Name of the provider. @default every provider */
   readonly provider?: string | undefined;
@@ -52,6 +51,11 @@ export interface UnmatchedFilter {
 export interface ResendOptions extends TenantsOption, AlsoOption {
   /** The operator, in 1 to 255 characters; the timelines of both messages show it. @default not recorded */
   readonly by?: string | undefined;
+  /**
+   * Sends a message that is `unknown` as well: its recipient gets it twice where the provider had
+   * accepted it. It needs `by`. @default false
+   */
+  readonly acceptDoubles?: boolean | undefined;
 }
 
 /** The repetition of a message. */
@@ -131,7 +135,7 @@ export class MessagingOperations {
    * `undelivered`, `expired` or `rejected`: as the only message of a new batch, with the content,
    * sender and lane of the first one, through the policies of now. Both timelines name the other
    * message. A message has one repetition: later and concurrent calls return it. To send again what
-   * failed again, resend the repetition.
+   * failed again, resend the repetition. With `acceptDoubles` also a message that is `unknown`.
    * @param id `{batchId}-{position}`, or the provider's id
    * @throws MessageNotFoundError
    * @throws MessageStatusError where the message has another status
@@ -140,17 +144,17 @@ export class MessagingOperations {
    * @throws MessageValidationError for a channel whose messages must not be repeated, and for codes
    */
   async resend(id: string, options: ResendOptions = {}): Promise<Resent> {
-    const { by, also, tenants } = options;
-    validated((errors) => checkWord('by', by, errors));
+    const { by, also, tenants, acceptDoubles = false } = options;
+    validated((errors) => checkWord('by', acceptDoubles ? (by ?? '') : by, errors));
     const place = await this.#placeOf(id, tenants);
-    const message = await this.#repetitionOf(place);
+    const message = await this.#repetitionOf(place, acceptDoubles);
     const { store, enqueuer } = this.context;
     return store.database.callerTransaction(async (manager) => {
       const tx = store.database.join(manager);
       const locked = await store.operators.lockForResend(tx, place);
       const first = await store.operators.repetitionOf(tx, place);
       if (first !== undefined) return { id: first, messageId: `${first}-0`, replayed: true };
-      this.#requireFailed(place, message, locked?.status);
+      this.#requireFailed(place, message, locked?.status, acceptDoubles);
       if (!locked?.recipient) throw new ContentErasedError(idOf(place));
       const batch = { ...message, id: this.context.clock.id(), recipients: [locked.recipient] };
       const receipt = await enqueuer.repeat(batch, manager);
@@ -198,6 +202,42 @@ export class MessagingOperations {
     const settlement = { status: rank, errorCode, by, note: note ?? null };
     await store.operators.settle(place, settlement, also);
     return this.history.message(idOf(place));
+  }
+
+  /**
+   * Sends all messages of a filter again, each as {@link resend} does. Those that it refuses stay as
+   * they are; a repeated call sends none twice.
+   * @param filter with `status`, such as `failed`; `unknown` needs `acceptDoubles`
+   * @throws MessageValidationError where nothing narrows the filter, and on its fields
+   * @example
+   * const filter = { status: 'failed', provider: 'main', youngerThan: '2h' } as const;
+   * const { found } = await operations.resendAll(filter, { by: 'ada', dryRun: true });
+   */
+  async resendAll(
+    filter: BulkFilter,
+    { dryRun = false, ...options }: Omit<ResendOptions, 'also'> & BulkOptions = {},
+  ): Promise<BulkResult> {
+    return changeEach(this, filter, dryRun, async (id) => {
+      const { replayed } = await this.resend(id, options);
+      return replayed ? 'already_sent' : undefined;
+    });
+  }
+
+  /**
+   * Settles all messages of a filter that are `unknown`, each as {@link settle} does.
+   * @throws MessageValidationError where nothing narrows the filter, and on its fields
+   * @example
+   * await operations.settleAll({ provider: 'main', olderThan: '3d' }, 'failed', { by: 'ada' });
+   */
+  async settleAll(
+    filter: Omit<BulkFilter, 'status'>,
+    status: ChannelStatus,
+    { dryRun = false, ...options }: Omit<SettleMessageOptions, 'also'> & BulkOptions,
+  ): Promise<BulkResult> {
+    return changeEach(this, { ...filter, status: 'unknown' }, dryRun, async (id) => {
+      await this.settle(id, status, options);
+      return undefined;
+    });
   }
 
   /**
@@ -304,13 +344,16 @@ export class MessagingOperations {
   }
 
   /** The batch that repeats a message, without its id and recipient. */
-  async #repetitionOf(place: MessagePosition): Promise<Omit<NewBatch, 'id' | 'recipients'>> {
+  async #repetitionOf(
+    place: MessagePosition,
+    acceptDoubles: boolean,
+  ): Promise<Omit<NewBatch, 'id' | 'recipients'>> {
     const { clock, store, channels } = this.context;
     const batch = await store.operators.batchOf(place);
     if (!batch) throw new MessageNotFoundError(idOf(place));
     const { tenant, channel, availableAt, validUntil } = batch;
     const { status } = await store.reads.message(idOf(place), { tenant, channel });
-    this.#requireFailed(place, batch, channels.rankOf(status));
+    this.#requireFailed(place, batch, channels.rankOf(status), acceptDoubles);
     if (batch.content === null) throw new ContentErasedError(idOf(place));
     const read = await store.data.reader([{ batch: place.batchId, content: batch.content }]);
     const stored = read(place.batchId, batch.content);
@@ -345,12 +388,14 @@ export class MessagingOperations {
     place: MessagePosition,
     { channel }: { readonly channel: string },
     rank: number | undefined,
+    acceptDoubles: boolean,
   ): void {
     const { channels } = this.context;
     const failed = channels
       .statusesOf(channel)
       .filter(([name, one]) => one.failed && one.terminal && name !== 'cancelled');
     if (failed.some(([, one]) => one.rank === rank)) return;
+    if (acceptDoubles && rank === STATUS_RANK.unknown) return;
     const status = rank === undefined ? 'queued' : channels.nameOf(rank);
     throw new MessageStatusError(
       idOf(place),

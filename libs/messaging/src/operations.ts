@@ -16,5 +16,6 @@ export type {
   SubmissionView,
   UnmatchedReport,
 } from './message/views.js';
+export type { BulkResult } from './bulk-changes.js';
 export { MessagingOperations, type Resent } from './operations.service.js';
 export type { Hold } from './store/rows/hold.js';

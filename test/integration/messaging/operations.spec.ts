@@ -124,6 +124,66 @@ describeEachDatabase('operations on messages', (database) => {
     });
   });
 
+  it('all messages of a filter are counted, sent again once each, and those that are unknown with accepted doubles', async () => {
+    const one = await booted();
+    const operations = operationsOf(one);
+    const bad = [await sent(one, 'bad', 'rejected'), await sent(one, 'bad', 'rejected')];
+    const lost = await sent(one, 'lost', 'unknown');
+    await sent(one, 'good', 'sent');
+    const before = one.transport.accepted.length;
+    const filter = { status: 'rejected', provider: 'scripted' } as const;
+    expect(await operations.resendAll(filter, { dryRun: true })).toEqual({
+      found: 2,
+      changed: 0,
+      skipped: {},
+    });
+    expect(one.transport.accepted).toHaveLength(before);
+    const counts = [await operations.resendAll(filter), await operations.resendAll(filter)];
+    // The repetitions are refused as well, and are of the filter then.
+    expect(counts[0]).toEqual({ found: 2, changed: 2, skipped: {} });
+    for (const id of bad) expect((await recordOf(one, id)).resentAs).not.toBeNull();
+    expect(counts[1]?.skipped).toEqual({ already_sent: 2 });
+    const doubts = { status: 'unknown', youngerThan: '1h' } as const;
+    expect(await operations.resendAll(doubts, { by: 'ada' })).toEqual({
+      found: 1,
+      changed: 0,
+      skipped: { wrong_status: 1 },
+    });
+    await expect(operations.resendAll(doubts, { acceptDoubles: true })).rejects.toMatchObject({
+      fields: [{ path: 'by' }],
+    });
+    expect(await operations.resendAll(doubts, { by: 'ada', acceptDoubles: true })).toMatchObject({
+      changed: 1,
+    });
+    expect(await recordOf(one, lost)).toMatchObject({
+      status: 'unknown',
+      resentAs: { by: 'ada' },
+    });
+  });
+
+  it('all unknown messages of a filter are settled, and later ones stay', async () => {
+    const one = await booted();
+    const operations = operationsOf(one);
+    const lost = [await sent(one, 'lost', 'unknown'), await sent(one, 'lost', 'unknown')];
+    const filter = { provider: 'scripted', youngerThan: '1h' } as const;
+    const by = { by: 'ada', note: 'the provider has them' };
+    expect(await operations.settleAll(filter, 'delivered', { ...by, dryRun: true })).toMatchObject({
+      found: 2,
+      changed: 0,
+    });
+    expect(await statusOf(one, lost[0]!)).toBe('unknown');
+    expect(await operations.settleAll(filter, 'delivered', by)).toEqual({
+      found: 2,
+      changed: 2,
+      skipped: {},
+    });
+    for (const id of lost) expect(await statusOf(one, id)).toBe('delivered');
+    expect(await operations.settleAll(filter, 'delivered', by)).toMatchObject({ found: 0 });
+    await expect(operations.settleAll({}, 'delivered', by)).rejects.toMatchObject({
+      fields: [{ path: 'filter' }],
+    });
+  });
+
   it('concurrent resends of one message in two processes make one message', async () => {
     const [one, other] = [await booted(), await fixture.boot({ dispatch: false })];
     const id = await sent(one, 'bad', 'rejected');
