@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
-import { parseAst } from 'rolldown/parseAst';
 import { dts } from 'rolldown-plugin-dts';
 import packageFile from './package.json' with { type: 'json' };
 
@@ -50,7 +49,7 @@ async function bundle(from, to) {
   for (const { fileName, code } of chunks)
     await writeFile(
       join(to, 'code', `${fileName}.cjs`),
-      `'use strict';\nmodule.exports = (exports, require) => {\n${inLines(code)}\n};\n`,
+      `'use strict';\nmodule.exports = (exports, require) => {\n${withoutImports(code)}\n};\n`,
     );
   for (const { name, exports, passed } of entriesOf(chunks)) {
     await writeFile(
@@ -77,11 +76,6 @@ async function codeOf(from) {
     esModule: true,
     keepNames: true,
     comments: false,
-    minify: {
-      compress: { target: 'es2022', keepNames: { function: true, class: true } },
-      mangle: { toplevel: false, keepNames: true },
-      codegen: { removeWhitespace: true },
-    },
     entryFileNames: '[name].entry',
     chunkFileNames: '[name].shared',
   });
@@ -152,22 +146,16 @@ module.exports = (entry, imported = {}) => {
 }
 
 /**
- * One statement per line, so that a stack trace shows a short one.
+ * Loads packages that are imported when they are needed, as their importer loads its own.
  * @param {string} code
  */
-function inLines(code) {
+function withoutImports(code) {
   const requiring = code.replaceAll(
     /\bimport\((["'`][^"'`]+["'`])\)/g,
     'Promise.resolve().then(()=>require($1))',
   );
   if (/\bimport\(/.test(requiring)) throw new Error('A dynamic import is left in the core');
-  const lines = [];
-  let from = 0;
-  for (const { end } of parseAst(requiring, { sourceType: 'script' }).body) {
-    lines.push(requiring.slice(from, end));
-    from = end;
-  }
-  return lines.map((line) => line.replace(/^;/, '').trimStart()).join('\n');
+  return requiring;
 }
 
 /**
