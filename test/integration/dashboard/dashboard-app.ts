@@ -21,7 +21,8 @@ import { MessagingModule, type MessagingOptions, simulator } from '@dundun/messa
 
 export const PLATFORMS = {
   express: () => new ExpressAdapter(),
-  fastify: () => new FastifyAdapter(),
+  // As the README says for addresses with a slash at their end.
+  fastify: () => new FastifyAdapter({ routerOptions: { ignoreTrailingSlash: true } }),
 };
 
 export type Platform = keyof typeof PLATFORMS;

@@ -66,7 +66,9 @@ describeEachDatabase(
 
         it.each([
           '',
+          '/',
           '/messages',
+          '/messages/',
           '/messages/0190-7',
           '/settings/webhook/attempts',
           '/messages?status=failed',
