@@ -34,6 +34,19 @@ const PLACES = [
 
 const isExternal = (/** @type {string} */ id) => !id.startsWith('.') && !id.startsWith('/');
 
+/** An app that does not use it need not install it. */
+const isOptional = (/** @type {string} */ id) =>
+  Object.keys(packageFile.peerDependenciesMeta).some(
+    (name) => id === name || id.startsWith(`${name}/`),
+  );
+
+/**
+ * Bundlers leave out a missing package only where its error would be caught.
+ * @param {string} id
+ */
+const requiringIfThere = (id) =>
+  `() => { try { return require('${id}'); } catch (error) { throw error; } }`;
+
 /** Nest 12 is ESM only, and test runners cannot require() that. */
 const isPassed = (/** @type {string} */ id) => id.startsWith('@nestjs/');
 
@@ -115,7 +128,7 @@ function coreOf(chunks) {
 const packages = {
 ${[...packages]
   .toSorted()
-  .map((id) => `  '${id}': () => require('${id}'),`)
+  .map((id) => `  '${id}': ${isOptional(id) ? requiringIfThere(id) : `() => require('${id}')`},`)
   .join('\n')}
 };
 const chunks = {
