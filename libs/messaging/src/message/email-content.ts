@@ -64,6 +64,31 @@ export function isShared(content: { readonly kind: string }): boolean {
   return Boolean(to?.length || cc?.length);
 }
 
+/** Recipients of one request as everybody sees them. */
+export interface Addressees {
+  readonly to: readonly Mailbox[];
+  readonly cc: readonly Mailbox[];
+  /** Addresses that nobody sees. */
+  readonly bcc: readonly string[];
+}
+
+/**
+ * Those of `to` and `cc` that are among the recipients of a request, and the others hidden. An address
+ * that is not among them is not named, because the provider would send to it. `to` is empty only where
+ * nobody is shown.
+ */
+export function addresseesOf(
+  { to = [], cc = [] }: EmailContent,
+  recipients: readonly string[],
+): Addressees {
+  const own = new Set(recipients);
+  const isOwn = ({ email }: Mailbox): boolean => own.has(email);
+  const shown = [to.filter(isOwn), cc.filter(isOwn)];
+  const [first = [], ...others] = shown.filter((list) => list.length > 0);
+  for (const { email } of shown.flat()) own.delete(email);
+  return { to: first, cc: others.flat(), bcc: [...own] };
+}
+
 /** Fields of a send for one of its recipients. */
 export interface Personal {
   readonly name?: string;

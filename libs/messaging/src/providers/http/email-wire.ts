@@ -1,5 +1,5 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
-import type { EmailContent, Mailbox } from '../../message/email-content.js';
+import { addresseesOf, type EmailContent } from '../../message/email-content.js';
 import { variablesIn } from '../../message/variables.js';
 import { PermanentFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';
@@ -28,7 +28,7 @@ export class EmailWire implements Wire {
     const { from, replyTo, subject, text, html, headers, category, unsubscribeUrl } = content;
     return {
       from,
-      ...addresseesOf(content, submission),
+      ...addresseeFields(content, submission),
       reply_to: replyTo,
       subject,
       text,
@@ -68,30 +68,23 @@ export class EmailWire implements Wire {
   }
 }
 
-/**
- * Recipients who see each other stay together; the others get copies of their own. A recipient that
- * is not of this submission is not named, because the service would send to it.
- */
-function addresseesOf(
-  { to = [], cc = [], subject, text, html }: EmailContent,
+/** Recipients who see each other stay together; the others get copies of their own. */
+function addresseeFields(
+  content: EmailContent,
   { recipients, personal }: Submission,
 ): Record<string, unknown> {
-  if (to.length === 0)
+  const { subject, text, html } = content;
+  if (!content.to?.length)
     return {
       recipients: recipients.map((email, index) => ({ email, ...personal?.[index] })),
     };
-  const own = new Set(recipients);
-  const isOwn = ({ email }: Mailbox): boolean => own.has(email);
-  const shown = [to.filter(isOwn), cc.filter(isOwn)];
-  const [first = [], ...others] = shown.filter((list) => list.length > 0);
-  for (const { email } of shown.flat()) own.delete(email);
-  const hidden = [...own];
-  if (first.length > 0) return { to: first, cc: others.flat(), bcc: hidden };
-  if (hidden.length === 1) return { to: hidden };
+  const { to, cc, bcc } = addresseesOf(content, recipients);
+  if (to.length > 0) return { to, cc, bcc };
+  if (bcc.length === 1) return { to: bcc };
   if (variablesIn([subject, text, html]).size > 0)
     throw new PermanentFailure(
       'unsupported_content',
       'Hidden recipients alone cannot get a text with {{braces}} through this service',
     );
-  return { recipients: hidden };
+  return { recipients: bcc };
 }

@@ -183,6 +183,24 @@ function codesIn(text: string): Codes {
   return { code: smtp ? Number(smtp[1]) : null, enhanced: enhanced ?? null };
 }
 
+/** A failure after retries ran out says nothing of the recipient: it is `expired`. */
+export function statusOfBounce({
+  smtp_code: code,
+  enhanced_code: enhanced,
+}: BounceDetails): 'bounced' | 'expired' {
+  const isExpired =
+    enhanced === '5.4.7' || enhanced?.startsWith('4.') || (code !== null && code < 500);
+  return isExpired ? 'expired' : 'bounced';
+}
+
+/** Error code of a bounce; `null`: it names none. */
+export function codeOfBounce({
+  smtp_code: code,
+  enhanced_code: enhanced,
+}: BounceDetails): string | null {
+  return enhanced ?? (code === null ? null : String(code));
+}
+
 /** The code, the enhanced code and the text of an answer such as `550 5.1.1 No such user`. */
 export function readAnswer(answer: string): Codes & { readonly text: string | null } {
   const line = answer

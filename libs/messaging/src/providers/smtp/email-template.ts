@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { convert } from 'html-to-text';
 import MimeNode from 'nodemailer/lib/mime-node';
 import * as qp from 'nodemailer/lib/qp';
 import {
@@ -11,22 +10,14 @@ import {
   type Personal,
 } from '../../message/email-content.js';
 import { personalised, variablesIn } from '../../message/variables.js';
+import { invalid, unsubscribeHeaders, wireAddress, withText } from '../email/mail-parts.js';
 import {
   addressList,
   customField,
   encoded,
   type HeaderField,
   headerField,
-  invalid,
-  wireAddress,
 } from './header-fields.js';
-
-/** Text is derived from at most so many characters of html: more would hold the process up. */
-const LONGEST_DERIVED = 1_048_576;
-
-/** https, as RFC 8058 asks; http at this machine, for development. */
-const UNSUBSCRIBE_URL =
-  /^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/])(?:(?![<>])[\x21-\x7e]){1,850}$/;
 
 /** A message that is ready, apart from its signatures. */
 export interface ComposedEmail {
@@ -98,7 +89,9 @@ export class EmailTemplate {
         headerField('Subject', encoded(content.subject)),
         headerField('Date', date.toUTCString().replace('GMT', '+0000')),
         headerField('Message-ID', `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`),
-        ...unsubscribeFields(content, unsubscribeUrl),
+        ...unsubscribeHeaders(content, unsubscribeUrl).map(([name, value]) =>
+          headerField(name, value),
+        ),
         ...this.#contentFields,
       ],
       ...this.#bodyOf(content),
@@ -121,44 +114,6 @@ export class EmailTemplate {
     if (this.#pieces.every((piece) => !('of' in piece))) this.#body = made;
     return made;
   }
-}
-
-/** With text from the html where there is none; an empty text turns that off. */
-function withText(content: EmailContent): EmailContent {
-  const { text, html } = content;
-  if (text === '' && html) {
-    const { text: _none, ...rest } = content;
-    return rest;
-  }
-  if (text !== undefined || !html) return content;
-  const derived = convert(html.slice(0, LONGEST_DERIVED), {
-    wordwrap: false,
-    limits: { maxDepth: 100 },
-    selectors: [{ selector: 'img', format: 'skip' }],
-  });
-  return derived.trim() === '' ? content : { ...content, text: derived };
-}
-
-function unsubscribeFields(
-  { category, unsubscribeUrl: own }: EmailContent,
-  given: string | undefined,
-): HeaderField[] {
-  if (category !== 'marketing') return [];
-  const url = own ?? given;
-  if (url === undefined)
-    throw invalid(
-      'A marketing message needs unsubscribeUrl, or the option unsubscribeUrl of smtp()',
-      'no_unsubscribe_url',
-    );
-  if (!UNSUBSCRIBE_URL.test(url))
-    throw invalid(
-      'unsubscribeUrl must be an https address of at most 850 characters',
-      'invalid_unsubscribe_url',
-    );
-  return [
-    headerField('List-Unsubscribe', `<${url}>`),
-    headerField('List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'),
-  ];
 }
 
 interface Entity {

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addressParser } from 'postal-mime';
 import { PermanentFailure } from '../../message/errors.js';
-import { addressList, customField, encoded, headerField, wireAddress } from './header-fields.js';
+import { wireAddress } from '../email/mail-parts.js';
+import { addressList, customField, encoded, headerField } from './header-fields.js';
 
 /** Characters and words of header injections. */
 const PIECES =

@@ -2,7 +2,13 @@ import PostalMime, { type Attachment, type Email } from 'postal-mime';
 import { addressOf } from '../../message/address.js';
 import type { DeliveryReport } from '../../message/events.js';
 import { endOfLines } from './arriving-mail.js';
-import { type BounceDetails, bounceDetails, type Refusal } from './bounce.js';
+import {
+  type BounceDetails,
+  bounceDetails,
+  codeOfBounce,
+  type Refusal,
+  statusOfBounce,
+} from './bounce.js';
 import { isAutomatic, type Notice, readNotice } from './bounce-notice.js';
 import type { Verp } from './verp.js';
 
@@ -156,10 +162,7 @@ function noticeReport(
   }
 }
 
-/**
- * A bounce, an expiry or a delay. A failure after retries ran out says nothing of the recipient: it
- * is `expired`.
- */
+/** A bounce, an expiry or a delay. */
 function problem(
   report: MailReport,
   status: 'bounced' | 'expired' | 'delayed',
@@ -171,17 +174,15 @@ function problem(
   // A person may write that a message could not be delivered.
   const isGuess = found.category === 'recipient' && notice?.().isOfServer === false;
   const details = isGuess ? { ...found, category: 'other' as const } : found;
-  const { category, smtp_code: code, enhanced_code: enhanced } = details;
-  const isExpired =
-    enhanced === '5.4.7' || enhanced?.startsWith('4.') || (code !== null && code < 500);
-  const isUnread = status === 'bounced' && category === 'other' && code === null;
+  const isUnread =
+    status === 'bounced' && details.category === 'other' && details.smtp_code === null;
   return {
     kind: 'report',
     report: {
       ...report,
-      status: status === 'bounced' && isExpired ? 'expired' : status,
+      status: status === 'bounced' ? statusOfBounce(details) : status,
       rawStatus,
-      errorCode: enhanced ?? (code === null ? null : String(code)) ?? (isUnread ? UNREAD : null),
+      errorCode: codeOfBounce(details) ?? (isUnread ? UNREAD : null),
       details,
     },
   };

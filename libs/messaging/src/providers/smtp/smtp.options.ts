@@ -20,6 +20,7 @@ import {
   wholeNumberFrom,
   withDefault,
 } from '../../ports/option-schema.js';
+import { MAIL_OPTIONS } from '../email/mail-parts.js';
 import { providerName } from '../provider-options.js';
 import type { DkimIdentities, DkimIdentity } from './dkim.js';
 
@@ -175,17 +176,7 @@ const SMTP = {
     textLike(/^[a-z0-9.{}-]{1,253}$/, "a domain name, such as 'bounce.{domain}'"),
     'bounce.{domain}',
   ),
-  /** One-click page of a recipient, for marketing messages without `unsubscribeUrl`. */
-  unsubscribeUrl:
-    optional(
-      callback<
-        (message: {
-          readonly id: string;
-          readonly tenant: string;
-          readonly recipient: string;
-        }) => string
-      >(),
-    ),
+  ...MAIL_OPTIONS,
   /** Receives bounces, complaints and inbound mail. Needs `smtp-server` and `postal-mime`. @default off */
   listener: optional(readListener),
   /** Reports to ask for, where the server offers DSN. @default 'failures' */

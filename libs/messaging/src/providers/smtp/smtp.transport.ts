@@ -18,10 +18,10 @@ import type {
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
+import { emailIn, invalid, wireAddress } from '../email/mail-parts.js';
 import { bounceDetails, readAnswer } from './bounce.js';
 import { DkimKeyError, DkimSigner } from './dkim.js';
 import { type ComposedEmail, EmailTemplate, linesOf } from './email-template.js';
-import { invalid, wireAddress } from './header-fields.js';
 import { MailListener } from './mail-listener.js';
 import { type SmtpOptions, type SmtpSettings, smtpSettings } from './smtp.options.js';
 import { SmtpConnections, SmtpError } from './smtp-connections.js';
@@ -137,10 +137,8 @@ export class SmtpTransport
     submission: Submission,
     recipient: string,
   ): Promise<{ readonly email: ComposedEmail; readonly message: Buffer }> {
-    const { id, batchId, tenant, content, messageIds, personal, dueAt, attachments } = submission;
-    if (content.kind !== 'email')
-      throw invalid('This transport sends e-mail only', 'unsupported_content');
-    const own = content as EmailContent;
+    const { id, batchId, tenant, messageIds, personal, dueAt, attachments } = submission;
+    const own = emailIn(submission);
     let template = this.#templates.get(own);
     if (!template) this.#templates.set(own, (template = new EmailTemplate(own, attachments)));
     const messageId = messageIds?.[0] ?? id;
