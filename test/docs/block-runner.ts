@@ -9,6 +9,7 @@ import * as operations from '@dundun/messaging/operations';
 import * as ports from '@dundun/messaging/ports';
 import * as plivo from '@dundun/messaging/plivo';
 import * as reloadly from '@dundun/messaging/reloadly';
+import * as resend from '@dundun/messaging/resend';
 import * as smtp from '@dundun/messaging/smtp';
 import * as termii from '@dundun/messaging/termii';
 import * as terminus from '@dundun/messaging/terminus';
@@ -41,6 +42,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/ports': ports,
   '@dundun/messaging/plivo': plivo,
   '@dundun/messaging/reloadly': reloadly,
+  '@dundun/messaging/resend': resend,
   '@dundun/messaging/smtp': smtp,
   '@dundun/messaging/termii': termii,
   '@dundun/messaging/terminus': terminus,

@@ -63,8 +63,8 @@ function checked(option: string, transport: MessageTransport): MessageTransport 
     throw new MessagingConfigError(
       `${option}: makes no MessageTransport; it needs name, capabilities and submit()`,
     );
-  const { maxRecipients, connections = 1 } = transport.capabilities;
-  for (const [name, value] of Object.entries({ maxRecipients, connections }))
+  const { maxRecipients, maxShared = maxRecipients, connections = 1 } = transport.capabilities;
+  for (const [name, value] of Object.entries({ maxRecipients, maxShared, connections }))
     wholeNumber(`${option}.capabilities.${name}`, value);
   return transport;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { EmailContent } from '../../../libs/messaging/src/message/email-content.js';
 import type {
   MessageTransport,
   Submission,
@@ -64,6 +65,30 @@ export function providerContract<S extends ProviderServer<unknown>>(
     );
 }
 
+const EMAIL: EmailContent = {
+  kind: 'email',
+  from: { email: 'shop@example.com', name: 'Shop' },
+  subject: 'Hello',
+  text: 'Hello, Ada',
+};
+
+/** {@link providerContract} of a provider of email. */
+export function mailContract<S extends ProviderServer<unknown>>(
+  name: string,
+  serverOf: () => S,
+  factoryOf: (server: S) => TransportFactory,
+  differences: Partial<Differences<S>> = {},
+): void {
+  providerContract(name, serverOf, factoryOf, {
+    sender: EMAIL.from.email,
+    recipient: (index) => `ada${index}@example.org`,
+    changes: { channel: 'email', content: EMAIL },
+    refused: { recipients: ['refused@example.org'] },
+    polls: false,
+    ...differences,
+  });
+}
+
 /**
  * Each wrong option is named by its error, which has no value of it.
  * @param valid all that `factory` needs
@@ -80,6 +105,20 @@ export function namesWrongOptions(
     const create = () => factory({ ...valid, ...options } as never);
     expect(create).toThrow(new RegExp(`^${option}: `));
     expect(create).not.toThrow(/hunter2/);
+  });
+}
+
+/** A submission of an email; `content` changes that of its batch. */
+export function emailTo(
+  recipients: readonly string[],
+  content: Partial<EmailContent> = {},
+  changes: Partial<Submission> = {},
+): Submission {
+  return smsTo(recipients, {
+    channel: 'email',
+    sender: EMAIL.from.email,
+    content: { ...EMAIL, ...content },
+    ...changes,
   });
 }
 

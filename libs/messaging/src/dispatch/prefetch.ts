@@ -328,8 +328,9 @@ export class Prefetch {
     wanted: number,
     content: PlannedBatch['content'],
   ): number {
-    const most = Math.min(capabilities.maxRecipients, wanted);
-    if (isShared(content)) return most;
+    const { maxRecipients, maxShared = maxRecipients } = capabilities;
+    if (isShared(content)) return Math.min(maxShared, wanted);
+    const most = Math.min(maxRecipients, wanted);
     const own = this.work.memory.limiter?.share(most) ?? most;
     return rate?.share(own) ?? own;
   }

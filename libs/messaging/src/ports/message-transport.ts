@@ -126,6 +126,8 @@ export interface TransportCapabilities {
   readonly channels?: readonly Channel[];
   /** Most recipients of one request. */
   readonly maxRecipients: number;
+  /** Most recipients of a request whose email shows them to each other. @default maxRecipients */
+  readonly maxShared?: number;
   /** How long the provider honours an idempotency key, in milliseconds; 0: it ignores keys. */
   readonly idempotencyWindow: number;
   /**

@@ -114,7 +114,9 @@ export function messageTransportContract<T extends TransportUnderTest>(
     promise('the transport has a storable name and valid capabilities', async ({ transport }) => {
       assert.match(transport.name, /^[a-z0-9][a-z0-9._-]{0,31}$/);
       const { maxRecipients, idempotencyWindow, connections = 1 } = transport.capabilities;
+      const { maxShared = maxRecipients } = transport.capabilities;
       assert.ok(Number.isSafeInteger(maxRecipients) && maxRecipients >= 1);
+      assert.ok(Number.isSafeInteger(maxShared) && maxShared >= 1);
       assert.ok(Number.isSafeInteger(connections) && connections >= 1);
       assert.ok(Number.isFinite(idempotencyWindow) && idempotencyWindow >= 0);
       assert.equal(typeof transport.listen, setup.pushes ? 'function' : 'undefined');

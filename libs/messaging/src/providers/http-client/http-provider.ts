@@ -6,6 +6,7 @@ import {
   type SubmitFailure,
   UnroutableFailure,
 } from '../../message/errors.js';
+import { isShared } from '../../message/email-content.js';
 import type { DeliveryReport } from '../../message/events.js';
 import type { Channel, TemplateContent } from '../../message/message.js';
 import type {
@@ -179,15 +180,15 @@ export abstract class HttpRequestProvider<
     signal: AbortSignal,
     written?: () => void,
   ): Promise<SubmissionAccepted> {
-    const { channels, maxRecipients } = this.capabilities;
-    const { channel, recipients } = submission;
+    const { channels, maxRecipients, maxShared = maxRecipients } = this.capabilities;
+    const { channel, recipients, content } = submission;
     if (!channels?.includes(channel))
       throw new UnroutableFailure(
         'unsupported_channel',
         `The ${this.name} transport does not send ${channel}`,
       );
-    const ofChannel = this.context.channels.get(channel).maxRecipients ?? maxRecipients;
-    const most = Math.min(maxRecipients, ofChannel);
+    const ofChannel = this.context.channels.get(channel).maxRecipients ?? Infinity;
+    const most = Math.min(isShared(content) ? maxShared : maxRecipients, ofChannel);
     if (recipients.length < 1 || recipients.length > most)
       throw new PermanentFailure(
         'invalid_submission',

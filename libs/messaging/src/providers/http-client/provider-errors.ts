@@ -1,5 +1,6 @@
 import {
   PausedFailure,
+  PausedUncertainFailure,
   PermanentFailure,
   RetryableFailure,
   type SubmitFailure,
@@ -15,8 +16,8 @@ import { foreignFailure, refusalFailure, retryAfterMilliseconds } from './http-f
  *
  * | meaning | failure |
  * |---|---|
- * | `unauthorized`, `account_restricted`, `payment_required`, `throttled` | paused; the meaning is the error code |
- * | `retryable` | retryable |
+ * | `unauthorized`, `account_restricted`, `payment_required`, `throttled` | paused; the meaning is the error code. `throttled` with a key: uncertain and paused, the submission keeps its key |
+ * | `retryable` | retryable; with a key uncertain |
  * | `uncertain` | uncertain: the provider may answer so after it has accepted |
  * | `sender_unknown`, `not_routable` | permanent here, and another provider may take the message; the meaning is the error code |
  * | `refused` | permanent: number, content or policy |
@@ -42,11 +43,13 @@ export class ProviderErrors {
    * @param by name of the provider at the start of a sentence
    * @param credential the options with the credential
    * @param codes codes of the provider's error form; other codes are judged by the HTTP status
+   * @param keyed the provider honours the idempotency key of a request
    */
   constructor(
     readonly by: string,
     private readonly credential: string,
     codes: Readonly<Partial<Record<Meaning, readonly (string | number)[]>>>,
+    private readonly keyed = false,
   ) {
     const entries = Object.entries(codes) as [Meaning, readonly (string | number)[]][];
     this.#meanings = new Map(
@@ -69,13 +72,15 @@ export class ProviderErrors {
     if (code === undefined) return foreignFailure(this.by, { status, retryAfter });
     const meaning = this.#meanings.get(code);
     return meaning === undefined
-      ? refusalFailure(this.by, { status, code, retryAfter, keyed: false })
+      ? refusalFailure(this.by, { status, code, retryAfter, keyed: this.keyed })
       : this.failure(meaning, code, `${status} ${code}`, retryAfter);
   }
 
   /** @param code the provider's own @param said what the message quotes of the answer */
   failure(meaning: Meaning, code: string, said = code, retryAfter?: number): SubmitFailure {
     const { by } = this;
+    const Throttled = this.keyed ? PausedUncertainFailure : PausedFailure;
+    const Retryable = this.keyed ? UncertainFailure : RetryableFailure;
     switch (meaning) {
       case 'unauthorized':
         return new PausedFailure(
@@ -95,13 +100,9 @@ export class ProviderErrors {
           retryAfter,
         );
       case 'throttled':
-        return new PausedFailure(meaning, `${by} asks to send more slowly (${said})`, retryAfter);
+        return new Throttled(meaning, `${by} asks to send more slowly (${said})`, retryAfter);
       case 'retryable':
-        return new RetryableFailure(
-          code,
-          `${by} cannot take the message now (${said})`,
-          retryAfter,
-        );
+        return new Retryable(code, `${by} cannot take the message now (${said})`, retryAfter);
       case 'uncertain':
         return new UncertainFailure(
           code,

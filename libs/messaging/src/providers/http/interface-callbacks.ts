@@ -198,21 +198,23 @@ const MIN_KEY_BYTES = 16;
 /**
  * Verifies symmetric Standard Webhooks (`v1`): HMAC-SHA256 over `{id}.{timestamp}.{raw body}` by
  * any of the secrets, at most five minutes old or early. A GET always fails: its query is unsigned.
+ * @param header start of the names of its headers
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  * @throws MessagingConfigError naming the secret by its index, never by its value
  */
 export function standardWebhooks(
   secrets: readonly string[],
   option = 'standardWebhooks.secrets',
+  header = 'webhook',
 ): CallbackVerifier {
   const keys = secrets.map((secret, index) => keyOf(secret, `${option}[${index}]`));
   return {
     verify: (request) => {
       const { method, headers, receivedAt } = request;
       if (method === 'GET') return false;
-      const id = headers['webhook-id'];
-      const timestamp = headers['webhook-timestamp'];
-      const signatures = headers['webhook-signature'];
+      const id = headers[`${header}-id`];
+      const timestamp = headers[`${header}-timestamp`];
+      const signatures = headers[`${header}-signature`];
       if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string')
         return false;
       if (!/^\d{1,12}$/.test(timestamp)) return false;

@@ -1,0 +1,2 @@
+export { resendParser, resendSignature } from './resend.js';
+export { resend, type ResendOptions } from './resend.transport.js';

@@ -1,0 +1,84 @@
+import { readEntries } from '../../callbacks/callback-fields.js';
+import type { Secrets } from '../../callbacks/verifiers.js';
+import { moment, own } from '../../message/report-fields.js';
+import type { ChannelStatus } from '../../message/status.js';
+import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
+import { type MailRefusal, mailReport } from '../email/mail-events.js';
+import { standardWebhooks } from '../http/interface-callbacks.js';
+import type { BounceCategory } from '../smtp/bounce.js';
+
+/** Name of the tag with our id of the submission, which the events repeat. */
+export const SUBMISSION_TAG = 'submission';
+
+const STATUSES: Readonly<Record<string, ChannelStatus>> = {
+  'email.sent': 'sent',
+  'email.delivered': 'delivered',
+  'email.delivery_delayed': 'delayed',
+  'email.bounced': 'bounced',
+  'email.complained': 'complained',
+  'email.failed': 'failed',
+  'email.suppressed': 'rejected',
+};
+
+/** Events that say nothing of the delivery. */
+const OTHERS = /^(?!email\.)|^email\.(scheduled|opened|clicked|received)$/;
+
+/** By the sub-type of a bounce, where the answer of the server says less. */
+const CATEGORIES: Readonly<Record<string, BounceCategory>> = {
+  NoEmail: 'recipient',
+  MailboxFull: 'mailbox_full',
+  MessageTooLarge: 'content',
+  ContentRejected: 'content',
+  AttachmentRejected: 'content',
+};
+
+/**
+ * Parser of Resend's webhooks: one event of one email each. An event does not tell which recipient it is
+ * about, so that those of an email to several change no status. Opens, clicks and inbound mail are
+ * skipped.
+ * @see https://resend.com/docs/webhooks/event-types
+ */
+export function resendParser(): CallbackParser {
+  return {
+    parse: (request) =>
+      readEntries(request, (entry) => {
+        const type = own(entry, 'type');
+        if (typeof type !== 'string' || OTHERS.test(type)) return undefined;
+        const data = own(entry, 'data');
+        const status = Object.hasOwn(STATUSES, type) ? STATUSES[type]! : null;
+        const refusal = refusalIn(own(data, 'bounce'));
+        return mailReport({
+          submissionId: own(own(data, 'tags'), SUBMISSION_TAG),
+          reference: own(data, 'email_id'),
+          status,
+          rawStatus: type,
+          reason: own(own(data, 'failed'), 'reason') ?? own(own(data, 'suppressed'), 'type'),
+          time: moment(own(entry, 'created_at')),
+          ...(refusal && { refusal }),
+        });
+      }),
+  };
+}
+
+function refusalIn(bounce: unknown): MailRefusal | undefined {
+  if (bounce === undefined) return undefined;
+  const codes = own(bounce, 'diagnosticCode');
+  const kind = own(bounce, 'subType');
+  const isKnown = typeof kind === 'string' && Object.hasOwn(CATEGORIES, kind);
+  return {
+    answer: Array.isArray(codes) ? (codes as unknown[])[0] : undefined,
+    category: isKnown ? CATEGORIES[kind]! : 'other',
+    isSoft: own(bounce, 'type') === 'Transient',
+  };
+}
+
+/**
+ * Verifies the signatures of Resend's webhooks (Svix): HMAC-SHA256 over id, time and raw body, at most
+ * five minutes old or early.
+ * @param secret signing secret of the webhook, `whsec_…`; two during a rotation
+ * @throws MessagingConfigError naming the secret, never its value
+ * @see https://resend.com/docs/webhooks/verify-webhooks-requests
+ */
+export function resendSignature(secret: Secrets): CallbackVerifier {
+  return standardWebhooks([secret].flat(), 'resendSignature', 'svix');
+}

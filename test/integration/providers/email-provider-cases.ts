@@ -1,0 +1,72 @@
+import { createHmac } from 'node:crypto';
+import type { CallbackParser, CallbackVerifier, TransportFactory } from '@dundun/messaging';
+import { resend, resendParser, resendSignature } from '@dundun/messaging/resend';
+import type { ProviderServer } from '../../support/providers/provider-server.js';
+import { ResendServer } from '../../support/providers/resend-server.js';
+
+/** What becomes of an email. */
+type Event = 'delivered' | 'bounced' | 'complained';
+
+interface About {
+  readonly submission: string;
+  readonly to: string;
+}
+
+/** One provider of email with an app: its double, the transport to it, and the callbacks that it sends. */
+export interface EmailProviderCase {
+  readonly server: ProviderServer<unknown>;
+  transport(): TransportFactory;
+  readonly parser: CallbackParser;
+  readonly verifier: CallbackVerifier;
+  /** The callback about the email that the double took last; a bounce is of an unknown mailbox. */
+  callback(event: Event, about: About): { readonly body: string; readonly headers: object };
+  /** A repeat of a request under its key has the answer of the first. */
+  readonly keyed: boolean;
+  /** Requests of an email to recipients who see each other. */
+  readonly sharedRequests: (recipients: number) => number;
+}
+
+function resendCase(): EmailProviderCase {
+  const server = new ResendServer();
+  const key = Buffer.alloc(24, 7);
+  const secret = `whsec_${key.toString('base64')}`;
+  return {
+    server,
+    transport: () => resend(server.options),
+    parser: resendParser(),
+    verifier: resendSignature(secret),
+    callback: (event, { submission, to }) => {
+      const bounce = {
+        type: 'Permanent',
+        subType: 'NoEmail',
+        message: 'No such mailbox',
+        diagnosticCode: ['smtp; 550 5.1.1 user unknown'],
+      };
+      const body = JSON.stringify({
+        type: `email.${event}`,
+        created_at: new Date().toISOString(),
+        data: {
+          email_id: server.taken.at(-1)!.id,
+          to: [to],
+          tags: { submission },
+          ...(event === 'bounced' && { bounce }),
+        },
+      });
+      const at = Math.floor(Date.now() / 1_000);
+      const signature = createHmac('sha256', key).update(`msg_1.${at}.${body}`).digest('base64');
+      return {
+        body,
+        headers: {
+          'svix-id': 'msg_1',
+          'svix-timestamp': String(at),
+          'svix-signature': `v1,${signature}`,
+        },
+      };
+    },
+    keyed: true,
+    sharedRequests: () => 1,
+  };
+}
+
+export const EMAIL_PROVIDERS: readonly (readonly [name: string, make: () => EmailProviderCase])[] =
+  [['resend', resendCase]];
