@@ -8,6 +8,7 @@ import * as migrations from '@dundun/messaging/migrations';
 import * as operations from '@dundun/messaging/operations';
 import * as ports from '@dundun/messaging/ports';
 import * as plivo from '@dundun/messaging/plivo';
+import * as postmark from '@dundun/messaging/postmark';
 import * as reloadly from '@dundun/messaging/reloadly';
 import * as resend from '@dundun/messaging/resend';
 import * as smtp from '@dundun/messaging/smtp';
@@ -41,6 +42,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/operations': operations,
   '@dundun/messaging/ports': ports,
   '@dundun/messaging/plivo': plivo,
+  '@dundun/messaging/postmark': postmark,
   '@dundun/messaging/reloadly': reloadly,
   '@dundun/messaging/resend': resend,
   '@dundun/messaging/smtp': smtp,

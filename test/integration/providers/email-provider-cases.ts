@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto';
-import type { CallbackParser, CallbackVerifier, TransportFactory } from '@dundun/messaging';
+import {
+  basicAuth,
+  type CallbackParser,
+  type CallbackVerifier,
+  type TransportFactory,
+} from '@dundun/messaging';
+import { postmark, postmarkParser } from '@dundun/messaging/postmark';
 import { resend, resendParser, resendSignature } from '@dundun/messaging/resend';
-import type { ProviderServer } from '../../support/providers/provider-server.js';
+import { PostmarkServer } from '../../support/providers/postmark-server.js';
+import { basic, type ProviderServer } from '../../support/providers/provider-server.js';
 import { ResendServer } from '../../support/providers/resend-server.js';
 
 /** What becomes of an email. */
@@ -68,5 +75,33 @@ function resendCase(): EmailProviderCase {
   };
 }
 
+function postmarkCase(): EmailProviderCase {
+  const server = new PostmarkServer();
+  const [username, password] = ['postmark', 'secret-of-the-callbacks'] as const;
+  const records = { delivered: 'Delivery', bounced: 'Bounce', complained: 'SpamComplaint' };
+  return {
+    server,
+    transport: () => postmark(server.options),
+    parser: postmarkParser(),
+    verifier: basicAuth({ username, password }),
+    callback: (event, { submission, to }) => ({
+      body: JSON.stringify({
+        RecordType: records[event],
+        MessageID: server.taken.at(-1)!.id,
+        Metadata: { submission },
+        Email: to,
+        Recipient: to,
+        ...(event === 'bounced' && { Type: 'HardBounce', Details: 'smtp;550 5.1.1 unknown' }),
+      }),
+      headers: { authorization: basic(username, password) },
+    }),
+    keyed: false,
+    sharedRequests: () => 1,
+  };
+}
+
 export const EMAIL_PROVIDERS: readonly (readonly [name: string, make: () => EmailProviderCase])[] =
-  [['resend', resendCase]];
+  [
+    ['resend', resendCase],
+    ['postmark', postmarkCase],
+  ];

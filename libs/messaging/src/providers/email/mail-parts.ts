@@ -100,6 +100,7 @@ export function mailOf(submission: Submission, { by, maxSize, ...carrier }: Carr
   for (const [name, value] of Object.entries(headers)) {
     checkHeaderName(name);
     checkHeaderValue(name, value);
+    if (/[^\x20-\x7e]/.test(value)) throw unroutable(`${by} takes headers of ASCII only`);
   }
   return {
     ...mailboxesOf(content, submission, by),

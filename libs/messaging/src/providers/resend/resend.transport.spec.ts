@@ -120,6 +120,13 @@ describe('resend', () => {
       'text/plain',
       'content_too_long',
     ],
+    [
+      'a header beyond ASCII',
+      [ADA],
+      { headers: { 'X-Priority': 'ü' } },
+      'text/plain',
+      'unsupported_content',
+    ],
     ['hidden recipients alone', [BEA, CAT], { to: another }, 'text/plain', 'unsupported_content'],
   ])('%s leaves by another provider', async (_, recipients, content, contentType, code) => {
     const attachments = [{ filename: 'a', contentType, content: Buffer.of(1) }];
