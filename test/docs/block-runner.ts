@@ -11,6 +11,7 @@ import * as plivo from '@dundun/messaging/plivo';
 import * as postmark from '@dundun/messaging/postmark';
 import * as reloadly from '@dundun/messaging/reloadly';
 import * as resend from '@dundun/messaging/resend';
+import * as sendgrid from '@dundun/messaging/sendgrid';
 import * as smtp from '@dundun/messaging/smtp';
 import * as termii from '@dundun/messaging/termii';
 import * as terminus from '@dundun/messaging/terminus';
@@ -45,6 +46,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/postmark': postmark,
   '@dundun/messaging/reloadly': reloadly,
   '@dundun/messaging/resend': resend,
+  '@dundun/messaging/sendgrid': sendgrid,
   '@dundun/messaging/smtp': smtp,
   '@dundun/messaging/termii': termii,
   '@dundun/messaging/terminus': terminus,
@@ -136,6 +138,9 @@ const VALUES = {
 function environment(): Readonly<Record<string, string>> {
   const known: Readonly<Record<string, string>> = {
     VERP_KEY: KEY,
+    SENDGRID_PUBLIC_KEY: generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      .publicKey.export({ format: 'der', type: 'spki' })
+      .toString('base64'),
     TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
     PLIVO_AUTH_ID: 'MA'.padEnd(20, 'X'),
   };

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import {
   basicAuth,
   type CallbackParser,
@@ -7,9 +7,11 @@ import {
 } from '@dundun/messaging';
 import { postmark, postmarkParser } from '@dundun/messaging/postmark';
 import { resend, resendParser, resendSignature } from '@dundun/messaging/resend';
+import { sendgrid, sendgridParser, sendgridSignature } from '@dundun/messaging/sendgrid';
 import { PostmarkServer } from '../../support/providers/postmark-server.js';
 import { basic, type ProviderServer } from '../../support/providers/provider-server.js';
 import { ResendServer } from '../../support/providers/resend-server.js';
+import { SendGridServer } from '../../support/providers/sendgrid-server.js';
 
 /** What becomes of an email. */
 type Event = 'delivered' | 'bounced' | 'complained';
@@ -100,8 +102,50 @@ function postmarkCase(): EmailProviderCase {
   };
 }
 
+function sendgridCase(): EmailProviderCase {
+  const server = new SendGridServer();
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const events = { delivered: 'delivered', bounced: 'bounce', complained: 'spamreport' };
+  return {
+    server,
+    transport: () => sendgrid(server.options),
+    parser: sendgridParser(),
+    verifier: sendgridSignature(
+      publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+    ),
+    callback: (event, { submission, to }) => {
+      const bounce = { type: 'bounce', reason: '550 5.1.1 unknown', status: '5.1.1' };
+      const body = JSON.stringify([
+        {
+          event: events[event],
+          email: to,
+          submission,
+          sg_message_id: `${server.taken.at(-1)!.id}.filter.0`,
+          timestamp: Math.floor(Date.now() / 1_000),
+          ...(event === 'bounced' && bounce),
+        },
+      ]);
+      const at = String(Math.floor(Date.now() / 1_000));
+      return {
+        body,
+        headers: {
+          'x-twilio-email-event-webhook-timestamp': at,
+          'x-twilio-email-event-webhook-signature': sign(
+            'sha256',
+            Buffer.from(at + body),
+            privateKey,
+          ).toString('base64'),
+        },
+      };
+    },
+    keyed: false,
+    sharedRequests: () => 1,
+  };
+}
+
 export const EMAIL_PROVIDERS: readonly (readonly [name: string, make: () => EmailProviderCase])[] =
   [
     ['resend', resendCase],
     ['postmark', postmarkCase],
+    ['sendgrid', sendgridCase],
   ];

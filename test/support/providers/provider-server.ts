@@ -6,6 +6,7 @@ export interface ProviderAnswer {
   readonly status: number;
   /** JSON, or a text. */
   readonly body: object | string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A provider over HTTP on loopback, written from its published reference. It ignores keys. */
@@ -15,9 +16,10 @@ export abstract class ProviderServer<Message> extends RecordingServer {
 
   constructor() {
     super((request, response) => {
-      const { status, body } = this.handle(request);
+      const { status, body, headers } = this.handle(request);
       const isText = typeof body === 'string';
-      response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json' });
+      const type = isText ? 'text/plain' : 'application/json';
+      response.writeHead(status, { 'content-type': type, ...headers });
       response.end(isText ? body : JSON.stringify(body));
     });
   }

@@ -72,6 +72,7 @@ describe('HttpClient', () => {
     expect(await send(http)).toEqual({
       status: 429,
       retryAfter: '3',
+      headers: expect.objectContaining({ 'retry-after': '3' }),
       body: { error: { code: 'rate_limited' } },
       text: '',
     });

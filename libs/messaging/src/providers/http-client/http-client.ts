@@ -13,6 +13,8 @@ export interface ClientRequest extends Omit<HttpRequest, 'method' | 'origin' | '
 export interface ClientAnswer {
   readonly status: number;
   readonly retryAfter: string | undefined;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, unknown>>;
   /** The JSON body; `undefined` where the body is no JSON, or too large. */
   readonly body: unknown;
   /** The body as received; empty where HttpService has parsed it as JSON. */
@@ -117,8 +119,8 @@ function answerOf(
   const given = headers['retry-after'];
   const retryAfter = (Array.isArray(given) ? given[0] : given) as string | undefined;
   return typeof data === 'string'
-    ? { status, retryAfter, body: parsed(data), text: data }
-    : { status, retryAfter, body: data, text: '' };
+    ? { status, retryAfter, headers, body: parsed(data), text: data }
+    : { status, retryAfter, headers, body: data, text: '' };
 }
 
 function parsed(text: string): unknown {

@@ -204,7 +204,7 @@ function submissionIdOf({ id }: Submission): string {
  * | 422 `idempotency_key_reused` | uncertain: an earlier try under the key was accepted | |
  */
 export function answerFailure(
-  { status, body, retryAfter: asked }: Omit<ClientAnswer, 'text'>,
+  { status, body, retryAfter: asked }: Pick<ClientAnswer, 'status' | 'body' | 'retryAfter'>,
   now: number,
   credential: Wire['credential'],
   { idempotencyWindow }: Pick<HttpSettings, 'idempotencyWindow'>,
