@@ -12,6 +12,7 @@ import * as postmark from '@dundun/messaging/postmark';
 import * as reloadly from '@dundun/messaging/reloadly';
 import * as resend from '@dundun/messaging/resend';
 import * as sendgrid from '@dundun/messaging/sendgrid';
+import * as ses from '@dundun/messaging/ses';
 import * as smtp from '@dundun/messaging/smtp';
 import * as termii from '@dundun/messaging/termii';
 import * as terminus from '@dundun/messaging/terminus';
@@ -47,6 +48,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/reloadly': reloadly,
   '@dundun/messaging/resend': resend,
   '@dundun/messaging/sendgrid': sendgrid,
+  '@dundun/messaging/ses': ses,
   '@dundun/messaging/smtp': smtp,
   '@dundun/messaging/termii': termii,
   '@dundun/messaging/terminus': terminus,
@@ -142,6 +144,7 @@ function environment(): Readonly<Record<string, string>> {
       .publicKey.export({ format: 'der', type: 'spki' })
       .toString('base64'),
     TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+    SNS_TOPIC_ARN: 'arn:aws:sns:eu-west-1:123456789012:mail',
     PLIVO_AUTH_ID: 'MA'.padEnd(20, 'X'),
   };
   const valueOf = (name: string) =>

@@ -8,9 +8,12 @@ import {
 import { postmark, postmarkParser } from '@dundun/messaging/postmark';
 import { resend, resendParser, resendSignature } from '@dundun/messaging/resend';
 import { sendgrid, sendgridParser, sendgridSignature } from '@dundun/messaging/sendgrid';
+import { ses, sesParser, snsSignature } from '@dundun/messaging/ses';
+import { certificates } from '../../support/certificates.js';
 import { PostmarkServer } from '../../support/providers/postmark-server.js';
 import { basic, type ProviderServer } from '../../support/providers/provider-server.js';
 import { ResendServer } from '../../support/providers/resend-server.js';
+import { SesServer } from '../../support/providers/ses-server.js';
 import { SendGridServer } from '../../support/providers/sendgrid-server.js';
 
 /** What becomes of an email. */
@@ -21,6 +24,11 @@ interface About {
   readonly to: string;
 }
 
+export interface EmailCallback {
+  readonly body: string;
+  readonly headers: object;
+}
+
 /** One provider of email with an app: its double, the transport to it, and the callbacks that it sends. */
 export interface EmailProviderCase {
   readonly server: ProviderServer<unknown>;
@@ -28,11 +36,11 @@ export interface EmailProviderCase {
   readonly parser: CallbackParser;
   readonly verifier: CallbackVerifier;
   /** The callback about the email that the double took last; a bounce is of an unknown mailbox. */
-  callback(event: Event, about: About): { readonly body: string; readonly headers: object };
+  callback(event: Event, about: About): EmailCallback | Promise<EmailCallback>;
   /** A repeat of a request under its key has the answer of the first. */
   readonly keyed: boolean;
   /** Requests of an email to recipients who see each other. */
-  readonly sharedRequests: (recipients: number) => number;
+  readonly sharedRequests: 1 | 'one each';
 }
 
 function resendCase(): EmailProviderCase {
@@ -73,7 +81,7 @@ function resendCase(): EmailProviderCase {
       };
     },
     keyed: true,
-    sharedRequests: () => 1,
+    sharedRequests: 1,
   };
 }
 
@@ -98,7 +106,7 @@ function postmarkCase(): EmailProviderCase {
       headers: { authorization: basic(username, password) },
     }),
     keyed: false,
-    sharedRequests: () => 1,
+    sharedRequests: 1,
   };
 }
 
@@ -139,7 +147,51 @@ function sendgridCase(): EmailProviderCase {
       };
     },
     keyed: false,
-    sharedRequests: () => 1,
+    sharedRequests: 1,
+  };
+}
+
+function sesCase(): EmailProviderCase {
+  const server = new SesServer();
+  const topicArn = 'arn:aws:sns:eu-west-1:123456789012:mail';
+  const made = certificates({ sns: { name: 'sns.amazonaws.com' } });
+  const events = { delivered: 'Delivery', bounced: 'Bounce', complained: 'Complaint' };
+  return {
+    server,
+    transport: () => ses(server.options),
+    parser: sesParser(),
+    verifier: snsSignature({ topicArn, get: async () => (await made).of['sns']!.cert }),
+    callback: async (event, { submission, to }) => {
+      const recipients = [{ emailAddress: to, diagnosticCode: 'smtp; 550 5.1.1 unknown' }];
+      const content = {
+        eventType: events[event],
+        mail: { messageId: server.taken.at(-1)!.id, tags: { submission: [submission] } },
+        delivery: { recipients: [to] },
+        bounce: { bounceType: 'Permanent', bouncedRecipients: recipients },
+        complaint: { complainedRecipients: recipients },
+      };
+      const message = {
+        Message: JSON.stringify(content),
+        MessageId: '165545c9-2a5c-472c-8df2-7ff2be2b3b1b',
+        Timestamp: new Date().toISOString(),
+        TopicArn: topicArn,
+        Type: 'Notification',
+      };
+      const text = Object.entries(message)
+        .map((pair) => `${pair.join('\n')}\n`)
+        .join('');
+      const Signature = sign('sha256', Buffer.from(text), (await made).of['sns']!.key);
+      const body = JSON.stringify({
+        ...message,
+        Signature: Signature.toString('base64'),
+        SignatureVersion: '2',
+        SigningCertURL:
+          'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem',
+      });
+      return { body, headers: { 'content-type': 'text/plain; charset=UTF-8' } };
+    },
+    keyed: false,
+    sharedRequests: 'one each',
   };
 }
 
@@ -148,4 +200,5 @@ export const EMAIL_PROVIDERS: readonly (readonly [name: string, make: () => Emai
     ['resend', resendCase],
     ['postmark', postmarkCase],
     ['sendgrid', sendgridCase],
+    ['ses', sesCase],
   ];

@@ -5,7 +5,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { EmailService, MessagingModule } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { EMAIL_PROVIDERS } from './email-provider-cases.js';
+import { EMAIL_PROVIDERS, type EmailCallback } from './email-provider-cases.js';
 
 const FROM = 'shop@example.com';
 
@@ -46,7 +46,7 @@ describeEachDatabase(
       const send = async (to: string) =>
         (await email.send({ from: FROM, to, subject: 'Hello', html: '<p>Hi</p>' })).id;
       const counts = async (id: string) => (await email.batch(id)).counts;
-      const post = async ({ body, headers }: ReturnType<typeof provider.callback>) => {
+      const post = async ({ body, headers }: EmailCallback) => {
         const answer = await fetch(`${await app.getUrl()}/dlr/mail`, {
           method: 'POST',
           headers: { 'content-type': 'application/json', ...headers },
@@ -59,8 +59,10 @@ describeEachDatabase(
         const to = address('ada');
         const id = await send(to);
         await eventually(async () => expect(await counts(id)).toEqual({ sent: 1 }));
-        const callback = provider.callback('delivered', { submission: `${id}-s0`, to });
-        expect(await post({ ...callback, headers: {} })).toBe(401);
+        const callback = await provider.callback('delivered', { submission: `${id}-s0`, to });
+        // SNS signs within the body.
+        const body = callback.body.replace('Signature', 'Signed');
+        expect(await post({ body, headers: {} })).toBe(401);
         expect(await post(callback)).toBe(204);
         expect(await counts(id)).toEqual({ delivered: 1 });
         expect(provider.server.taken).toHaveLength(1);
@@ -72,7 +74,9 @@ describeEachDatabase(
           const to = address(event);
           const id = await send(to);
           await eventually(async () => expect(await counts(id)).toEqual({ sent: 1 }));
-          expect(await post(provider.callback(event, { submission: `${id}-s0`, to }))).toBe(204);
+          expect(await post(await provider.callback(event, { submission: `${id}-s0`, to }))).toBe(
+            204,
+          );
           expect(await counts(id)).toEqual({ [event]: 1 });
           await expect(send(to)).rejects.toMatchObject({ code: 'suppressed' });
         },
@@ -85,9 +89,9 @@ describeEachDatabase(
         const id = await send(to);
         const settled = provider.keyed ? { sent: 1 } : { unknown: 1 };
         await eventually(async () => expect(await counts(id)).toEqual(settled));
-        expect(await post(provider.callback('delivered', { submission: `${id}-s0`, to }))).toBe(
-          204,
-        );
+        expect(
+          await post(await provider.callback('delivered', { submission: `${id}-s0`, to })),
+        ).toBe(204);
         expect(await counts(id)).toEqual({ delivered: 1 });
         expect(provider.server.taken).toHaveLength(before + 1);
       });
@@ -97,7 +101,9 @@ describeEachDatabase(
         const [to, cc, bcc] = [address('to'), address('cc'), address('bcc')];
         const { id } = await email.send({ from: FROM, to, cc, bcc, subject: 'Hello', text: 'Hi' });
         await eventually(async () => expect(await counts(id)).toEqual({ sent: 3 }));
-        expect(provider.server.taken).toHaveLength(before + provider.sharedRequests(3));
+        expect(provider.server.taken).toHaveLength(
+          before + (provider.sharedRequests === 1 ? 1 : 3),
+        );
       });
     });
   },

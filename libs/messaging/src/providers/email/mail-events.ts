@@ -39,6 +39,24 @@ export interface MailRefusal {
   readonly isSoft: boolean;
 }
 
+/** Categories by the sub-type of a bounce, of Amazon SES and of those who send through it. */
+const SUB_TYPES: Readonly<Record<string, BounceCategory>> = {
+  NoEmail: 'recipient',
+  MailboxFull: 'mailbox_full',
+  MessageTooLarge: 'content',
+  ContentRejected: 'content',
+  AttachmentRejected: 'content',
+};
+
+/** What the type (`Permanent`, `Transient`) and the sub-type of a bounce say. */
+export function refusalOfTypes(
+  type: unknown,
+  subType: unknown,
+): Pick<MailRefusal, 'category' | 'isSoft'> {
+  const isKnown = typeof subType === 'string' && Object.hasOwn(SUB_TYPES, subType);
+  return { category: isKnown ? SUB_TYPES[subType]! : 'other', isSoft: type === 'Transient' };
+}
+
 /** @returns the report, or the reason why there is none (without content or addresses) */
 export function mailReport(event: MailEvent): DeliveryReport | string {
   const { status, refusal, time } = event;

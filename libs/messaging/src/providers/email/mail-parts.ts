@@ -53,7 +53,7 @@ export const MAIL_OPTIONS = {
     ),
 };
 
-type UnsubscribeUrl = ReturnType<typeof MAIL_OPTIONS.unsubscribeUrl>;
+export type UnsubscribeUrl = ReturnType<typeof MAIL_OPTIONS.unsubscribeUrl>;
 
 /** The email of a submission, for a provider that composes it. */
 export interface MailParts extends Record<'to' | 'cc' | 'bcc', readonly Mailbox[]> {

@@ -3,9 +3,8 @@ import type { Secrets } from '../../callbacks/verifiers.js';
 import { moment, own } from '../../message/report-fields.js';
 import type { ChannelStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
-import { type MailRefusal, mailReport } from '../email/mail-events.js';
+import { type MailRefusal, mailReport, refusalOfTypes } from '../email/mail-events.js';
 import { standardWebhooks } from '../http/interface-callbacks.js';
-import type { BounceCategory } from '../smtp/bounce.js';
 
 /** Name of the tag with our id of the submission, which the events repeat. */
 export const SUBMISSION_TAG = 'submission';
@@ -22,15 +21,6 @@ const STATUSES: Readonly<Record<string, ChannelStatus>> = {
 
 /** Events that say nothing of the delivery. */
 const OTHERS = /^(?!email\.)|^email\.(scheduled|opened|clicked|received)$/;
-
-/** By the sub-type of a bounce, where the answer of the server says less. */
-const CATEGORIES: Readonly<Record<string, BounceCategory>> = {
-  NoEmail: 'recipient',
-  MailboxFull: 'mailbox_full',
-  MessageTooLarge: 'content',
-  ContentRejected: 'content',
-  AttachmentRejected: 'content',
-};
 
 /**
  * Parser of Resend's webhooks: one event of one email each. An event does not tell which recipient it is
@@ -63,12 +53,9 @@ export function resendParser(): CallbackParser {
 function refusalIn(bounce: unknown): MailRefusal | undefined {
   if (bounce === undefined) return undefined;
   const codes = own(bounce, 'diagnosticCode');
-  const kind = own(bounce, 'subType');
-  const isKnown = typeof kind === 'string' && Object.hasOwn(CATEGORIES, kind);
   return {
     answer: Array.isArray(codes) ? (codes as unknown[])[0] : undefined,
-    category: isKnown ? CATEGORIES[kind]! : 'other',
-    isSoft: own(bounce, 'type') === 'Transient',
+    ...refusalOfTypes(own(bounce, 'type'), own(bounce, 'subType')),
   };
 }
 

@@ -10,7 +10,15 @@ import {
   type Personal,
 } from '../../message/email-content.js';
 import { personalised, variablesIn } from '../../message/variables.js';
-import { invalid, unsubscribeHeaders, wireAddress, withText } from '../email/mail-parts.js';
+import type { Submission } from '../../ports/message-transport.js';
+import {
+  emailIn,
+  invalid,
+  type UnsubscribeUrl,
+  unsubscribeHeaders,
+  wireAddress,
+  withText,
+} from '../email/mail-parts.js';
 import {
   addressList,
   customField,
@@ -36,6 +44,34 @@ export interface CopyOf {
   readonly date: Date;
   /** Address of the one-click page of this recipient, where the content has none. */
   readonly unsubscribeUrl?: string | undefined;
+}
+
+/** Composes the emails of submissions, each to one recipient. */
+export class EmailComposer {
+  /** The submissions of one plan share their content object. */
+  readonly #templates = new WeakMap<EmailContent, EmailTemplate>();
+
+  constructor(private readonly unsubscribeUrl: UnsubscribeUrl) {}
+
+  /** @throws PermanentFailure where the content cannot be a message */
+  compose(submission: Submission, recipient: string): ComposedEmail {
+    const { id, batchId, tenant, messageIds, personal, dueAt, attachments } = submission;
+    const content = emailIn(submission);
+    let template = this.#templates.get(content);
+    if (!template)
+      this.#templates.set(content, (template = new EmailTemplate(content, attachments)));
+    const messageId = messageIds?.[0] ?? id;
+    return template.copyFor({
+      recipient,
+      personal: personal?.[0],
+      id: template.isShared ? batchId : messageId,
+      date: dueAt,
+      unsubscribeUrl:
+        content.category === 'marketing' && content.unsubscribeUrl === undefined
+          ? this.unsubscribeUrl?.({ id: messageId, tenant, recipient })
+          : undefined,
+    });
+  }
 }
 
 type TextField = 'text' | 'html';

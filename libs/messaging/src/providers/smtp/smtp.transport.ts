@@ -1,6 +1,5 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
 import { doubledWait } from '../../message/doubled-wait.js';
-import type { EmailContent } from '../../message/email-content.js';
 import {
   BouncedFailure,
   DeferredFailure,
@@ -18,10 +17,10 @@ import type {
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { emailIn, invalid, wireAddress } from '../email/mail-parts.js';
+import { invalid, wireAddress } from '../email/mail-parts.js';
 import { bounceDetails, readAnswer } from './bounce.js';
 import { DkimKeyError, DkimSigner } from './dkim.js';
-import { type ComposedEmail, EmailTemplate, linesOf } from './email-template.js';
+import { type ComposedEmail, EmailComposer, linesOf } from './email-template.js';
 import { MailListener } from './mail-listener.js';
 import { type SmtpOptions, type SmtpSettings, smtpSettings } from './smtp.options.js';
 import { SmtpConnections, SmtpError } from './smtp-connections.js';
@@ -61,8 +60,7 @@ export class SmtpTransport
   readonly #listener: MailListener | undefined;
   /** Set where there is a listener. */
   readonly listen?: MessageTransport['listen'];
-  /** The submissions of one plan share their content object. */
-  readonly #templates = new WeakMap<EmailContent, EmailTemplate>();
+  readonly #composer: EmailComposer;
 
   /** @internal */
   constructor(
@@ -80,6 +78,7 @@ export class SmtpTransport
       timeout: connect + greeting + 5 * answer + accept,
     };
     this.#connections = new SmtpConnections(settings);
+    this.#composer = new EmailComposer(settings.unsubscribeUrl);
     this.#signer = dkim && new DkimSigner(dkim);
     const verp = verpKeys && new Verp(verpKeys);
     this.#verp = verp;
@@ -137,22 +136,8 @@ export class SmtpTransport
     submission: Submission,
     recipient: string,
   ): Promise<{ readonly email: ComposedEmail; readonly message: Buffer }> {
-    const { id, batchId, tenant, messageIds, personal, dueAt, attachments } = submission;
-    const own = emailIn(submission);
-    let template = this.#templates.get(own);
-    if (!template) this.#templates.set(own, (template = new EmailTemplate(own, attachments)));
-    const messageId = messageIds?.[0] ?? id;
-    const email = template.copyFor({
-      recipient,
-      personal: personal?.[0],
-      id: template.isShared ? batchId : messageId,
-      date: dueAt,
-      unsubscribeUrl:
-        own.category === 'marketing' && own.unsubscribeUrl === undefined
-          ? this.settings.unsubscribeUrl?.({ id: messageId, tenant, recipient })
-          : undefined,
-    });
-    const signatures = await this.#signaturesOf(email, dueAt);
+    const email = this.#composer.compose(submission, recipient);
+    const signatures = await this.#signaturesOf(email, submission.dueAt);
     const head = linesOf([...signatures, ...email.fields]);
     return { email, message: Buffer.concat([Buffer.from(`${head}\r\n\r\n`), email.body]) };
   }

@@ -1,0 +1,3 @@
+export { sesParser } from './ses.js';
+export { ses, type AwsCredentials, type SesOptions } from './ses.transport.js';
+export { snsSignature, type SnsSignatureOptions } from './sns-signature.js';

@@ -1,0 +1,184 @@
+import { MessagingConfigError, PausedFailure } from '../../message/errors.js';
+import { identifier, own } from '../../message/report-fields.js';
+import type { Submission, TransportFactory } from '../../ports/message-transport.js';
+import {
+  group,
+  optional,
+  type OptionReader,
+  type OptionsOf,
+  textLike,
+} from '../../ports/option-schema.js';
+import { MAIL_OPTIONS, wireAddress } from '../email/mail-parts.js';
+import type { ClientAnswer } from '../http-client/http-client.js';
+import {
+  HttpRequestProvider,
+  type ProviderRequest,
+  serviceOptions,
+} from '../http-client/http-provider.js';
+import { ProviderErrors } from '../http-client/provider-errors.js';
+import { serviceAddress } from '../provider-options.js';
+import { EmailComposer, linesOf } from '../smtp/email-template.js';
+import { SUBMISSION_TAG } from './ses.js';
+import { type AwsCredentials, signatureV4 } from './signature-v4.js';
+
+export type { AwsCredentials };
+
+type CredentialsOf = () => AwsCredentials | Promise<AwsCredentials>;
+
+const isCredentials = (given: Partial<Record<keyof AwsCredentials, unknown>>): boolean =>
+  [given.accessKeyId, given.secretAccessKey, given.sessionToken ?? '-'].every(
+    (one) => typeof one === 'string' && /^[\x21-\x7e]+$/.test(one),
+  );
+
+const credentials: OptionReader<CredentialsOf, AwsCredentials | CredentialsOf> = (
+  option,
+  given,
+) => {
+  if (typeof given === 'function') return given as CredentialsOf;
+  if (isCredentials(Object(given) as object)) return () => given as AwsCredentials;
+  throw new MessagingConfigError(
+    `${option}: must be { accessKeyId, secretAccessKey, sessionToken? }, or a function that gives them`,
+  );
+};
+
+const SES = {
+  /** Region, such as `eu-west-1`. */
+  region: textLike(/^[a-z]{2,}(-[a-z]+)+-\d$/, 'a region such as eu-west-1'),
+  /** Of a user with `ses:SendEmail`, or a function asked before each request, for temporary ones. */
+  credentials,
+  /** Configuration set, which publishes the events. @default that of the identity */
+  configurationSet: optional(textLike(/^[\w-]{1,64}$/, 'the name of a configuration set')),
+  ...MAIL_OPTIONS,
+  ...serviceOptions({ name: 'ses', baseUrl: 'https://email.us-east-1.amazonaws.com' }),
+  /** Address of the service. @default that of the region */
+  baseUrl: optional(serviceAddress),
+};
+
+/** Options of {@link ses}. */
+export type SesOptions = OptionsOf<typeof SES>;
+
+const read = group(SES);
+
+const PATH = '/v2/email/outbound-emails';
+
+/**
+ * By the type of the error, as its header names it.
+ * @see https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
+ * @see https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html
+ */
+const errors = new ProviderErrors('Amazon SES', 'credentials', {
+  unauthorized: [
+    'AccessDeniedException',
+    'ExpiredTokenException',
+    'IncompleteSignature',
+    'InvalidClientTokenId',
+    'InvalidSignatureException',
+    'MissingAuthenticationTokenException',
+    'NotAuthorized',
+    'OptInRequired',
+    'RequestExpired',
+    'UnrecognizedClientException',
+  ],
+  // The last one is a configuration set that is missing.
+  account_restricted: ['AccountSuspendedException', 'SendingPausedException', 'NotFoundException'],
+  throttled: ['LimitExceededException', 'ThrottlingException', 'TooManyRequestsException'],
+  retryable: ['ServiceUnavailable'],
+  uncertain: ['InternalFailure', 'InternalServiceErrorException'],
+  sender_unknown: ['MailFromDomainNotVerifiedException', 'NotVerified'],
+  refused: ['BadRequestException', 'MessageRejected'],
+});
+
+/**
+ * Sends email through the API v2 of Amazon SES, as the MIME message that `smtp()` sends: each recipient
+ * has a request of its own, also where they see each other. It has no idempotency keys: a message with
+ * a lost answer is `unknown` until its first event, whose tag names the submission, and is never sent
+ * again. Needs `nodemailer` and `html-to-text`.
+ * @throws MessagingConfigError naming the option and the remedy
+ * @see https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
+ * @example
+ * providers: { mail: ses({ region: 'eu-west-1', credentials: { accessKeyId, secretAccessKey }, configurationSet: 'mail' }) },
+ * callbackPath: 'dlr',
+ * callbacks: { providers: { mail: { parser: sesParser(), verifier: snsSignature({ topicArn }) } } },
+ */
+export function ses(options: SesOptions): TransportFactory {
+  const given = read('', options);
+  const { region } = given;
+  const end = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  const settings = { ...given, baseUrl: given.baseUrl ?? `https://email.${region}.${end}` };
+  return (context) => new SesTransport(settings, context, { channels: ['email'] });
+}
+
+type SesSettings = ReturnType<typeof read> & { readonly baseUrl: string };
+
+class SesTransport extends HttpRequestProvider<SesSettings> {
+  readonly #composer = new EmailComposer(this.settings.unsubscribeUrl);
+
+  /** The signature is over the whole request, so that `send()` adds it. */
+  protected credential() {
+    return {};
+  }
+
+  protected override async send(
+    request: ProviderRequest,
+    signal: AbortSignal,
+    written?: () => void,
+  ): Promise<ClientAnswer> {
+    const { baseUrl, region } = this.settings;
+    const { host, pathname } = new URL(baseUrl);
+    const body = JSON.stringify(request.body);
+    const headers = signatureV4(await this.#credentials(), {
+      method: 'POST',
+      host,
+      path: pathname.replace(/\/$/, '') + request.path,
+      body,
+      region,
+      service: 'ses',
+      at: this.context.clock.now(),
+    });
+    return super.send({ ...request, headers, body }, signal, written);
+  }
+
+  protected requestOf(submission: Submission) {
+    const { configurationSet } = this.settings;
+    const recipient = wireAddress(submission.recipients[0]!);
+    const { fields, body: text } = this.#composer.compose(submission, recipient);
+    const message = Buffer.concat([Buffer.from(`${linesOf(fields)}\r\n\r\n`), text]);
+    const body = {
+      Content: { Raw: { Data: message.toString('base64') } },
+      Destination: { ToAddresses: [recipient] },
+      EmailTags: [{ Name: SUBMISSION_TAG, Value: submission.id }],
+      ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
+    };
+    return { path: PATH, body };
+  }
+
+  protected outcomeOf({ body }: ClientAnswer) {
+    return errors.accepted(identifier(own(body, 'MessageId')), 'the MessageId of an email');
+  }
+
+  protected failureOf(answer: ClientAnswer) {
+    return errors.failureOf(answer, codeOf(answer), this.context.clock.now());
+  }
+
+  async #credentials(): Promise<AwsCredentials> {
+    try {
+      const given = await this.settings.credentials();
+      if (isCredentials(given)) return given;
+    } catch {
+      // The app's own function failed; its error may quote a credential.
+    }
+    throw new PausedFailure(
+      'unauthorized',
+      'The option credentials gave no credentials; see its own error',
+    );
+  }
+}
+
+/** `MessageRejected` of an address that is not verified says so in words alone. */
+function codeOf({ headers, body }: ClientAnswer): string | undefined {
+  const [, type] = /^([A-Za-z]{1,64})(?::|$)/.exec(String(headers['x-amzn-errortype'])) ?? [];
+  const message = own(body, 'message') ?? own(body, 'Message');
+  if (headers['x-amzn-errortype'] === undefined) return undefined;
+  const isUnverified = String(message).startsWith('Email address is not verified');
+  return type === 'MessageRejected' && isUnverified ? 'NotVerified' : type;
+}

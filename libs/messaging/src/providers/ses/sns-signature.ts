@@ -1,0 +1,147 @@
+import { type KeyObject, verify, X509Certificate } from 'node:crypto';
+import { requireBodyType } from '../../callbacks/callback-body.js';
+import { MessagingConfigError } from '../../message/errors.js';
+import { own } from '../../message/report-fields.js';
+import type { CallbackVerifier } from '../../ports/callback-parser.js';
+import {
+  callback,
+  group,
+  type OptionReader,
+  type OptionsOf,
+  withDefault,
+} from '../../ports/option-schema.js';
+import { snsMessage } from './ses.js';
+
+const ARN = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z0-9-]{3,32}):\d{12}:[\w.-]{1,256}$/;
+const CERTIFICATE = /^\/SimpleNotificationService-[0-9a-f]{8,64}\.pem$/;
+const TIMEOUT = 5_000;
+const MOST_CERTIFICATES = 16;
+
+/** Host of SNS by topic. */
+const topics: OptionReader<ReadonlyMap<string, string>, string | readonly string[]> = (
+  option,
+  given,
+) => {
+  const list = [given].flat();
+  const hosts = list.map((arn) => {
+    const [, partition, region] = (typeof arn === 'string' && ARN.exec(arn)) || [];
+    if (region === undefined)
+      throw new MessagingConfigError(
+        `${option}: must be the ARN of a topic, such as arn:aws:sns:eu-west-1:123456789012:mail`,
+      );
+    const end = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
+    return [arn as string, `sns.${region}.${end}`] as const;
+  });
+  if (hosts.length === 0) throw new MessagingConfigError(`${option}: must name a topic`);
+  return new Map(hosts);
+};
+
+const read = group({
+  /** ARN of the topic with the events; several for several regions. */
+  topicArn: topics,
+  /** Gets an `https` address of SNS, such as through a proxy. @default a direct request of 5 s */
+  get: withDefault(callback<(url: string) => Promise<string>>(), getText),
+});
+
+export type SnsSignatureOptions = OptionsOf<typeof read.readers>;
+
+/** By the version of the signature. */
+const HASHES: ReadonlyMap<unknown, string> = new Map([
+  ['1', 'sha1'],
+  ['2', 'sha256'],
+]);
+
+/** Fields of a message that are signed, where it has them, in this order. */
+const SIGNED = [
+  'Message',
+  'MessageId',
+  'Subject',
+  'SubscribeURL',
+  'Timestamp',
+  'Token',
+  'TopicArn',
+  'Type',
+];
+
+/**
+ * Verifies the messages of a topic of Amazon SNS by their certificate (signature versions 1 and 2), and
+ * confirms the subscription of the callback's address. Certificate and confirmation are requests to SNS
+ * in the region of the topic, `sns.{region}.amazonaws.com`, and to no other host. A message of another
+ * topic is refused: anybody has topics. Where SNS cannot be reached, the callback is answered 503.
+ * @throws MessagingConfigError naming the wrong option
+ * @see https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+ * @example
+ * snsSignature({ topicArn: 'arn:aws:sns:eu-west-1:123456789012:mail' })
+ */
+export function snsSignature(options: SnsSignatureOptions): CallbackVerifier {
+  const { topicArn, get } = read('snsSignature', options);
+  const certificates = new Certificates(get);
+  return {
+    verify: async (request) => {
+      const message = request.method === 'GET' ? undefined : snsMessage(request);
+      if (!message) requireBodyType(request);
+      const host = topicArn.get(String(own(message, 'TopicArn')));
+      const address = addressAt(host, own(message, 'SigningCertURL'));
+      if (!address || !CERTIFICATE.test(address.pathname) || address.search !== '') return false;
+      const hash = HASHES.get(own(message, 'SignatureVersion'));
+      const signature = own(message, 'Signature');
+      if (hash === undefined || typeof signature !== 'string') return false;
+      const key = await certificates.keyAt(address.href, request.receivedAt);
+      const given = Buffer.from(signature, 'base64');
+      if (!verify(hash, Buffer.from(signedText(message)), key, given)) return false;
+      if (own(message, 'Type') !== 'SubscriptionConfirmation') return true;
+      const confirmation = addressAt(host, own(message, 'SubscribeURL'));
+      if (confirmation?.searchParams.get('Action') !== 'ConfirmSubscription') return false;
+      await get(confirmation.href);
+      return true;
+    },
+  };
+}
+
+/** Keys of certificates by their address. One is fetched at a time: a stranger may name many. */
+class Certificates {
+  readonly #known = new Map<string, X509Certificate>();
+  #fetched: { readonly url: string; readonly certificate: Promise<X509Certificate> } | undefined;
+
+  constructor(private readonly get: (url: string) => Promise<string>) {}
+
+  /** @throws Error where it cannot be had now */
+  async keyAt(url: string, now: number): Promise<KeyObject> {
+    const certificate = this.#known.get(url) ?? (await this.#fetch(url));
+    if (Date.parse(certificate.validTo) < now) throw new Error('the certificate has expired');
+    return certificate.publicKey;
+  }
+
+  async #fetch(url: string): Promise<X509Certificate> {
+    if (this.#fetched && this.#fetched.url !== url) throw new Error('another one is fetched');
+    this.#fetched ??= { url, certificate: this.get(url).then((pem) => new X509Certificate(pem)) };
+    try {
+      const certificate = await this.#fetched.certificate;
+      if (this.#known.size >= MOST_CERTIFICATES) this.#known.clear();
+      this.#known.set(url, certificate);
+      return certificate;
+    } finally {
+      this.#fetched = undefined;
+    }
+  }
+}
+
+function signedText(message: unknown): string {
+  return SIGNED.map((name) => [name, own(message, name)] as const)
+    .filter(([, value]) => typeof value === 'string')
+    .map((pair) => `${pair.join('\n')}\n`)
+    .join('');
+}
+
+/** The address, where it is one of the host over TLS. */
+function addressAt(host: string | undefined, given: unknown): URL | undefined {
+  if (host === undefined || typeof given !== 'string' || !URL.canParse(given)) return undefined;
+  const url = new URL(given);
+  return url.origin === `https://${host}` && url.username === '' ? url : undefined;
+}
+
+async function getText(url: string): Promise<string> {
+  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT) });
+  if (!answer.ok) throw new Error(`SNS answered ${answer.status}`);
+  return answer.text();
+}

@@ -1,0 +1,80 @@
+import { signatureV4 } from '../../../libs/messaging/src/providers/ses/signature-v4.js';
+import { type ProviderAnswer, ProviderServer } from './provider-server.js';
+
+interface SesEmail {
+  readonly id: string;
+  readonly Destination: { readonly ToAddresses: readonly string[] };
+  readonly Content: { readonly Raw: { readonly Data: string } };
+  readonly [field: string]: unknown;
+}
+
+/**
+ * `POST /v2/email/outbound-emails`, for requests that are signed.
+ * @see https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
+ */
+export class SesServer extends ProviderServer<SesEmail> {
+  readonly region = 'eu-west-1';
+  readonly credentials = {
+    accessKeyId: 'AKIDEXAMPLE',
+    secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+  };
+
+  get options() {
+    const { region, credentials, url: baseUrl } = this;
+    return { region, credentials, baseUrl, configurationSet: 'mail' };
+  }
+
+  /** The message that was taken last. */
+  get lastMessage(): string {
+    return Buffer.from(this.taken.at(-1)!.Content.Raw.Data, 'base64').toString();
+  }
+
+  /** Answers the next request with an error of this type. */
+  fail(status: number, type: string, message = 'x'): void {
+    this.answer((request, response) => {
+      this.answer(undefined);
+      const { body, headers } = failure(status, type, message);
+      response.writeHead(status, headers).end(JSON.stringify(body));
+    });
+  }
+
+  protected handle({
+    method,
+    url,
+    headers,
+    body,
+  }: Parameters<ProviderServer<SesEmail>['handle']>[0]): ProviderAnswer {
+    const day = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers['x-amz-date']));
+    const [, ...parts] = day ?? [];
+    const [year, month, date, hour, minute, second] = parts.map(Number) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const { authorization } = signatureV4(this.credentials, {
+      method,
+      host: String(headers.host),
+      path: url,
+      body,
+      region: this.region,
+      service: 'ses',
+      at: Date.UTC(year, month - 1, date, hour, minute, second),
+    });
+    if (headers.authorization !== authorization)
+      return failure(403, 'InvalidSignatureException', 'The request signature does not match.');
+    if (url !== '/v2/email/outbound-emails') return failure(404, 'NotFoundException', 'x');
+    const email = JSON.parse(body) as SesEmail;
+    if (email.Destination.ToAddresses[0]!.startsWith('refused'))
+      return failure(400, 'BadRequestException', 'Illegal address');
+    const id = `0100017${String(this.taken.length + 1).padStart(8, '0')}-000000`;
+    this.taken.push({ ...email, id });
+    return { status: 200, body: { MessageId: id } };
+  }
+}
+
+function failure(status: number, type: string, message: string) {
+  return { status, body: { message }, headers: { 'x-amzn-errortype': type } };
+}
