@@ -577,6 +577,7 @@ describeOneDatabase('email', (database) => {
       recipient: 'p0@example.com',
       status: 'queued',
       errorCode: null,
+      deferredUntil: null,
       attempts: 0,
       sender: 'orders@shop.example',
       subject: 'Hello',
