@@ -117,6 +117,7 @@ describeEachDatabase(
           status: 'queued',
           errorCode: null,
           attempts: 0,
+          deferredUntil: null,
         })),
       );
       expect(nextCursor).toBeNull();
