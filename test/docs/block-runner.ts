@@ -14,6 +14,7 @@ import * as resend from '@dundun/messaging/resend';
 import * as sendgrid from '@dundun/messaging/sendgrid';
 import * as ses from '@dundun/messaging/ses';
 import * as smtp from '@dundun/messaging/smtp';
+import * as telnyx from '@dundun/messaging/telnyx';
 import * as termii from '@dundun/messaging/termii';
 import * as terminus from '@dundun/messaging/terminus';
 import * as testing from '@dundun/messaging/testing';
@@ -50,6 +51,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/sendgrid': sendgrid,
   '@dundun/messaging/ses': ses,
   '@dundun/messaging/smtp': smtp,
+  '@dundun/messaging/telnyx': telnyx,
   '@dundun/messaging/termii': termii,
   '@dundun/messaging/terminus': terminus,
   '@dundun/messaging/testing': testing,
@@ -144,6 +146,7 @@ function environment(): Readonly<Record<string, string>> {
       .publicKey.export({ format: 'der', type: 'spki' })
       .toString('base64'),
     TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+    TELNYX_PUBLIC_KEY: KEY,
     SNS_TOPIC_ARN: 'arn:aws:sns:eu-west-1:123456789012:mail',
     PLIVO_AUTH_ID: 'MA'.padEnd(20, 'X'),
   };

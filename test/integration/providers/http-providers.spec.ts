@@ -5,15 +5,17 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ContactsService, MessagingModule, SmsService } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { LIBRARY_PROVIDERS } from './library-provider-cases.js';
 import { OURS, PROVIDERS } from './provider-cases.js';
 
 const TO = '2348012340001';
+const ALL = [...PROVIDERS, ...LIBRARY_PROVIDERS];
 
 describeEachDatabase(
   'an app with a provider over HTTP',
   (database) => {
-    describe.each(PROVIDERS)('%s', (name, make) => {
-      const writer = String(2348012350000 + PROVIDERS.findIndex(([one]) => one === name));
+    describe.each(ALL)('%s', (name, make) => {
+      const writer = String(2348012350000 + ALL.findIndex(([one]) => one === name));
       const provider = make('/dlr/provider');
       let app: NestFastifyApplication;
       let sms: SmsService;

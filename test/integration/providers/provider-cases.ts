@@ -21,10 +21,10 @@ import { TermiiServer } from '../../support/providers/termii-server.js';
 import { TwilioServer } from '../../support/providers/twilio-server.js';
 import { VonageServer } from '../../support/providers/vonage-server.js';
 
-const ORIGIN = 'https://app.example.com';
+export const ORIGIN = 'https://app.example.com';
 export const OURS = '2348000000001';
 /** Secret of 24 bytes, as the gateway asks for in production. */
-const SECRET = 'secret-of-the-callbacks-1234';
+export const SECRET = 'secret-of-the-callbacks-1234';
 
 /** A callback as the provider sends it. */
 interface Callback {
@@ -50,22 +50,30 @@ export interface ProviderCase<S extends ProviderServer<unknown> = ProviderServer
   lastId(): string;
   delivered(about: About): Callback;
   written(from: string, text: string): Callback;
-  /** Its settings in the gateway's file of carriers, beside its type. */
-  carrier(): Readonly<Record<string, string>>;
   /** A report settles a message whose answer was lost. */
   readonly settles: boolean;
 }
 
+/** One that the gateway has as a type of carrier, too. */
+interface CarrierCase extends ProviderCase {
+  /** Its settings in the gateway's file of carriers, beside its type. */
+  carrier(): Readonly<Record<string, string>>;
+}
+
 const form = (fields: Readonly<Record<string, string>>) => new URLSearchParams(fields).toString();
 
-function posted(path: string, body: string, more: Readonly<Record<string, string>> = {}): Callback {
+export function posted(
+  path: string,
+  body: string,
+  more: Readonly<Record<string, string>> = {},
+): Callback {
   const type = body.startsWith('{') ? 'application/json' : 'application/x-www-form-urlencoded';
   return { path, body, headers: { 'content-type': type, ...more } };
 }
 
 const inSecretPath = (path: string, body: string) => posted(`${path}/${SECRET}`, body);
 
-function twilioCase(path: string): ProviderCase {
+function twilioCase(path: string): CarrierCase {
   const server = new TwilioServer();
   const { authToken } = server;
   const signed = (fields: Readonly<Record<string, string>>, query = '') => {
@@ -98,7 +106,7 @@ function twilioCase(path: string): ProviderCase {
   };
 }
 
-function vonageCase(path: string): ProviderCase {
+function vonageCase(path: string): CarrierCase {
   const server = new VonageServer();
   const signed = (content: object) => {
     const body = JSON.stringify(content);
@@ -149,7 +157,7 @@ function vonageCase(path: string): ProviderCase {
   };
 }
 
-function infobipCase(path: string): ProviderCase {
+function infobipCase(path: string): CarrierCase {
   const server = new InfobipServer();
   const at = () => new Date().toISOString().replace('Z', '+0000');
   const listed = (entry: object) => inSecretPath(path, JSON.stringify({ results: [entry] }));
@@ -181,7 +189,7 @@ function infobipCase(path: string): ProviderCase {
   };
 }
 
-function africasTalkingCase(path: string): ProviderCase {
+function africasTalkingCase(path: string): CarrierCase {
   const server = new AfricasTalkingServer();
   return {
     server,
@@ -209,7 +217,7 @@ function africasTalkingCase(path: string): ProviderCase {
   };
 }
 
-function termiiCase(path: string): ProviderCase {
+function termiiCase(path: string): CarrierCase {
   const server = new TermiiServer();
   const signed = (content: object) => {
     const body = JSON.stringify(content);
@@ -245,7 +253,7 @@ function termiiCase(path: string): ProviderCase {
   };
 }
 
-function plivoCase(path: string): ProviderCase {
+function plivoCase(path: string): CarrierCase {
   const server = new PlivoServer();
   const { authToken } = server;
   /** Version 3. */
@@ -283,7 +291,7 @@ function plivoCase(path: string): ProviderCase {
   };
 }
 
-function clickatellCase(path: string): ProviderCase {
+function clickatellCase(path: string): CarrierCase {
   const server = new ClickatellServer();
   const event = (name: string, entry: object) =>
     inSecretPath(path, JSON.stringify({ integrationId: 'i', event: { [name]: [entry] } }));
@@ -317,7 +325,7 @@ function clickatellCase(path: string): ProviderCase {
 }
 
 /** Each with the path of its callbacks. */
-export const PROVIDERS: readonly (readonly [name: string, make: (path: string) => ProviderCase])[] =
+export const PROVIDERS: readonly (readonly [name: string, make: (path: string) => CarrierCase])[] =
   [
     ['twilio', twilioCase],
     ['vonage', vonageCase],

@@ -4,7 +4,7 @@ import { MessagingConfigError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
 import { errorCode, identifier, own, recipientNumber, word } from '../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../message/status.js';
-import type { CallbackParser } from '../ports/callback-parser.js';
+import type { CallbackParser, CallbackRequest } from '../ports/callback-parser.js';
 import {
   type EntryFilter,
   type FieldName,
@@ -148,12 +148,18 @@ export function submissionLink(callbackUrl: URL, submissionId: string): string {
   return link.href;
 }
 
-/** A parser whose reports name the submission of their address, so that they settle lost answers. */
-export function namingSubmission(parser: CallbackParser): CallbackParser {
+/**
+ * A parser whose reports name the submission of their address, so that they settle lost answers.
+ * @param queryOf the query of {@link submissionLink}, where the provider repeats the address in its body
+ */
+export function namingSubmission(
+  parser: CallbackParser,
+  queryOf: (request: CallbackRequest) => object = ({ query }) => query,
+): CallbackParser {
   return {
     parse: (request) => {
       const parsed = parser.parse(request);
-      const submissionId = identifier(own(request.query, SUBMISSION));
+      const submissionId = identifier(own(queryOf(request), SUBMISSION));
       if (submissionId === null) return parsed;
       const reports = parsed.reports?.map((report) => ({ submissionId, ...report }));
       return { ...parsed, ...(reports && { reports }) };

@@ -1,0 +1,2 @@
+export { telnyxParser, telnyxSignature, type TelnyxSignatureOptions } from './telnyx.js';
+export { telnyx, type TelnyxOptions } from './telnyx.transport.js';

@@ -1,0 +1,50 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { telnyx, telnyxParser, telnyxSignature } from '@dundun/messaging/telnyx';
+import { payloadOf, TelnyxServer } from '../../support/providers/telnyx-server.js';
+import { ORIGIN, OURS, posted, type ProviderCase } from './provider-cases.js';
+
+function telnyxCase(path: string): ProviderCase {
+  const server = new TelnyxServer();
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const signed = (event_type: string, payload: object) => {
+    const data = { event_type, occurred_at: new Date().toISOString(), payload };
+    const body = JSON.stringify({ data, meta: { attempt: 1 } });
+    const at = String(Math.floor(Date.now() / 1_000));
+    return posted(path, body, {
+      'telnyx-timestamp': at,
+      'telnyx-signature-ed25519': sign(null, Buffer.from(`${at}|${body}`), privateKey).toString(
+        'base64',
+      ),
+    });
+  };
+  const key = Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
+  return {
+    server,
+    transport: () => telnyx({ ...server.options, callbackUrl: ORIGIN + path }),
+    parser: telnyxParser(),
+    verifier: telnyxSignature({ publicKey: key.toString('base64') }),
+    lastId: () => server.taken.at(-1)!.id,
+    delivered: ({ id, submission, to }) => {
+      const webhook_url = `${ORIGIN}${path}?submission=${submission}`;
+      const request = { from: `+${OURS}`, to: `+${to}`, webhook_url };
+      return signed('message.finalized', payloadOf({ id, request, status: 'delivered' }));
+    },
+    written: (from, text) =>
+      signed('message.received', {
+        id: `in-${from}-${text}`,
+        type: 'SMS',
+        direction: 'inbound',
+        from: { phone_number: `+${from}` },
+        to: [{ phone_number: `+${OURS}`, status: 'webhook_delivered' }],
+        text,
+        received_at: new Date().toISOString(),
+      }),
+    settles: true,
+  };
+}
+
+/** Providers of the library that the gateway has no type of carrier for, each with the path of its callbacks. */
+export const LIBRARY_PROVIDERS: readonly (readonly [
+  name: string,
+  make: (path: string) => ProviderCase,
+])[] = [['telnyx', telnyxCase]];
