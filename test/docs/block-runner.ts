@@ -10,6 +10,7 @@ import * as ports from '@dundun/messaging/ports';
 import * as plivo from '@dundun/messaging/plivo';
 import * as postmark from '@dundun/messaging/postmark';
 import * as reloadly from '@dundun/messaging/reloadly';
+import * as sinch from '@dundun/messaging/sinch';
 import * as resend from '@dundun/messaging/resend';
 import * as sendgrid from '@dundun/messaging/sendgrid';
 import * as ses from '@dundun/messaging/ses';
@@ -47,6 +48,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/plivo': plivo,
   '@dundun/messaging/postmark': postmark,
   '@dundun/messaging/reloadly': reloadly,
+  '@dundun/messaging/sinch': sinch,
   '@dundun/messaging/resend': resend,
   '@dundun/messaging/sendgrid': sendgrid,
   '@dundun/messaging/ses': ses,

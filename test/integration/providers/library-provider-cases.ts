@@ -1,7 +1,9 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { sinch, sinchParser, sinchSignature } from '@dundun/messaging/sinch';
 import { telnyx, telnyxParser, telnyxSignature } from '@dundun/messaging/telnyx';
+import { reportOf, SinchServer } from '../../support/providers/sinch-server.js';
 import { payloadOf, TelnyxServer } from '../../support/providers/telnyx-server.js';
-import { ORIGIN, OURS, posted, type ProviderCase } from './provider-cases.js';
+import { ORIGIN, OURS, posted, type ProviderCase, SECRET } from './provider-cases.js';
 
 function telnyxCase(path: string): ProviderCase {
   const server = new TelnyxServer();
@@ -43,8 +45,46 @@ function telnyxCase(path: string): ProviderCase {
   };
 }
 
+function sinchCase(path: string): ProviderCase {
+  const server = new SinchServer();
+  const signed = (content: object) => {
+    const body = JSON.stringify(content);
+    const at = String(Math.floor(Date.now() / 1_000));
+    const signature = createHmac('sha256', SECRET).update(`${body}.nonce-1.${at}`);
+    return posted(path, body, {
+      'x-sinch-webhook-signature': signature.digest('base64'),
+      'x-sinch-webhook-signature-nonce': 'nonce-1',
+      'x-sinch-webhook-signature-timestamp': at,
+    });
+  };
+  return {
+    server,
+    transport: () => sinch({ ...server.options, callbackUrl: ORIGIN + path }),
+    parser: sinchParser(),
+    verifier: sinchSignature(SECRET),
+    lastId: () => server.taken.at(-1)!.id,
+    delivered: ({ id, submission, to }) => {
+      const request = { to: [to], body: '', client_reference: submission };
+      return signed(reportOf({ id, request, status: 'Delivered' }));
+    },
+    written: (from, text) =>
+      signed({
+        type: 'mo_text',
+        id: `in-${from}-${text}`,
+        from,
+        to: OURS,
+        body: text,
+        received_at: new Date().toISOString(),
+      }),
+    settles: true,
+  };
+}
+
 /** Providers of the library that the gateway has no type of carrier for, each with the path of its callbacks. */
 export const LIBRARY_PROVIDERS: readonly (readonly [
   name: string,
   make: (path: string) => ProviderCase,
-])[] = [['telnyx', telnyxCase]];
+])[] = [
+  ['telnyx', telnyxCase],
+  ['sinch', sinchCase],
+];

@@ -231,11 +231,12 @@ export abstract class HttpRequestProvider<
   protected pollById(
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
-    pathOf: (id: string) => string,
+    pathOf: (id: string, submission: SentSubmission) => string,
     report: (body: unknown) => DeliveryReport | undefined,
   ): Promise<readonly DeliveryReport[]> {
-    return this.pollEach(submissions, async ({ submissionId, recipients }, id) => {
-      const path = pathOf(encodeURIComponent(id));
+    return this.pollEach(submissions, async (submission, id) => {
+      const { submissionId, recipients } = submission;
+      const path = pathOf(encodeURIComponent(id), submission);
       const answer = await this.send({ method: 'GET', path }, signal);
       if (answer.status === 404) return undefined;
       if (answer.status !== 200) throw this.failureOf(answer);

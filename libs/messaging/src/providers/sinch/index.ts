@@ -1,0 +1,2 @@
+export { sinchParser, sinchSignature } from './sinch.js';
+export { sinch, type SinchOptions } from './sinch.transport.js';
