@@ -1,6 +1,7 @@
 import * as dashboard from '@dundun/dashboard';
 import * as messaging from '@dundun/messaging';
 import * as africasTalking from '@dundun/messaging/africas-talking';
+import * as bird from '@dundun/messaging/bird';
 import * as clickatell from '@dundun/messaging/clickatell';
 import * as infobip from '@dundun/messaging/infobip';
 import * as kannel from '@dundun/messaging/kannel';
@@ -39,6 +40,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/dashboard': dashboard,
   '@dundun/messaging': messaging,
   '@dundun/messaging/africas-talking': africasTalking,
+  '@dundun/messaging/bird': bird,
   '@dundun/messaging/clickatell': clickatell,
   '@dundun/messaging/infobip': infobip,
   '@dundun/messaging/kannel': kannel,

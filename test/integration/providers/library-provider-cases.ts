@@ -1,6 +1,8 @@
-import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { bird, birdParser, birdSignature } from '@dundun/messaging/bird';
 import { sinch, sinchParser, sinchSignature } from '@dundun/messaging/sinch';
 import { telnyx, telnyxParser, telnyxSignature } from '@dundun/messaging/telnyx';
+import { BirdServer, messageOf } from '../../support/providers/bird-server.js';
 import { reportOf, SinchServer } from '../../support/providers/sinch-server.js';
 import { payloadOf, TelnyxServer } from '../../support/providers/telnyx-server.js';
 import { ORIGIN, OURS, posted, type ProviderCase, SECRET } from './provider-cases.js';
@@ -80,6 +82,48 @@ function sinchCase(path: string): ProviderCase {
   };
 }
 
+function birdCase(path: string): ProviderCase {
+  const server = new BirdServer();
+  const signed = (event: string, payload: object) => {
+    const body = JSON.stringify({ service: 'channels', event, payload });
+    const at = String(Math.floor(Date.now() / 1_000));
+    const signature = createHmac('sha256', SECRET)
+      .update(`${at}\n${ORIGIN}${path}\n`)
+      .update(createHash('sha256').update(body).digest());
+    return posted(path, body, {
+      'messagebird-signature': signature.digest('base64'),
+      'messagebird-request-timestamp': at,
+    });
+  };
+  const contactOf = (number: string) => ({
+    identifierKey: 'phonenumber',
+    identifierValue: `+${number}`,
+  });
+  return {
+    server,
+    transport: () => bird(server.options),
+    parser: birdParser(),
+    verifier: birdSignature({ signingKey: SECRET, origin: ORIGIN }),
+    lastId: () => server.taken.at(-1)!.id,
+    delivered: ({ id, submission, to }) => {
+      const request = { receiver: { contacts: [contactOf(to)] }, reference: submission };
+      return signed('sms.outbound', messageOf({ id, request, status: 'delivered' }));
+    },
+    written: (from, text) =>
+      signed('sms.inbound', {
+        id: `in-${from}-${text}`,
+        channelId: server.channelId,
+        sender: { contact: contactOf(from) },
+        receiver: { connector: { id: '86cc4dc0-3dc0-41b7-ac43-8ec829ead56f' } },
+        body: { type: 'text', text: { text } },
+        status: 'delivered',
+        direction: 'incoming',
+        createdAt: new Date().toISOString(),
+      }),
+    settles: true,
+  };
+}
+
 /** Providers of the library that the gateway has no type of carrier for, each with the path of its callbacks. */
 export const LIBRARY_PROVIDERS: readonly (readonly [
   name: string,
@@ -87,4 +131,5 @@ export const LIBRARY_PROVIDERS: readonly (readonly [
 ])[] = [
   ['telnyx', telnyxCase],
   ['sinch', sinchCase],
+  ['bird', birdCase],
 ];
