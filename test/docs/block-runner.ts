@@ -1,6 +1,7 @@
 import * as dashboard from '@dundun/dashboard';
 import * as messaging from '@dundun/messaging';
 import * as africasTalking from '@dundun/messaging/africas-talking';
+import * as awsSms from '@dundun/messaging/aws-sms';
 import * as bird from '@dundun/messaging/bird';
 import * as clickatell from '@dundun/messaging/clickatell';
 import * as infobip from '@dundun/messaging/infobip';
@@ -40,6 +41,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/dashboard': dashboard,
   '@dundun/messaging': messaging,
   '@dundun/messaging/africas-talking': africasTalking,
+  '@dundun/messaging/aws-sms': awsSms,
   '@dundun/messaging/bird': bird,
   '@dundun/messaging/clickatell': clickatell,
   '@dundun/messaging/infobip': infobip,

@@ -1,7 +1,10 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { sharedSecret } from '@dundun/messaging';
+import { awsSms, awsSmsParser } from '@dundun/messaging/aws-sms';
 import { bird, birdParser, birdSignature } from '@dundun/messaging/bird';
 import { sinch, sinchParser, sinchSignature } from '@dundun/messaging/sinch';
 import { telnyx, telnyxParser, telnyxSignature } from '@dundun/messaging/telnyx';
+import { AwsSmsServer, eventOf, notificationOf } from '../../support/providers/aws-sms-server.js';
 import { BirdServer, messageOf } from '../../support/providers/bird-server.js';
 import { reportOf, SinchServer } from '../../support/providers/sinch-server.js';
 import { payloadOf, TelnyxServer } from '../../support/providers/telnyx-server.js';
@@ -124,6 +127,28 @@ function birdCase(path: string): ProviderCase {
   };
 }
 
+function awsSmsCase(path: string): ProviderCase {
+  const server = new AwsSmsServer();
+  const notified = (content: object) =>
+    posted(`${path}/${SECRET}`, JSON.stringify(notificationOf(content)));
+  return {
+    server,
+    transport: () => awsSms(server.options),
+    parser: awsSmsParser(),
+    verifier: sharedSecret({ secret: SECRET }),
+    lastId: () => server.taken.at(-1)!.id,
+    delivered: ({ id, submission, to }) => notified(eventOf('TEXT_DELIVERED', id, to, submission)),
+    written: (from, text) =>
+      notified({
+        originationNumber: `+${from}`,
+        destinationNumber: `+${OURS}`,
+        messageBody: text,
+        inboundMessageId: `in-${from}-${text}`,
+      }),
+    settles: true,
+  };
+}
+
 /** Providers of the library that the gateway has no type of carrier for, each with the path of its callbacks. */
 export const LIBRARY_PROVIDERS: readonly (readonly [
   name: string,
@@ -132,4 +157,5 @@ export const LIBRARY_PROVIDERS: readonly (readonly [
   ['telnyx', telnyxCase],
   ['sinch', sinchCase],
   ['bird', birdCase],
+  ['aws-sms', awsSmsCase],
 ];

@@ -93,9 +93,13 @@ export abstract class HttpProvider<Settings extends ServiceSettings>
 
   /**
    * Headers of every request that prove the account.
+   * @param request for a credential that signs it
    * @throws PausedFailure where there is no credential: nothing has left
    */
-  protected abstract credential(signal: AbortSignal): Headers | Promise<Headers>;
+  protected abstract credential(
+    signal: AbortSignal,
+    request: ProviderRequest,
+  ): Headers | Promise<Headers>;
 
   abstract submit(
     submission: Submission,
@@ -113,7 +117,7 @@ export abstract class HttpProvider<Settings extends ServiceSettings>
     signal: AbortSignal,
     written?: () => void,
   ): Promise<ClientAnswer> {
-    const credential = await this.credential(signal);
+    const credential = await this.credential(signal, request);
     const { method = 'POST', path, body, maxBytes = MAX_ANSWER } = request;
     const isForm = body instanceof URLSearchParams;
     const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
