@@ -1,7 +1,5 @@
-import {
-  type AwsCredentials,
-  awsSignature,
-} from '../../../libs/messaging/src/providers/http-client/aws-signature.js';
+import type { AwsCredentials } from '../../../libs/messaging/src/providers/http-client/aws-signature.js';
+import { isSigned } from './aws-requests.js';
 import { type ProviderAnswer, ProviderServer } from './provider-server.js';
 
 export interface AwsSmsMessage {
@@ -24,7 +22,9 @@ export class AwsSmsServer extends ProviderServer<AwsSmsMessage> {
   }
 
   protected handle(request: Request): ProviderAnswer {
-    if (!this.#isSigned(request)) return exception('InvalidSignatureException');
+    const { region, credentials } = this;
+    if (!isSigned(request, credentials, { region, service: 'sms-voice' }))
+      return exception('InvalidSignatureException');
     const { headers, body } = request;
     if (headers['x-amz-target'] !== 'PinpointSMSVoiceV2.SendTextMessage')
       return exception('UnknownOperationException');
@@ -36,37 +36,6 @@ export class AwsSmsServer extends ProviderServer<AwsSmsMessage> {
     const id = `862a8790-60c0-4430-9b2b-${String(this.taken.length + 1).padStart(12, '0')}`;
     this.taken.push({ id, request: given });
     return { status: 200, body: { MessageId: id } };
-  }
-
-  /** Over the headers that the request says it has signed. */
-  #isSigned({ method, url, headers, body }: Request): boolean {
-    const time = String(headers['x-amz-date']);
-    const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(time)?.slice(1) ?? [];
-    const [year, month, day, ...clock] = parts.map(Number) as [number, number, number];
-    const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split(';') ?? [];
-    const own = ['host', 'x-amz-date', 'x-amz-security-token'];
-    const signed = names
-      .filter((name) => !own.includes(name))
-      .map((name) => [name, String(headers[name])] as const);
-    const expected = awsSignature(
-      {
-        method,
-        url: new URL(url, `http://${headers.host}`),
-        headers: Object.fromEntries(signed),
-        body,
-      },
-      this.credentials,
-      {
-        region: this.region,
-        service: 'sms-voice',
-        at: Date.UTC(year, month - 1, day, ...clock),
-      },
-    );
-    return (
-      names.includes('x-amz-target') &&
-      headers['x-amz-security-token'] === this.credentials.sessionToken &&
-      headers.authorization === expected['authorization']
-    );
   }
 }
 

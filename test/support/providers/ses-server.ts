@@ -1,4 +1,4 @@
-import { signatureV4 } from '../../../libs/messaging/src/providers/ses/signature-v4.js';
+import { isSigned } from './aws-requests.js';
 import { type ProviderAnswer, ProviderServer } from './provider-server.js';
 
 interface SesEmail {
@@ -15,7 +15,7 @@ interface SesEmail {
 export class SesServer extends ProviderServer<SesEmail> {
   readonly region = 'eu-west-1';
   readonly credentials = {
-    accessKeyId: 'AKIDEXAMPLE',
+    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
     secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
   };
 
@@ -38,32 +38,9 @@ export class SesServer extends ProviderServer<SesEmail> {
     });
   }
 
-  protected handle({
-    method,
-    url,
-    headers,
-    body,
-  }: Parameters<ProviderServer<SesEmail>['handle']>[0]): ProviderAnswer {
-    const day = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers['x-amz-date']));
-    const [, ...parts] = day ?? [];
-    const [year, month, date, hour, minute, second] = parts.map(Number) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    const { authorization } = signatureV4(this.credentials, {
-      method,
-      host: String(headers.host),
-      path: url,
-      body,
-      region: this.region,
-      service: 'ses',
-      at: Date.UTC(year, month - 1, date, hour, minute, second),
-    });
-    if (headers.authorization !== authorization)
+  protected handle(request: Parameters<ProviderServer<SesEmail>['handle']>[0]): ProviderAnswer {
+    const { url, body } = request;
+    if (!isSigned(request, this.credentials, { region: this.region, service: 'ses' }))
       return failure(403, 'InvalidSignatureException', 'The request signature does not match.');
     if (url !== '/v2/email/outbound-emails') return failure(404, 'NotFoundException', 'x');
     const email = JSON.parse(body) as SesEmail;

@@ -1,8 +1,7 @@
-import { PausedFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';
 import { group, oneOf, optional, type OptionsOf, textLike } from '../../ports/option-schema.js';
-import { awsCredentials, awsRegion, awsSignature } from '../http-client/aws-signature.js';
+import { awsCredential, awsCredentials, awsRegion } from '../http-client/aws-signature.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
   HttpRequestProvider,
@@ -93,17 +92,9 @@ export function awsSms(options: AwsSmsOptions): TransportFactory {
 }
 
 class AwsSmsTransport extends HttpRequestProvider<ReturnType<typeof read> & ServiceSettings> {
-  /** The signature of the request. @throws PausedFailure where the credentials cannot be had */
-  protected async credential(_signal: AbortSignal, request: ProviderRequest) {
-    const { credentials, region, baseUrl } = this.settings;
-    const { path, headers = {}, body } = request;
-    const keys = await credentials().catch(() => {
-      // The cause may quote a key.
-      throw new PausedFailure('unauthorized', 'The option credentials gave no credentials of AWS');
-    });
-    const signed = { method: 'POST', url: new URL(baseUrl + path), headers, body: body as string };
+  protected credential(_signal: AbortSignal, request: ProviderRequest) {
     const at = this.context.clock.now();
-    return awsSignature(signed, keys, { region, service: 'sms-voice', at });
+    return awsCredential(this.settings, request, { service: 'sms-voice', at });
   }
 
   protected requestOf(submission: Submission) {

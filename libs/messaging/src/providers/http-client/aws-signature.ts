@@ -1,5 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
+import { PausedFailure } from '../../message/errors.js';
 import { group, type OptionReader, optional, textLike } from '../../ports/option-schema.js';
+import type { ProviderRequest } from './http-provider.js';
 
 export interface AwsCredentials {
   readonly accessKeyId: string;
@@ -36,6 +38,26 @@ export const awsCredentials: OptionReader<
 };
 
 export const awsRegion = textLike(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'a region such as eu-west-1');
+
+interface AwsSettings {
+  readonly credentials: () => Promise<AwsCredentials>;
+  readonly region: string;
+  readonly baseUrl: string;
+}
+
+/** The headers that prove the account in a `POST` of text. @throws PausedFailure where there are no credentials */
+export async function awsCredential(
+  { credentials, region, baseUrl }: AwsSettings,
+  { path, headers = {}, body }: ProviderRequest,
+  scope: Omit<AwsScope, 'region'>,
+): Promise<Readonly<Record<string, string>>> {
+  const keys = await credentials().catch(() => {
+    // The cause may quote a key.
+    throw new PausedFailure('unauthorized', 'The option credentials gave no credentials of AWS');
+  });
+  const signed = { method: 'POST', url: new URL(baseUrl + path), headers, body: body as string };
+  return awsSignature(signed, keys, { region, ...scope });
+}
 
 /** A request as it goes out. */
 export interface AwsRequest {

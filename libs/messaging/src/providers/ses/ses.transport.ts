@@ -1,14 +1,13 @@
-import { MessagingConfigError, PausedFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';
-import {
-  group,
-  optional,
-  type OptionReader,
-  type OptionsOf,
-  textLike,
-} from '../../ports/option-schema.js';
+import { group, optional, type OptionsOf, textLike } from '../../ports/option-schema.js';
 import { MAIL_OPTIONS, wireAddress } from '../email/mail-parts.js';
+import {
+  type AwsCredentials,
+  awsCredential,
+  awsCredentials,
+  awsRegion,
+} from '../http-client/aws-signature.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
   HttpRequestProvider,
@@ -19,33 +18,14 @@ import { ProviderErrors } from '../http-client/provider-errors.js';
 import { serviceAddress } from '../provider-options.js';
 import { EmailComposer, linesOf } from '../smtp/email-template.js';
 import { SUBMISSION_TAG } from './ses.js';
-import { type AwsCredentials, signatureV4 } from './signature-v4.js';
 
 export type { AwsCredentials };
 
-type CredentialsOf = () => AwsCredentials | Promise<AwsCredentials>;
-
-const isCredentials = (given: Partial<Record<keyof AwsCredentials, unknown>>): boolean =>
-  [given.accessKeyId, given.secretAccessKey, given.sessionToken ?? '-'].every(
-    (one) => typeof one === 'string' && /^[\x21-\x7e]+$/.test(one),
-  );
-
-const credentials: OptionReader<CredentialsOf, AwsCredentials | CredentialsOf> = (
-  option,
-  given,
-) => {
-  if (typeof given === 'function') return given as CredentialsOf;
-  if (isCredentials(Object(given) as object)) return () => given as AwsCredentials;
-  throw new MessagingConfigError(
-    `${option}: must be { accessKeyId, secretAccessKey, sessionToken? }, or a function that gives them`,
-  );
-};
-
 const SES = {
   /** Region, such as `eu-west-1`. */
-  region: textLike(/^[a-z]{2,}(-[a-z]+)+-\d$/, 'a region such as eu-west-1'),
+  region: awsRegion,
   /** Of a user with `ses:SendEmail`, or a function asked before each request, for temporary ones. */
-  credentials,
+  credentials: awsCredentials,
   /** Configuration set, which publishes the events. @default that of the identity */
   configurationSet: optional(textLike(/^[\w-]{1,64}$/, 'the name of a configuration set')),
   ...MAIL_OPTIONS,
@@ -113,29 +93,9 @@ type SesSettings = ReturnType<typeof read> & { readonly baseUrl: string };
 class SesTransport extends HttpRequestProvider<SesSettings> {
   readonly #composer = new EmailComposer(this.settings.unsubscribeUrl);
 
-  /** The signature is over the whole request, so that `send()` adds it. */
-  protected credential() {
-    return {};
-  }
-
-  protected override async send(
-    request: ProviderRequest,
-    signal: AbortSignal,
-    written?: () => void,
-  ): Promise<ClientAnswer> {
-    const { baseUrl, region } = this.settings;
-    const { host, pathname } = new URL(baseUrl);
-    const body = JSON.stringify(request.body);
-    const headers = signatureV4(await this.#credentials(), {
-      method: 'POST',
-      host,
-      path: pathname.replace(/\/$/, '') + request.path,
-      body,
-      region,
-      service: 'ses',
-      at: this.context.clock.now(),
-    });
-    return super.send({ ...request, headers, body }, signal, written);
+  protected credential(_signal: AbortSignal, request: ProviderRequest) {
+    const at = this.context.clock.now();
+    return awsCredential(this.settings, request, { service: 'ses', at });
   }
 
   protected requestOf(submission: Submission) {
@@ -149,7 +109,8 @@ class SesTransport extends HttpRequestProvider<SesSettings> {
       EmailTags: [{ Name: SUBMISSION_TAG, Value: submission.id }],
       ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
     };
-    return { path: PATH, body };
+    const headers = { 'content-type': 'application/json' };
+    return { path: PATH, headers, body: JSON.stringify(body) };
   }
 
   protected outcomeOf({ body }: ClientAnswer) {
@@ -158,19 +119,6 @@ class SesTransport extends HttpRequestProvider<SesSettings> {
 
   protected failureOf(answer: ClientAnswer) {
     return errors.failureOf(answer, codeOf(answer), this.context.clock.now());
-  }
-
-  async #credentials(): Promise<AwsCredentials> {
-    try {
-      const given = await this.settings.credentials();
-      if (isCredentials(given)) return given;
-    } catch {
-      // The app's own function failed; its error may quote a credential.
-    }
-    throw new PausedFailure(
-      'unauthorized',
-      'The option credentials gave no credentials; see its own error',
-    );
   }
 }
 
