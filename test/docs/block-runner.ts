@@ -16,6 +16,7 @@ import * as sinch from '@dundun/messaging/sinch';
 import * as resend from '@dundun/messaging/resend';
 import * as sendgrid from '@dundun/messaging/sendgrid';
 import * as ses from '@dundun/messaging/ses';
+import * as sns from '@dundun/messaging/sns';
 import * as smtp from '@dundun/messaging/smtp';
 import * as telnyx from '@dundun/messaging/telnyx';
 import * as termii from '@dundun/messaging/termii';
@@ -56,6 +57,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/resend': resend,
   '@dundun/messaging/sendgrid': sendgrid,
   '@dundun/messaging/ses': ses,
+  '@dundun/messaging/sns': sns,
   '@dundun/messaging/smtp': smtp,
   '@dundun/messaging/telnyx': telnyx,
   '@dundun/messaging/termii': termii,

@@ -8,7 +8,8 @@ import {
 import { postmark, postmarkParser } from '@dundun/messaging/postmark';
 import { resend, resendParser, resendSignature } from '@dundun/messaging/resend';
 import { sendgrid, sendgridParser, sendgridSignature } from '@dundun/messaging/sendgrid';
-import { ses, sesParser, snsSignature } from '@dundun/messaging/ses';
+import { ses, sesParser } from '@dundun/messaging/ses';
+import { snsSignature } from '@dundun/messaging/sns';
 import { certificates } from '../../support/certificates.js';
 import { PostmarkServer } from '../../support/providers/postmark-server.js';
 import { basic, type ProviderServer } from '../../support/providers/provider-server.js';

@@ -50,8 +50,7 @@ const errors = new ProviderErrors('Postmark', 'serverToken', {
 /**
  * Sends email through Postmark. It has no idempotency keys: a message with a lost answer is `unknown` until
  * its first report, whose metadata names the submission, and is never sent again. Recipients who see each
- * other (`to`, `cc`) are one request of at most 50; each other one gets a request of its own. Needs
- * `html-to-text`.
+ * other (`to`, `cc`) are one request of at most 50; each other one gets a request of its own.
  * @throws MessagingConfigError naming the option and the remedy
  * @see https://postmarkapp.com/developer/api/email-api
  * @example

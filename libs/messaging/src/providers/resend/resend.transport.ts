@@ -50,7 +50,7 @@ const errors = new ProviderErrors(
 /**
  * Sends email through Resend. The id of a submission is its idempotency key, which Resend honours for 24
  * hours. Recipients who see each other (`to`, `cc`) are one request of at most 50; each other one gets a
- * request of its own. Needs `html-to-text`.
+ * request of its own.
  * @throws MessagingConfigError naming the option and the remedy
  * @see https://resend.com/docs/api-reference/emails/send-email
  * @example

@@ -37,7 +37,6 @@ const errors = new ProviderErrors('SendGrid', 'apiKey', {
  * Sends email through SendGrid's v3 Mail Send. It has no idempotency keys: a message with a lost answer is
  * `unknown` until its first event, whose custom argument names the submission, and is never sent again.
  * Recipients who see each other (`to`, `cc`) are one request; each other one gets a request of its own.
- * Needs `html-to-text`.
  * @throws MessagingConfigError naming the option and the remedy
  * @see https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
  * @example

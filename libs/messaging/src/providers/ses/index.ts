@@ -1,3 +1,2 @@
 export { sesParser } from './ses.js';
 export { ses, type AwsCredentials, type SesOptions } from './ses.transport.js';
-export { snsSignature, type SnsSignatureOptions } from './sns-signature.js';

@@ -4,7 +4,7 @@ import { callbackRequest, proven } from '../../../../../test/support/callback-re
 import { type Certificate, certificates } from '../../../../../test/support/certificates.js';
 import { UnsupportedCallbackTypeError } from '../../callbacks/callback-body.js';
 import { sesParser } from './ses.js';
-import { snsSignature } from './sns-signature.js';
+import { snsSignature } from '../sns/sns-signature.js';
 
 const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail';
 const HOST = 'https://sns.eu-west-1.amazonaws.com';

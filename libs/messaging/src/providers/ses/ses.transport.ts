@@ -72,7 +72,7 @@ const errors = new ProviderErrors('Amazon SES', 'credentials', {
  * Sends email through the API v2 of Amazon SES, as the MIME message that `smtp()` sends: each recipient
  * has a request of its own, also where they see each other. It has no idempotency keys: a message with
  * a lost answer is `unknown` until its first event, whose tag names the submission, and is never sent
- * again. Needs `nodemailer` and `html-to-text`.
+ * again. Needs `nodemailer`.
  * @throws MessagingConfigError naming the option and the remedy
  * @see https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
  * @example

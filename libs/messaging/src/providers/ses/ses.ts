@@ -2,8 +2,9 @@ import { isObject } from '../../callbacks/callback-fields.js';
 import type { DeliveryReport } from '../../message/events.js';
 import { moment, own } from '../../message/report-fields.js';
 import type { ChannelStatus } from '../../message/status.js';
-import type { CallbackParser, CallbackRequest } from '../../ports/callback-parser.js';
+import type { CallbackParser } from '../../ports/callback-parser.js';
 import { type MailRefusal, mailReport, refusalOfTypes } from '../email/mail-events.js';
+import { jsonOf, snsMessage } from '../sns/sns-message.js';
 
 /** Name of the tag with our id of the submission, which the events repeat. */
 export const SUBMISSION_TAG = 'submission';
@@ -37,28 +38,12 @@ export function sesParser(): CallbackParser {
     parse: (request) => {
       const message = snsMessage(request);
       if (!message) return { errors: ['no message of SNS'] };
-      const event = own(message, 'Type') === 'Notification' && json(own(message, 'Message'));
+      const event = own(message, 'Type') === 'Notification' && jsonOf(own(message, 'Message'));
       const report = isObject(event) ? reportOf(event) : undefined;
       if (typeof report === 'string') return { errors: [report] };
       return { reports: report ? [report] : [], errors: [] };
     },
   };
-}
-
-/** A message of SNS, which comes as `text/plain` by default; `undefined`: the body is none. */
-export function snsMessage(request: Pick<CallbackRequest, 'body'>): object | undefined {
-  const { body } = request;
-  const message = typeof body === 'string' ? json(body) : body;
-  return isObject(message) && typeof own(message, 'Type') === 'string' ? message : undefined;
-}
-
-function json(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    // A word of SES to a new topic.
-    return undefined;
-  }
 }
 
 function reportOf(event: object): DeliveryReport | string | undefined {

@@ -32,8 +32,8 @@ const RESEND_WINDOW = 86_400_000;
 const CUT_WAIT = 15_000;
 
 /**
- * Sends e-mail through a relay, and receives its reports. Needs `nodemailer`, `html-to-text` and
- * `postal-mime`; a listener needs `smtp-server`.
+ * Sends e-mail through a relay, and receives its reports. Needs `nodemailer` and `postal-mime`; a
+ * listener needs `smtp-server`.
  * @throws MessagingConfigError naming the option and the remedy; DkimKeyError for an unusable key
  * @example
  * MessagingModule.forRoot({

@@ -10,7 +10,7 @@ import {
   type OptionsOf,
   withDefault,
 } from '../../ports/option-schema.js';
-import { snsMessage } from './ses.js';
+import { snsMessage } from './sns-message.js';
 
 const ARN = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z0-9-]{3,32}):\d{12}:[\w.-]{1,256}$/;
 const CERTIFICATE = /^\/SimpleNotificationService-[0-9a-f]{8,64}\.pem$/;

@@ -1,0 +1,1 @@
+export { snsSignature, type SnsSignatureOptions } from './sns-signature.js';
