@@ -64,7 +64,7 @@ export function notificationOf(content: object) {
     MessageId: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324',
     TopicArn: 'arn:aws:sns:eu-west-1:123456789012:sms',
     Message: JSON.stringify(content),
-    Timestamp: '2026-01-01T00:00:00.000Z',
+    Timestamp: new Date().toISOString(),
   };
 }
 

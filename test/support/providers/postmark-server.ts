@@ -44,7 +44,7 @@ export class PostmarkServer extends ProviderServer<PostmarkEmail> {
     const Message =
       found === ''
         ? 'OK'
-        : `Message OK, but will not deliver to these inactive addresses: ${found}.`;
+        : `Message OK, but will not deliver to these inactive addresses: ${found}. Inactive recipients are ones that have generated a hard bounce or a spam complaint.`;
     return {
       status: 200,
       body: {

@@ -17,6 +17,7 @@ import {
 export type Secrets = string | readonly string[];
 
 const MIN_LENGTH = 16;
+const THREE_DAYS = 259_200_000;
 
 /** Checks secrets for common deployment mistakes; the error names the option, never the secret. */
 export const readSecrets: OptionReader<readonly string[], Secrets> = (option, given) => {
@@ -56,6 +57,14 @@ export function isSignedBy(
       signatures.map((given) => given.length === own.length && timingSafeEqual(given, own)),
     )
     .includes(true);
+}
+
+/**
+ * Whether a signed time, in epoch seconds, is of the last days: providers repeat a callback for up to one or
+ * two, and some with its first time.
+ */
+export function isOfTheLastDays(seconds: string, receivedAt: number): boolean {
+  return /^\d{1,12}$/.test(seconds) && Math.abs(receivedAt - Number(seconds) * 1_000) <= THREE_DAYS;
 }
 
 /**

@@ -80,7 +80,9 @@ describe('awsSmsParser', () => {
       text: 'STOP',
       sentAt: null,
     };
-    expect(parse(notificationOf(inbound))).toEqual({ ...none, messages: [message] });
+    const notification = { ...notificationOf(inbound), Timestamp: '2026-11-28T10:00:00.000Z' };
+    const sentAt = new Date(notification.Timestamp);
+    expect(parse(notification)).toEqual({ ...none, messages: [{ ...message, sentAt }] });
     expect(parse({ ...inbound, originationNumber: '21512' }).messages).toEqual([
       { ...message, from: '21512' },
     ]);

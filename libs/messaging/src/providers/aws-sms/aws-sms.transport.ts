@@ -1,7 +1,13 @@
 import { identifier, own } from '../../message/report-fields.js';
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';
 import { group, oneOf, optional, type OptionsOf, textLike } from '../../ports/option-schema.js';
-import { awsCredential, awsCredentials, awsRegion } from '../http-client/aws-signature.js';
+import {
+  AWS_UNAUTHORIZED,
+  AWS_UNCERTAIN,
+  awsCredential,
+  awsCredentials,
+  awsRegion,
+} from '../http-client/aws-signature.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
   HttpRequestProvider,
@@ -35,13 +41,7 @@ const read = group(AWS_SMS);
 
 /** By the reason of an exception, or its name. */
 const errors = new ProviderErrors('AWS', 'credentials and region', {
-  unauthorized: [
-    'UnrecognizedClientException',
-    'InvalidSignatureException',
-    'ExpiredTokenException',
-    'MissingAuthenticationTokenException',
-    'IncompleteSignatureException',
-  ],
+  unauthorized: [...AWS_UNAUTHORIZED],
   account_restricted: [
     'AccessDeniedException',
     'ACCOUNT_DISABLED',
@@ -50,7 +50,7 @@ const errors = new ProviderErrors('AWS', 'credentials and region', {
     'MONTHLY_SPEND_LIMIT_REACHED_FOR_TEXT',
   ],
   throttled: ['ThrottlingException'],
-  uncertain: ['InternalServerException', 'InternalFailure'],
+  uncertain: ['InternalServerException', ...AWS_UNCERTAIN],
   sender_unknown: [
     'ResourceNotFoundException',
     'INVALID_IDENTITY_FOR_DESTINATION_COUNTRY',
@@ -92,9 +92,9 @@ export function awsSms(options: AwsSmsOptions): TransportFactory {
 }
 
 class AwsSmsTransport extends HttpRequestProvider<ReturnType<typeof read> & ServiceSettings> {
-  protected credential(_signal: AbortSignal, request: ProviderRequest) {
+  protected credential(signal: AbortSignal, request: ProviderRequest) {
     const at = this.context.clock.now();
-    return awsCredential(this.settings, request, { service: 'sms-voice', at });
+    return awsCredential(this.settings, request, { service: 'sms-voice', at, signal });
   }
 
   protected requestOf(submission: Submission) {

@@ -6,6 +6,11 @@ import type { CallbackParser, CallbackRequest } from '../../ports/callback-parse
 /** Name of our value in the context of a message, which AWS repeats in its events. */
 export const CONTEXT = 'submission';
 
+/** Field for the time at which SNS sent an event. */
+const SENT_AT = 'snsTimestamp';
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 /**
  * Parser of the events of AWS End User Messaging SMS and of messages to its numbers, as notifications of
  * SNS, as events of EventBridge (`detail`) or bare. The `context` of an event names the submission, as
@@ -16,7 +21,7 @@ export const CONTEXT = 'submission';
 export function awsSmsParser(): CallbackParser {
   const parser = callbackParser({
     reports: {
-      except: (entry) => !String(own(entry, 'eventType')).startsWith('TEXT_'),
+      except: (entry) => !/^TEXT_/.test(textOf(own(entry, 'eventType'))),
       submissionId: `context.${CONTEXT}`,
       messageId: 'messageId',
       recipient: 'destinationPhoneNumber',
@@ -45,6 +50,7 @@ export function awsSmsParser(): CallbackParser {
       to: 'destinationNumber',
       text: 'messageBody',
       channel: 'sms',
+      time: SENT_AT,
     },
   });
   return { parse: (request) => parser.parse(unwrapped(request)) };
@@ -57,11 +63,14 @@ export function awsSmsParser(): CallbackParser {
 function unwrapped(request: CallbackRequest): CallbackRequest {
   const { method, url, pathSecret, headers, query, rawBody, ip, receivedAt } = request;
   const outer = json(request.body) ?? request.body;
-  const message = own(outer, 'Message');
+  const message = own(outer, 'Type') === 'Notification' ? own(outer, 'Message') : undefined;
   const body = typeof message === 'string' ? (json(message) ?? { message }) : outer;
   const detail = own(body, 'detail');
   const event = isObject(detail) ? detail : body;
-  return { method, url, pathSecret, headers, query, rawBody, ip, receivedAt, body: event };
+  // An inbound text has no time of its own.
+  const sentAt = own(outer, 'Timestamp');
+  const timed = isObject(event) && message !== undefined ? { ...event, [SENT_AT]: sentAt } : event;
+  return { method, url, pathSecret, headers, query, rawBody, ip, receivedAt, body: timed };
 }
 
 function json(text: unknown): object | undefined {

@@ -100,6 +100,7 @@ describe('birdSignature', () => {
     url: '/dlr/bird',
     headers: { 'messagebird-signature': signature, 'messagebird-request-timestamp': at },
     rawBody: Buffer.from(BODY),
+    receivedAt: Number(AT) * 1_000,
     ...changes,
   });
 
@@ -112,6 +113,7 @@ describe('birdSignature', () => {
       post(right, { url: '/dlr/other' }),
       post(right, { rawBody: Buffer.from(`${BODY} `) }),
       post(right, { method: 'GET' }),
+      post(right, { receivedAt: Number(AT) * 1_000 + 4 * 86_400_000 }),
       post(sign(`${ORIGIN}/dlr/bird`, BODY, 'a-key-of-somebody-else')),
       post(undefined),
       { ...post(right), headers: { 'messagebird-signature': right } },

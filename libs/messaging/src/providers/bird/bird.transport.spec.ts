@@ -53,8 +53,8 @@ describe('bird', () => {
     [403, 'Forbidden', PausedFailure, 'account_restricted'],
     [402, 'NotEnoughBalance', PausedFailure, 'payment_required'],
     [429, 'TooManyRequests', PausedFailure, 'throttled'],
-    [503, 'Unavailable', RetryableFailure, 'Unavailable'],
-    [500, 'InternalError', UncertainFailure, 'InternalError'],
+    [503, 'Unavailable', UncertainFailure, 'http_503'],
+    [500, 'InternalError', UncertainFailure, 'http_500'],
   ])('an answer %i with the code %s is classified', async (status, error, kind, code) => {
     under.server.refuse({ status, body: { code: error, message: `About ${TO}` } });
     const failed = under.transport.submit(smsTo([TO]), signal);

@@ -98,11 +98,12 @@ class BirdTransport extends HttpRequestProvider<ReturnType<typeof read>> {
     return errors.accepted(identifier(own(body, 'id')), 'the id of a message');
   }
 
-  /** Only a body with `code` and `message` is proof of a refusal. */
+  /** Only a body with `code` and `message` is proof of a refusal, and no error of a server or proxy. */
   protected failureOf(answer: ClientAnswer) {
     const { body, status } = answer;
     const given = own(body, 'code');
     const isOwn =
+      status < 500 &&
       typeof given === 'string' &&
       /^[A-Za-z][\w.-]{0,63}$/.test(given) &&
       typeof own(body, 'message') === 'string';

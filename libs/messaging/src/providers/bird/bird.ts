@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { callbackParser } from '../../callbacks/callback-map.js';
-import { isSignedBy, rawBodyOf, readAuthToken, readSecrets } from '../../callbacks/verifiers.js';
+import {
+  isOfTheLastDays,
+  isSignedBy,
+  rawBodyOf,
+  readAuthToken,
+  readSecrets,
+} from '../../callbacks/verifiers.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 import { group, type OptionsOf } from '../../ports/option-schema.js';
@@ -54,8 +60,8 @@ export type BirdSignatureOptions = OptionsOf<typeof read.readers>;
 
 /**
  * Verifies `messagebird-signature`: base64 HMAC-SHA256 over `messagebird-request-timestamp`, the address
- * as Bird calls it and the SHA-256 of the body, a line each. A GET always fails. The time is not judged:
- * Bird repeats a webhook for hours.
+ * as Bird calls it and the SHA-256 of the body, a line each. A GET always fails. The time is of the
+ * last three days: Bird repeats a webhook for hours.
  * @example
  * birdSignature({ signingKey: process.env.BIRD_SIGNING_KEY, origin: 'https://app.example.com' })
  * @see https://docs.bird.com/api/notifications-api/api-reference/webhook-subscriptions/verifying-a-webhook-subscription
@@ -65,10 +71,11 @@ export function birdSignature(options: BirdSignatureOptions): CallbackVerifier {
   const { signingKey, origin } = read('birdSignature', options);
   return {
     verify: (request) => {
-      const { method, headers, url } = request;
+      const { method, headers, url, receivedAt } = request;
       const given = headers['messagebird-signature'];
       const at = headers['messagebird-request-timestamp'];
       if (method === 'GET' || typeof given !== 'string' || typeof at !== 'string') return false;
+      if (!isOfTheLastDays(at, receivedAt)) return false;
       const hash = createHash('sha256').update(rawBodyOf(request)).digest();
       const signed = Buffer.concat([Buffer.from(`${at}\n${origin}${url}\n`), hash]);
       return isSignedBy(signingKey, 'sha256', signed, [Buffer.from(given, 'base64')]);

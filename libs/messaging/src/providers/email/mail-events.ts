@@ -74,10 +74,15 @@ export function mailReport(event: MailEvent): DeliveryReport | string {
     recipient: addressOf('email', event.recipient)?.value ?? null,
     status: status === 'bounced' && details ? bounceOf(details, refusal.isSoft) : status,
     rawStatus,
-    errorCode: code ?? errorCode(event.reason),
+    // Never a text that may have an address.
+    errorCode: code ?? errorCode(textWithoutAddress(event.reason)),
     providerTime: time,
     ...(details && { details }),
   };
+}
+
+function textWithoutAddress(reason: unknown): unknown {
+  return typeof reason === 'string' && reason.includes('@') ? null : reason;
 }
 
 /** As `smtp()` reports a failure: one that may have passed is `expired`. */

@@ -45,18 +45,54 @@ interface AwsSettings {
   readonly baseUrl: string;
 }
 
+/** Errors of every service of AWS that say that the keys are wrong, with and without `Exception`. */
+export const AWS_UNAUTHORIZED = [
+  'ExpiredTokenException',
+  'IncompleteSignature',
+  'IncompleteSignatureException',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'MissingAuthenticationTokenException',
+  'NotAuthorized',
+  'OptInRequired',
+  'RequestExpired',
+  'UnrecognizedClientException',
+] as const;
+
+/** Errors of every service of AWS that do not say that nothing was accepted. */
+export const AWS_UNCERTAIN = [
+  'InternalFailure',
+  'ServiceUnavailable',
+  'ServiceUnavailableException',
+] as const;
+
 /** The headers that prove the account in a `POST` of text. @throws PausedFailure where there are no credentials */
 export async function awsCredential(
   { credentials, region, baseUrl }: AwsSettings,
   { path, headers = {}, body }: ProviderRequest,
-  scope: Omit<AwsScope, 'region'>,
+  { signal, ...scope }: Omit<AwsScope, 'region'> & { readonly signal: AbortSignal },
 ): Promise<Readonly<Record<string, string>>> {
-  const keys = await credentials().catch(() => {
+  const keys = await untilAborted(signal, credentials()).catch(() => {
     // The cause may quote a key.
     throw new PausedFailure('unauthorized', 'The option credentials gave no credentials of AWS');
   });
   const signed = { method: 'POST', url: new URL(baseUrl + path), headers, body: body as string };
   return awsSignature(signed, keys, { region, ...scope });
+}
+
+/** Rejects once the request is aborted: nothing of it has left by then. */
+async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new Error('aborted'));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 /** A request as it goes out. */

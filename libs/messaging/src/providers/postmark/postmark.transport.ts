@@ -125,8 +125,10 @@ function codeOf(body: unknown): string | undefined {
   return Number.isSafeInteger(code) ? String(code) : undefined;
 }
 
-/** Addresses that Postmark leaves out of an email to several: `… these inactive addresses: a@b, c@d`. */
+/** Addresses that Postmark leaves out of an email: `… these inactive addresses: a@b, c@d. Inactive …`. */
 function inactiveIn(message: unknown): ReadonlySet<string> {
-  const [, list = ''] = /inactive addresses: (.{1,16000})$/.exec(String(message)) ?? [];
-  return new Set(list.split(',').map((one) => one.trim().replace(/\.$/, '').toLowerCase()));
+  if (typeof message !== 'string') return new Set();
+  const [, list = ''] = /inactive addresses: ([^\n]{1,16000})/.exec(message) ?? [];
+  const [addresses = ''] = list.split('. Inactive ');
+  return new Set(addresses.split(',').map((one) => one.trim().replace(/\.$/, '').toLowerCase()));
 }

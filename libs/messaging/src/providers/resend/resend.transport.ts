@@ -120,7 +120,8 @@ function codeOf({ status, body }: ClientAnswer): string | undefined {
   const isOwn = typeof name === 'string' && /^[a-z_]{1,64}$/.test(name);
   if (!isOwn || own(body, 'statusCode') !== status) return undefined;
   if (name !== 'validation_error') return name;
-  if (status === 401 || String(own(body, 'message')).startsWith('API key is invalid'))
+  const message = own(body, 'message');
+  if (status === 401 || (typeof message === 'string' && message.startsWith('API key is invalid')))
     return 'invalid_api_key';
   return status === 403 ? 'domain_not_verified' : name;
 }

@@ -129,7 +129,7 @@ describe('sendgrid', () => {
     [413, 'too large', null, PermanentFailure, 'http_413'],
     [429, 'too many requests', null, PausedFailure, 'throttled'],
     [500, 'x', null, UncertainFailure, 'http_500'],
-    [503, 'x', null, RetryableFailure, 'http_503'],
+    [503, 'x', null, UncertainFailure, 'http_503'],
   ])('an answer %i (%s) is classified', async (status, message, field, kind, code) => {
     under.server.refuse({ status, body: { errors: [{ message, field, help: null }] } });
     const failed = submit([ADA]);
@@ -223,6 +223,7 @@ describe('sendgridSignature', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
   const rawBody = Buffer.from('[{"event":"delivered"}]\r\n');
+  const receivedAt = 1_600_112_600_000;
   const headers = {
     'x-twilio-email-event-webhook-timestamp': '1600112502',
     'x-twilio-email-event-webhook-signature': sign(
@@ -237,18 +238,27 @@ describe('sendgridSignature', () => {
     const later = { ...headers, 'x-twilio-email-event-webhook-timestamp': '1600112503' };
     expect(
       await proven(verifier, [
-        { headers, rawBody },
-        { headers, rawBody: Buffer.from('[{"event":"bounce"}]\r\n') },
-        { headers: later, rawBody },
-        { headers: {}, rawBody },
-        { headers, rawBody, method: 'GET' },
-        { headers: { ...headers, 'x-twilio-email-event-webhook-signature': 'x' }, rawBody },
+        { headers, rawBody, receivedAt },
+        { headers, rawBody, receivedAt: receivedAt + 4 * 86_400_000 },
+        { headers, rawBody: Buffer.from('[{"event":"bounce"}]\r\n'), receivedAt },
+        { headers: later, rawBody, receivedAt },
+        { headers: {}, rawBody, receivedAt },
+        { headers, rawBody, method: 'GET', receivedAt },
+        {
+          headers: { ...headers, 'x-twilio-email-event-webhook-signature': 'x' },
+          rawBody,
+          receivedAt,
+        },
       ]),
-    ).toEqual([true, false, false, false, false, false]);
+    ).toEqual([true, false, false, false, false, false, false]);
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
     const second = other.export({ format: 'der', type: 'spki' }).toString('base64');
-    expect(await proven(sendgridSignature([second, key]), [{ headers, rawBody }])).toEqual([true]);
-    expect(await proven(sendgridSignature(second), [{ headers, rawBody }])).toEqual([false]);
+    expect(
+      await proven(sendgridSignature([second, key]), [{ headers, rawBody, receivedAt }]),
+    ).toEqual([true]);
+    expect(await proven(sendgridSignature(second), [{ headers, rawBody, receivedAt }])).toEqual([
+      false,
+    ]);
   });
 
   it('the published example passes', async () => {
@@ -270,7 +280,7 @@ describe('sendgridSignature', () => {
         'MEUCIGHQVtGj+Y3LkG9fLcxf3qfI10QysgDWmMOVmxG0u6ZUAiEAyBiXDWzM+uOe5W0JuG+luQAbPIqHh89M15TluLtEZtM=',
     };
     const body = Buffer.from(`${JSON.stringify([event])}\r\n`);
-    expect(await proven(verifier, [{ headers: given, rawBody: body }])).toEqual([true]);
+    expect(await proven(verifier, [{ headers: given, rawBody: body, receivedAt }])).toEqual([true]);
   });
 
   it('a wrong key is named', () => {

@@ -112,7 +112,9 @@ function codeOf({ status, body }: ClientAnswer): string | undefined {
   const list = own(body, 'errors');
   const first = Array.isArray(list) ? (list as unknown[])[0] : undefined;
   const message = own(first, 'message');
-  if (typeof message !== 'string') return undefined;
+  // Each of SendGrid's own errors has a field, which may be null; a proxy's have none.
+  const isOwn = typeof message === 'string' && Object.hasOwn(Object(first) as object, 'field');
+  if (!isOwn || status >= 500) return undefined;
   if (message.startsWith('Maximum credits exceeded')) return 'credits_exceeded';
   const field = own(first, 'field');
   if (status === 403 && field === 'from') return 'unverified_sender';

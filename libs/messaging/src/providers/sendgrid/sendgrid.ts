@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { readEntries, timeOf } from '../../callbacks/callback-fields.js';
-import { rawBodyOf } from '../../callbacks/verifiers.js';
+import { isOfTheLastDays, rawBodyOf } from '../../callbacks/verifiers.js';
 import { MessagingConfigError } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
 import type { ChannelStatus } from '../../message/status.js';
@@ -54,7 +54,8 @@ export function sendgridParser(): CallbackParser {
           recipient: own(entry, 'email'),
           status: Object.hasOwn(STATUSES, event) ? STATUSES[event]! : null,
           rawStatus: event,
-          reason: own(entry, 'reason'),
+          // A drop has a word of SendGrid's; a bounce the answer of a server.
+          ...(event === 'dropped' && { reason: own(entry, 'reason') }),
           time: timeOf(own(entry, 'timestamp'), 'epoch-seconds'),
           ...(refusal && { refusal }),
         });
@@ -78,7 +79,7 @@ function refusalIn(entry: object, event: string): MailRefusal | undefined {
 
 /**
  * Verifies the Signed Event Webhook of SendGrid: ECDSA over a time and the raw body. The time is that of
- * the request and is not bounded: SendGrid repeats events for a day, and repeated reports change nothing.
+ * the request, of the last three days: SendGrid repeats events for a day.
  * @param publicKey verification key of the webhook, as SendGrid shows it; two during a rotation
  * @throws MessagingConfigError naming the key
  * @see https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
@@ -87,11 +88,12 @@ export function sendgridSignature(publicKey: string | readonly string[]): Callba
   const keys = [publicKey].flat().map((key, index) => keyOf(key, `sendgridSignature[${index}]`));
   return {
     verify: (request) => {
-      const { method, headers } = request;
+      const { method, headers, receivedAt } = request;
       const signature = headers['x-twilio-email-event-webhook-signature'];
       const timestamp = headers['x-twilio-email-event-webhook-timestamp'];
       if (method === 'GET' || typeof signature !== 'string' || typeof timestamp !== 'string')
         return false;
+      if (!isOfTheLastDays(timestamp, receivedAt)) return false;
       const signed = Buffer.concat([Buffer.from(timestamp), rawBodyOf(request)]);
       const given = Buffer.from(signature, 'base64');
       return keys.some((key) => verify('sha256', signed, key, given));

@@ -141,7 +141,7 @@ describe('snsSignature', () => {
     MessageId: '165545c9-2a5c-472c-8df2-7ff2be2b3b1b',
     TopicArn: TOPIC,
     Message: '{}',
-    Timestamp: '2026-11-28T10:00:00.000Z',
+    Timestamp: new Date().toISOString(),
     SignatureVersion: '2',
     SigningCertURL: CERTIFICATE,
   };
@@ -172,11 +172,12 @@ describe('snsSignature', () => {
       { ...signed(), SignatureVersion: '3' },
       { ...signed(), SignatureVersion: 'constructor' },
       signed({ TopicArn: 'arn:aws:sns:eu-west-1:999999999999:mail' }),
+      signed({ Timestamp: new Date(Date.now() - 2 * 86_400_000).toISOString() }),
       'x',
     ];
     const results: boolean[] = [];
     for (const body of bodies) results.push(...(await proven(verifier, [{ body }])));
-    expect(results).toEqual([true, true, true, false, false, false, false, false, false]);
+    expect(results).toEqual([true, true, true, ...Array.from({ length: 7 }, () => false)]);
     expect(await proven(verifier, [{ method: 'GET', body: message }])).toEqual([false]);
     expect(asked).toEqual([CERTIFICATE]);
   });
@@ -214,7 +215,7 @@ describe('snsSignature', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('a certificate that has expired, or cannot be had, verifies nothing and is asked for again', async () => {
+  it('a certificate that has expired, or cannot be had, verifies nothing, and is asked for again after a minute', async () => {
     const { verifier } = opened(old);
     await expect(proven(verifier, [{ body: signed({}, old.key) }])).rejects.toThrow(/expired/);
     let fails = true;
@@ -225,21 +226,52 @@ describe('snsSignature', () => {
     const away = snsSignature({ topicArn: [TOPIC], get });
     await expect(proven(away, [{ body: signed() }])).rejects.toThrow('SNS is away');
     fails = false;
-    expect(await proven(away, [{ body: signed() }])).toEqual([true]);
+    await expect(proven(away, [{ body: signed() }])).rejects.toThrow('could not be had');
+    const receivedAt = Date.now() + 61_000;
+    expect(await proven(away, [{ body: signed(), receivedAt }])).toEqual([true]);
   });
 
-  it('one certificate is fetched at a time', async () => {
-    const asked: string[] = [];
-    let answer: (pem: string) => void = () => undefined;
-    const get = (url: string) =>
-      new Promise<string>((resolve) => (asked.push(url), (answer = resolve)));
+  it('each certificate is fetched once, and few at the same time', async () => {
+    const answers = new Map<string, (pem: string) => void>();
+    const get = (url: string) => new Promise<string>((resolve) => answers.set(url, resolve));
     const verifier = snsSignature({ topicArn: TOPIC, get });
     const [one, same] = [0, 1].map(() => proven(verifier, [{ body: signed() }]));
-    const other = signed({ SigningCertURL: CERTIFICATE.replace('abcdef.pem', '000000.pem') });
-    await expect(proven(verifier, [{ body: other }])).rejects.toThrow('another one is fetched');
-    answer(valid.cert);
+    const strange = (n: number) =>
+      proven(verifier, [
+        { body: signed({ SigningCertURL: CERTIFICATE.replace('abcdef.pem', `00000${n}.pem`) }) },
+      ]);
+    const others = [1, 2, 3, 4, 5, 6, 7].map(strange);
+    await expect(strange(8)).rejects.toThrow('others are fetched');
+    answers.get(CERTIFICATE)?.(valid.cert);
     expect(await Promise.all([one, same])).toEqual([[true], [true]]);
-    expect(asked).toEqual([CERTIFICATE]);
+    expect(answers.size).toBe(8);
+    for (const answer of answers.values()) answer(valid.cert);
+    await Promise.all(others);
+  });
+
+  it('a text that is signed for a topic of somebody else passes in no other form', async () => {
+    const { verifier } = opened();
+    const evil = 'arn:aws:sns:eu-west-1:666666666666:evil';
+    const theirs = signed({ TopicArn: evil });
+    const { Timestamp } = MESSAGE;
+    const asArray = {
+      ...theirs,
+      Timestamp: `${Timestamp}\nTopicArn\n${evil}`,
+      TopicArn: [TOPIC],
+    };
+    const Message = `X\nMessageId\n1\nTimestamp\n${Timestamp}\nTopicArn\n${TOPIC}\nType\nNotification`;
+    const longer = signed({ TopicArn: evil, Message });
+    const rest = `MessageId\n${MESSAGE.MessageId}\nTimestamp\n${Timestamp}\nTopicArn\n${evil}`;
+    const asType = {
+      ...longer,
+      Message: 'X',
+      MessageId: '1',
+      TopicArn: TOPIC,
+      Type: `Notification\n${rest}\nType\nNotification`,
+    };
+    const odd = { ...theirs, TopicArn: { toString: 1 } };
+    const bodies = [asArray, asType, odd].map((body) => ({ body }));
+    expect(await proven(verifier, bodies)).toEqual([false, false, false]);
   });
 
   it('a body that the platform did not read is of another type', async () => {

@@ -12,7 +12,6 @@ import { transportContext } from '../../../../../test/support/transport-context.
 import {
   PausedFailure,
   PermanentFailure,
-  RetryableFailure,
   UncertainFailure,
   UnroutableFailure,
 } from '../../message/errors.js';
@@ -120,7 +119,7 @@ describe('ses', () => {
     [400, 'MailFromDomainNotVerifiedException', 'x', UnroutableFailure, 'sender_unknown'],
     [400, 'MessageRejected', 'Email address is not verified.', UnroutableFailure, 'sender_unknown'],
     [400, 'MessageRejected', 'x', PermanentFailure, 'MessageRejected'],
-    [503, 'ServiceUnavailable', 'x', RetryableFailure, 'ServiceUnavailable'],
+    [503, 'ServiceUnavailable', 'x', UncertainFailure, 'ServiceUnavailable'],
     [500, 'InternalFailure', 'x', UncertainFailure, 'InternalFailure'],
   ])('an answer %i %s (%s) is classified', async (status, type, message, kind, code) => {
     under.server.fail(status, type, message);

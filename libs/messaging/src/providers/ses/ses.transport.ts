@@ -3,6 +3,8 @@ import type { Submission, TransportFactory } from '../../ports/message-transport
 import { group, optional, type OptionsOf, textLike } from '../../ports/option-schema.js';
 import { MAIL_OPTIONS, wireAddress } from '../email/mail-parts.js';
 import {
+  AWS_UNAUTHORIZED,
+  AWS_UNCERTAIN,
   type AwsCredentials,
   awsCredential,
   awsCredentials,
@@ -47,23 +49,11 @@ const PATH = '/v2/email/outbound-emails';
  * @see https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html
  */
 const errors = new ProviderErrors('Amazon SES', 'credentials', {
-  unauthorized: [
-    'AccessDeniedException',
-    'ExpiredTokenException',
-    'IncompleteSignature',
-    'InvalidClientTokenId',
-    'InvalidSignatureException',
-    'MissingAuthenticationTokenException',
-    'NotAuthorized',
-    'OptInRequired',
-    'RequestExpired',
-    'UnrecognizedClientException',
-  ],
+  unauthorized: ['AccessDeniedException', ...AWS_UNAUTHORIZED],
   // The last one is a configuration set that is missing.
   account_restricted: ['AccountSuspendedException', 'SendingPausedException', 'NotFoundException'],
   throttled: ['LimitExceededException', 'ThrottlingException', 'TooManyRequestsException'],
-  retryable: ['ServiceUnavailable'],
-  uncertain: ['InternalFailure', 'InternalServiceErrorException'],
+  uncertain: ['InternalServiceErrorException', ...AWS_UNCERTAIN],
   sender_unknown: ['MailFromDomainNotVerifiedException', 'NotVerified'],
   refused: ['BadRequestException', 'MessageRejected'],
 });
@@ -93,9 +83,9 @@ type SesSettings = ReturnType<typeof read> & { readonly baseUrl: string };
 class SesTransport extends HttpRequestProvider<SesSettings> {
   readonly #composer = new EmailComposer(this.settings.unsubscribeUrl);
 
-  protected credential(_signal: AbortSignal, request: ProviderRequest) {
+  protected credential(signal: AbortSignal, request: ProviderRequest) {
     const at = this.context.clock.now();
-    return awsCredential(this.settings, request, { service: 'ses', at });
+    return awsCredential(this.settings, request, { service: 'ses', at, signal });
   }
 
   protected requestOf(submission: Submission) {
@@ -127,6 +117,7 @@ function codeOf({ headers, body }: ClientAnswer): string | undefined {
   const [, type] = /^([A-Za-z]{1,64})(?::|$)/.exec(String(headers['x-amzn-errortype'])) ?? [];
   const message = own(body, 'message') ?? own(body, 'Message');
   if (headers['x-amzn-errortype'] === undefined) return undefined;
-  const isUnverified = String(message).startsWith('Email address is not verified');
+  const isUnverified =
+    typeof message === 'string' && message.startsWith('Email address is not verified');
   return type === 'MessageRejected' && isUnverified ? 'NotVerified' : type;
 }

@@ -129,6 +129,7 @@ describe('sinchSignature', () => {
   const post = (headers: object = {}, changes: Partial<CallbackRequest> = {}) => ({
     headers: { ...HEADERS, ...headers },
     rawBody: Buffer.from(BODY),
+    receivedAt: 1_736_760_200_000,
     ...changes,
   });
 
@@ -141,6 +142,7 @@ describe('sinchSignature', () => {
       post({ 'x-sinch-webhook-signature-nonce': undefined }),
       post({}, { rawBody: Buffer.from(BODY.replace('Delivered', 'Failed')) }),
       post({}, { method: 'GET' }),
+      post({}, { receivedAt: 1_736_760_200_000 + 4 * 86_400_000 }),
     ];
     const [first, ...others] = await proven(sinchSignature(SECRET), requests);
     expect(first).toBe(true);

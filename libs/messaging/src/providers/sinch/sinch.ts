@@ -1,5 +1,11 @@
 import { callbackParser, type ReportMap } from '../../callbacks/callback-map.js';
-import { isSignedBy, rawBodyOf, readSecrets, type Secrets } from '../../callbacks/verifiers.js';
+import {
+  isOfTheLastDays,
+  isSignedBy,
+  rawBodyOf,
+  readSecrets,
+  type Secrets,
+} from '../../callbacks/verifiers.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
@@ -50,13 +56,14 @@ export function sinchParser(): CallbackParser {
 }
 
 function typeOf(entry: object): string {
-  return String(own(entry, 'type'));
+  const type = own(entry, 'type');
+  return typeof type === 'string' ? type : '';
 }
 
 /**
  * Verifies `x-sinch-webhook-signature`, where Sinch has set a secret for the callbacks of the service
  * plan: base64 HMAC-SHA256 over the body, a nonce and a time, with dots between them. A GET always
- * fails. The time is not judged: Sinch repeats a callback for a day.
+ * fails. The time is of the last three days: Sinch repeats a callback for a day.
  * @param secret at least 16 characters; two during a rotation
  * @throws MessagingConfigError where the secret is missing or too short
  */
@@ -64,12 +71,13 @@ export function sinchSignature(secret: Secrets): CallbackVerifier {
   const secrets = readSecrets('sinchSignature', secret);
   return {
     verify: (request) => {
-      const { method, headers } = request;
+      const { method, headers, receivedAt } = request;
       const given = headers['x-sinch-webhook-signature'];
       const nonce = headers['x-sinch-webhook-signature-nonce'];
       const at = headers['x-sinch-webhook-signature-timestamp'];
       if (method === 'GET' || typeof given !== 'string') return false;
       if (typeof nonce !== 'string' || typeof at !== 'string') return false;
+      if (!isOfTheLastDays(at, receivedAt)) return false;
       const signed = Buffer.concat([rawBodyOf(request), Buffer.from(`.${nonce}.${at}`)]);
       return isSignedBy(secrets, 'sha256', signed, [Buffer.from(given, 'base64')]);
     },

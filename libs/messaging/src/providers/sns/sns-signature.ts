@@ -1,7 +1,7 @@
 import { type KeyObject, verify, X509Certificate } from 'node:crypto';
 import { requireBodyType } from '../../callbacks/callback-body.js';
 import { MessagingConfigError } from '../../message/errors.js';
-import { own } from '../../message/report-fields.js';
+import { moment, own } from '../../message/report-fields.js';
 import type { CallbackVerifier } from '../../ports/callback-parser.js';
 import {
   callback,
@@ -16,6 +16,20 @@ const ARN = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z0-9-]{3,32}):\d{12}:[\w.-]{1,
 const CERTIFICATE = /^\/SimpleNotificationService-[0-9a-f]{8,64}\.pem$/;
 const TIMEOUT = 5_000;
 const MOST_CERTIFICATES = 16;
+/** Most certificates that are fetched at the same time. */
+const MOST_FETCHED = 8;
+/** Milliseconds for which a certificate that could not be had is not asked for again. */
+const FORGET_AFTER = 60_000;
+/** Most octets of an answer of SNS. */
+const MOST_OCTETS = 65_536;
+/** Milliseconds for which a message counts: SNS repeats one for less than an hour by default. */
+const OLDEST = 86_400_000;
+
+const TYPES: readonly unknown[] = [
+  'Notification',
+  'SubscriptionConfirmation',
+  'UnsubscribeConfirmation',
+];
 
 /** Host of SNS by topic. */
 const topics: OptionReader<ReadonlyMap<string, string>, string | readonly string[]> = (
@@ -80,7 +94,11 @@ export function snsSignature(options: SnsSignatureOptions): CallbackVerifier {
     verify: async (request) => {
       const message = request.method === 'GET' ? undefined : snsMessage(request);
       if (!message) requireBodyType(request);
-      const host = topicArn.get(String(own(message, 'TopicArn')));
+      const arn = own(message, 'TopicArn');
+      if (typeof arn !== 'string' || !isSound(message)) return false;
+      const sent = moment(own(message, 'Timestamp'));
+      if (!sent || Math.abs(request.receivedAt - sent.getTime()) > OLDEST) return false;
+      const host = topicArn.get(arn);
       const address = addressAt(host, own(message, 'SigningCertURL'));
       if (!address || !CERTIFICATE.test(address.pathname) || address.search !== '') return false;
       const hash = HASHES.get(own(message, 'SignatureVersion'));
@@ -92,38 +110,67 @@ export function snsSignature(options: SnsSignatureOptions): CallbackVerifier {
       if (own(message, 'Type') !== 'SubscriptionConfirmation') return true;
       const confirmation = addressAt(host, own(message, 'SubscribeURL'));
       if (confirmation?.searchParams.get('Action') !== 'ConfirmSubscription') return false;
+      if (confirmation.searchParams.get('TopicArn') !== arn) return false;
       await get(confirmation.href);
       return true;
     },
   };
 }
 
-/** Keys of certificates by their address. One is fetched at a time: a stranger may name many. */
+/**
+ * Keys of certificates by their address. A stranger may name many: few are fetched at the same time, and one
+ * that could not be had is not asked for again at once.
+ */
 class Certificates {
   readonly #known = new Map<string, X509Certificate>();
-  #fetched: { readonly url: string; readonly certificate: Promise<X509Certificate> } | undefined;
+  readonly #fetching = new Map<string, Promise<X509Certificate>>();
+  /** Until when by address, in epoch milliseconds. */
+  readonly #missing = new Map<string, number>();
 
   constructor(private readonly get: (url: string) => Promise<string>) {}
 
   /** @throws Error where it cannot be had now */
   async keyAt(url: string, now: number): Promise<KeyObject> {
-    const certificate = this.#known.get(url) ?? (await this.#fetch(url));
+    const certificate = this.#known.get(url) ?? (await this.#fetch(url, now));
     if (Date.parse(certificate.validTo) < now) throw new Error('the certificate has expired');
     return certificate.publicKey;
   }
 
-  async #fetch(url: string): Promise<X509Certificate> {
-    if (this.#fetched && this.#fetched.url !== url) throw new Error('another one is fetched');
-    this.#fetched ??= { url, certificate: this.get(url).then((pem) => new X509Certificate(pem)) };
+  async #fetch(url: string, now: number): Promise<X509Certificate> {
+    if ((this.#missing.get(url) ?? 0) > now) throw new Error('the certificate could not be had');
+    const under = this.#fetching.get(url);
+    if (under) return under;
+    if (this.#fetching.size >= MOST_FETCHED) throw new Error('others are fetched');
+    const certificate = this.get(url).then((pem) => new X509Certificate(pem));
+    this.#fetching.set(url, certificate);
     try {
-      const certificate = await this.#fetched.certificate;
+      const got = await certificate;
       if (this.#known.size >= MOST_CERTIFICATES) this.#known.clear();
-      this.#known.set(url, certificate);
-      return certificate;
+      this.#known.set(url, got);
+      return got;
+    } catch (error) {
+      if (this.#missing.size >= MOST_CERTIFICATES) this.#missing.clear();
+      this.#missing.set(url, now + FORGET_AFTER);
+      throw error;
     } finally {
-      this.#fetched = undefined;
+      this.#fetching.delete(url);
     }
   }
+}
+
+/**
+ * Whether the signed text can be read in one way only. A signed field that is no text would be left out of
+ * it, and a line break could stand for another field: the certificate signs for the topics of everybody.
+ */
+function isSound(message: unknown): boolean {
+  return (
+    TYPES.includes(own(message, 'Type')) &&
+    SIGNED.every((name) => {
+      const value = own(message, name) ?? undefined;
+      if (value === undefined) return true;
+      return typeof value === 'string' && (name === 'Message' || !/[\r\n]/.test(value));
+    })
+  );
 }
 
 function signedText(message: unknown): string {
@@ -142,6 +189,13 @@ function addressAt(host: string | undefined, given: unknown): URL | undefined {
 
 async function getText(url: string): Promise<string> {
   const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT) });
-  if (!answer.ok) throw new Error(`SNS answered ${answer.status}`);
-  return answer.text();
+  if (!answer.ok || !answer.body) throw new Error(`SNS answered ${answer.status}`);
+  const parts: Uint8Array[] = [];
+  let octets = 0;
+  for await (const part of answer.body) {
+    octets += part.length;
+    if (octets > MOST_OCTETS) throw new Error('the answer of SNS is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
 }

@@ -59,13 +59,16 @@ export function telnyxParser(): CallbackParser {
 }
 
 function kindOf(entry: object): string {
-  return String(own(own(entry, 'data'), 'event_type'));
+  const kind = own(own(entry, 'data'), 'event_type');
+  return typeof kind === 'string' ? kind : '';
 }
 
 /** Of the address in the body: the signature does not cover the one that is called. */
 function webhookQuery({ body }: CallbackRequest): object {
-  const address = String(own(own(own(body, 'data'), 'payload'), 'webhook_url'));
-  return URL.canParse(address) ? Object.fromEntries(new URL(address).searchParams) : {};
+  const address = own(own(own(body, 'data'), 'payload'), 'webhook_url');
+  return typeof address === 'string' && URL.canParse(address)
+    ? Object.fromEntries(new URL(address).searchParams)
+    : {};
 }
 
 const publicKeys: OptionReader<readonly KeyObject[], string | readonly string[]> = (
