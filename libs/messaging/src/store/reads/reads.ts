@@ -474,11 +474,11 @@ function shownOf(
   return { content: shownContent(content), ...labels };
 }
 
-/** SQL columns: its time has come; it is deferred, and no message of it has started. */
+/** SQL columns: its time has come; it is deferred, and no message of it has started. PostgreSQL reads a whole table for `EXISTS`. */
 function progressOf(now: string): string {
   return `CASE WHEN b.available_at <= ${now} THEN 1 ELSE 0 END AS due,
-    CASE WHEN b.state = ${BATCH_STATE.deferred} AND NOT EXISTS (
-      SELECT 1 FROM messaging_submission s WHERE s.batch = b.id) THEN 1 ELSE 0 END AS waits`;
+    CASE WHEN b.state = ${BATCH_STATE.deferred} AND (
+      SELECT min(s.n) FROM messaging_submission s WHERE s.batch = b.id) IS NULL THEN 1 ELSE 0 END AS waits`;
 }
 
 function batchStatusOf(row: Pick<BatchRow, 'state' | 'due' | 'waits'>): BatchStatus {
