@@ -21,7 +21,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 export function awsSmsParser(): CallbackParser {
   const parser = callbackParser({
     reports: {
-      except: (entry) => !/^TEXT_/.test(textOf(own(entry, 'eventType'))),
+      except: (entry) => !textOf(own(entry, 'eventType')).startsWith('TEXT_'),
       submissionId: `context.${CONTEXT}`,
       messageId: 'messageId',
       recipient: 'destinationPhoneNumber',

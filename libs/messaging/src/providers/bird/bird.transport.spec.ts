@@ -12,7 +12,6 @@ import {
   PausedFailure,
   PausedUncertainFailure,
   PermanentFailure,
-  RetryableFailure,
   UncertainFailure,
 } from '../../message/errors.js';
 import { bird } from './bird.transport.js';

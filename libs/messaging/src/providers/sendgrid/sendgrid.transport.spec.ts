@@ -13,7 +13,6 @@ import { SendGridServer } from '../../../../../test/support/providers/sendgrid-s
 import {
   PausedFailure,
   PermanentFailure,
-  RetryableFailure,
   UncertainFailure,
   UnroutableFailure,
 } from '../../message/errors.js';
