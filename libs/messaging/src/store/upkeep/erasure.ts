@@ -118,18 +118,19 @@ export class Erasures {
     return new Set(addresses.filter((address) => erased.has(address)));
   }
 
-  /** Erases all but messages in flight; with `tx`, all of it in this transaction. */
+  /**
+   * Erases all but messages in flight; with `tx`, all of it in this transaction. One after the other:
+   * listeners may change one row for two addresses of a person, each by what it has read.
+   */
   async run(ids: readonly string[], tx?: Transaction): Promise<Erased> {
-    const rows: ErasureRow[] = [];
-    for (const id of ids)
-      rows.push(...(await (tx ?? this.database).all<ErasureRow>(`${SELECT} WHERE id = ?`, [id])));
     const total = { messages: 0, remaining: 0 };
-    const add = ({ messages, remaining }: Erased) => {
+    for (const id of ids) {
+      const [row] = await (tx ?? this.database).all<ErasureRow>(`${SELECT} WHERE id = ?`, [id]);
+      if (!row) continue;
+      const { messages, remaining } = await this.#continue(row, tx);
       total.messages += messages;
       total.remaining += remaining;
-    };
-    if (tx) for (const row of rows) add(await this.#continue(row, tx));
-    else await settledAll(rows.map(async (row) => add(await this.#continue(row))));
+    }
     return total;
   }
 
@@ -139,19 +140,17 @@ export class Erasures {
       `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT 100`,
       [this.#at(0)],
     );
-    for (let at = 0; at < rows.length && !signal.aborted; at += TOGETHER)
-      await settledAll(
-        rows.slice(at, at + TOGETHER).map(async (row) => {
-          const claimed = await this.database.transaction((tx) =>
-            tx.run('UPDATE messaging_erasure SET due_at = ? WHERE id = ? AND due_at = ?', [
-              this.#at(CLAIMED),
-              row.id,
-              row.dueAt,
-            ]),
-          );
-          if (claimed === 1) await this.#continue(row);
-        }),
+    for (const row of rows) {
+      if (signal.aborted) return;
+      const claimed = await this.database.transaction((tx) =>
+        tx.run('UPDATE messaging_erasure SET due_at = ? WHERE id = ? AND due_at = ?', [
+          this.#at(CLAIMED),
+          row.id,
+          row.dueAt,
+        ]),
       );
+      if (claimed === 1) await this.#continue(row);
+    }
   }
 
   async #continue(row: ErasureRow, tx?: Transaction): Promise<Erased> {
