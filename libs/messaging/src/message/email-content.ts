@@ -64,18 +64,18 @@ export function isShared(content: { readonly kind: string }): boolean {
   return Boolean(to?.length || cc?.length);
 }
 
-/** Recipients of one request as everybody sees them. */
+/** Recipients of one request, as the email shows them. */
 export interface Addressees {
   readonly to: readonly Mailbox[];
   readonly cc: readonly Mailbox[];
-  /** Addresses that nobody sees. */
+  /** Addresses that the email does not show. */
   readonly bcc: readonly string[];
 }
 
 /**
  * Those of `to` and `cc` that are among the recipients of a request, and the others hidden. An address
  * that is not among them is not named, because the provider would send to it. `to` is empty only where
- * nobody is shown.
+ * the email shows no recipient.
  */
 export function addresseesOf(
   { to = [], cc = [] }: EmailContent,

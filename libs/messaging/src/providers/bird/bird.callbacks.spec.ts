@@ -114,7 +114,7 @@ describe('birdSignature', () => {
       post(right, { rawBody: Buffer.from(`${BODY} `) }),
       post(right, { method: 'GET' }),
       post(right, { receivedAt: Number(AT) * 1_000 + 4 * 86_400_000 }),
-      post(sign(`${ORIGIN}/dlr/bird`, BODY, 'a-key-of-somebody-else')),
+      post(sign(`${ORIGIN}/dlr/bird`, BODY, 'the-key-of-another-app')),
       post(undefined),
       { ...post(right), headers: { 'messagebird-signature': right } },
     ]);

@@ -123,7 +123,7 @@ export function emailIn({ content }: Submission): EmailContent {
   throw invalid('This transport sends e-mail only', 'unsupported_content');
 }
 
-/** A recipient that nobody else sees is shown alone. */
+/** A hidden recipient that is alone in its request is shown as `to`. */
 function mailboxesOf(
   content: EmailContent,
   { recipients, personal }: Submission,

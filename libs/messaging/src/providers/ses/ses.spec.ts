@@ -249,7 +249,7 @@ describe('snsSignature', () => {
     await Promise.all(others);
   });
 
-  it('a text that is signed for a topic of somebody else passes in no other form', async () => {
+  it('a message that is signed for another topic does not pass as one of ours in any form', async () => {
     const { verifier } = opened();
     const evil = 'arn:aws:sns:eu-west-1:666666666666:evil';
     const theirs = signed({ TopicArn: evil });

@@ -81,7 +81,7 @@ const SIGNED = [
  * Verifies the messages of a topic of Amazon SNS by their certificate (signature versions 1 and 2), and
  * confirms the subscription of the callback's address. Certificate and confirmation are requests to SNS
  * in the region of the topic, `sns.{region}.amazonaws.com`, and to no other host. A message of another
- * topic is refused: anybody has topics. Where SNS cannot be reached, the callback is answered 503.
+ * topic is refused, because the same certificate signs for every account of AWS. Where SNS cannot be reached, the callback is answered 503.
  * @throws MessagingConfigError naming the wrong option
  * @see https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
  * @example
