@@ -35,7 +35,7 @@ export class UsersService {
   /** The id of the user with this password; `undefined` also for an unknown name. @throws ApiError 429 */
   async verify(visitor: Visitor, written: string, password: string): Promise<string | undefined> {
     const email = written.trim().toLowerCase().slice(0, 254);
-    const { user, origin } = await this.#paced.run(async () => {
+    const { user, origin } = await this.#paced.run(visitor.ip, async () => {
       const found = await this.dataSource.manager.findOneBy(User, { email });
       return { user: found, origin: await this.places.originOf(visitor, found?.id) };
     });

@@ -43,13 +43,16 @@ function turnIn(share: HashShare): Promise<boolean> {
   });
 }
 
+export function tooManySignIns(): ApiError {
+  return new ApiError('unavailable', 'Too many people sign in at the moment; try again', {
+    headers: { 'retry-after': '5' },
+  });
+}
+
 /** @throws ApiError 503 where too many wait */
 async function hash(password: string, salt: Buffer, share: HashShare): Promise<Buffer> {
   if (running < MOST_AT_ONCE) running++;
-  else if (!(await turnIn(share)))
-    throw new ApiError('unavailable', 'Too many people sign in at the moment; try again', {
-      headers: { 'retry-after': '5' },
-    });
+  else if (!(await turnIn(share))) throw tooManySignIns();
   try {
     return await derive(password.normalize('NFKC'), salt, HASH_BYTES, COST);
   } finally {

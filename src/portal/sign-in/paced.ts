@@ -1,19 +1,42 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { networksOf } from '../../accounts/limits.js';
+import { FairQueue } from '../../secrets/fair-queue.js';
+import { tooManySignIns } from '../../secrets/password-hash.js';
 
 /** Milliseconds between two works. */
 const PAUSE = 5;
 
+/** Most that wait for their turn, about five seconds. */
+const MOST_WAITING = 1_000;
+
 /**
- * Begins works one after the other, with a pause between two. The event loop accepts one connection a turn:
+ * Begins works with a pause between two; networks take turns. The event loop accepts one connection a turn:
  * where each of a thousand that arrive at once read the database in its turn, all others would wait for them.
  */
 export class Paced {
-  #last: Promise<void> = Promise.resolve();
+  readonly #waiting = new FairQueue<(isTurn: boolean) => void>(MOST_WAITING);
+  #isPausing = false;
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last;
-    this.#last = turn.then(() => wait(PAUSE));
-    await turn;
+  /** @throws ApiError 503 where too many wait, and most of them are of the network */
+  async run<T>(ip: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#isPausing) this.#pause();
+    else if (!(await this.#turnOf(ip))) throw tooManySignIns();
     return work();
+  }
+
+  #turnOf(ip: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#waiting.push(['reads', ...networksOf(ip)], resolve)?.(false);
+    });
+  }
+
+  #pause(): void {
+    this.#isPausing = true;
+    setTimeout(() => {
+      this.#isPausing = false;
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#pause();
+      next(true);
+    }, PAUSE);
   }
 }

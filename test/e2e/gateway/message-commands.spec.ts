@@ -94,6 +94,32 @@ describe('dundun messages and lanes', () => {
     });
   });
 
+  it('messages settle-all and resend-all count the messages of a filter, and change them', async () => {
+    const lost = async () => {
+      const call = { from: CALLER, to: ['2348012349908'], text: 'Hello' };
+      const message = `${await post('/ng/v1/voice/calls', call)}-0`;
+      await eventually(async () => expect(await statusOf(message)).toBe('unknown'));
+      return message;
+    };
+    const message = await lost();
+    const all = ['--channel', 'voice', '--account', account.accountId, '--by', 'ada'];
+    const settle = ['messages', 'settle-all', ...all, '--as', 'failed'];
+    const { found, changed } = await dundun(...settle, '--dry-run');
+    expect(found).toBeGreaterThan(0);
+    expect(changed).toBe(0);
+    expect(await statusOf(message)).toBe('unknown');
+    expect(await dundun(...settle)).toEqual({ found, changed: found, skipped: {} });
+    expect(await statusOf(message)).toBe('failed');
+    const doubt = await lost();
+    const resend = ['messages', 'resend-all', ...all, '--status', 'unknown'];
+    expect(await dundun(...resend)).toMatchObject({ found: 1, changed: 0 });
+    expect(await statusOf(doubt)).toBe('unknown');
+    expect(await dundun(...resend, '--accept-doubles')).toMatchObject({ found: 1, changed: 1 });
+    expect(await dundun('messages', 'settle-all', '--as', 'failed', '--by', 'ada')).toMatchObject({
+      error: { message: expect.stringMatching(/^filter:/) },
+    });
+  });
+
   it('a wrong option or status of a command is named by its error', async () => {
     const none = '0190d0f0-0000-7000-8000-000000000000-0';
     const [unknown, status, age] = [
