@@ -40,8 +40,8 @@ const projects = {
   docs: ['<rootDir>/test/docs/**/*.spec.ts'],
   frame: [
     '<rootDir>/test/frame/**/*.spec.ts',
-    // Installs three apps: a minute or more.
-    ...(process.env.FRESH_APPS ? [] : ['!**/*.full.spec.ts']),
+    // Installs an app, or all.
+    ...(process.env.FRESH_APPS ? [] : ['!**/fresh-apps.spec.ts']),
   ],
   peers: [
     '<rootDir>/test/peers/**/*.spec.ts',

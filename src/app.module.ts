@@ -1,22 +1,29 @@
-import { MessagingModule, type MessagingOptions, type PriceList } from '@dundun/messaging';
-import type { EngineFactory, RateCard } from '@dundun/messaging/ports';
-import { type DynamicModule, Module } from '@nestjs/common';
+import { MessagingModule, type MessagingOptions } from '@dundun/messaging';
+import type { EngineFactory } from '@dundun/messaging/ports';
+import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { AccountController } from './billing/account.controller.js';
+import { BillingModule } from './billing/billing.module.js';
+import { RateCards } from './billing/rate-cards/rate-cards.service.js';
 import { BlockedModule } from './blocked/blocked.service.js';
 import { SuppressionsController } from './blocked/suppressions.controller.js';
 import { ChannelsModule, type GatewayChannel } from './channel.js';
 import { databaseModule } from './config/database.js';
 import { type Environment, EnvironmentModule, REPORTS_FOR } from './config/environment.js';
+import { CallbackSightings } from './doctor/callback-sightings.js';
+import { DoctorModule } from './doctor/doctor.service.js';
 import { EmailDomainsModule } from './channels/email/email-domains.module.js';
 import { MailRelay } from './channels/email/messages/mail-relay.js';
 import { SenderDomains } from './channels/email/domains/sender-domains.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.controller.js';
+import { InboundController, WhatsAppInboundController } from './inbound/inbound.controller.js';
 import { MemoryRelease } from './memory-release.js';
 import { MetricsModule } from './metrics/metrics.js';
+import { NotificationsModule } from './notifications/notifications.module.js';
 import { PortalErrorFilter } from './portal/portal-controller.js';
 import { PortalModule, PortalUsersModule } from './portal/portal.module.js';
 import { digestKeyOf } from './secrets/digest-key.js';
@@ -47,6 +54,7 @@ export class AppModule {
         }),
         MetricsModule,
         ...channels.map(({ module }) => module),
+        NotificationsModule.for(channels),
         WebhooksModule,
         BlockedModule,
         EmailDomainsModule,
@@ -54,8 +62,18 @@ export class AppModule {
         SmppModule,
         ...(environment.ROLE === 'worker' ? [] : [PortalModule.for()]),
       ],
-      controllers: [GroupsController, SuppressionsController],
-      providers: [{ provide: APP_FILTER, useClass: PortalErrorFilter }, MemoryRelease],
+      controllers: [
+        AccountController,
+        GroupsController,
+        InboundController,
+        SuppressionsController,
+        WhatsAppInboundController,
+      ],
+      providers: [
+        { provide: APP_FILTER, useClass: PortalErrorFilter },
+        CallbackSightings,
+        MemoryRelease,
+      ],
     };
   }
 }
@@ -78,6 +96,7 @@ export class OperatorModule {
         EmailDomainsModule,
         SmppStoreModule,
         PortalUsersModule,
+        DoctorModule,
       ],
     };
   }
@@ -91,21 +110,25 @@ function optionsOf(
   return channels.reduce((all, { options }) => ({ ...all, ...options(environment) }), {});
 }
 
-function rateCardOf(environment: Environment, channels: readonly GatewayChannel[]): RateCard {
-  const lists = channels.flatMap(({ prices }): PriceList[] => {
-    const list = prices(environment);
-    return list ? [list] : [];
-  });
-  return {
-    price: ({ channel, category }) => {
-      const list = lists.find((prices) => Object.hasOwn(prices, channel));
-      const own = list?.[channel];
-      const amount =
-        typeof own === 'object' ? new Map(Object.entries(own)).get(category ?? '') : own;
-      return list && amount !== undefined ? { amount, currency: list.currency } : undefined;
-    },
-  };
+/** What the options of the library read. */
+@Injectable()
+class OptionSources {
+  constructor(
+    readonly settings: AccountSettings,
+    readonly senders: AccountSenders,
+    readonly domains: SenderDomains,
+    readonly secrets: Secrets,
+    readonly relay: MailRelay,
+    readonly rateCard: RateCards,
+  ) {}
 }
+
+@Module({
+  imports: [AccountsModule, BillingModule, EmailDomainsModule, SendersModule],
+  providers: [OptionSources],
+  exports: [OptionSources],
+})
+class OptionSourcesModule {}
 
 /** Keys of messages with one-time codes: the present one first. */
 function contentKeysOf({ SECRETS_KEY, SECRETS_KEY_PREVIOUS }: Environment): string[] {
@@ -120,28 +143,29 @@ function foundation(
   dispatch?: MessagingOptions['dispatch'],
 ): DynamicModule['imports'] & object {
   const { carriers } = environment;
-  const callbacks = carriers.callbacks();
   // The carrier's callbacks are not served by workers either.
   const listens = dispatch !== undefined && environment.ROLE !== 'worker';
   const messaging = MessagingModule.forRootAsync({
     isGlobal: true,
-    callbackPath: dispatch && callbacks ? carriers.callbackPath : false,
-    imports: [AccountsModule, EmailDomainsModule, SendersModule],
-    inject: [AccountSettings, AccountSenders, SenderDomains, Secrets, MailRelay],
-    useFactory: async (
-      settings: AccountSettings,
-      senders: AccountSenders,
-      domains: SenderDomains,
-      secrets: Secrets,
-      relay: MailRelay,
-    ): Promise<MessagingOptions> => ({
+    callbackPath: dispatch && carriers.haveCallbacks ? carriers.callbackPath : false,
+    imports: [OptionSourcesModule],
+    inject: [OptionSources],
+    useFactory: async ({
+      settings,
+      senders,
+      domains,
+      secrets,
+      relay,
+      rateCard,
+    }: OptionSources): Promise<MessagingOptions> => ({
       ...(await carriers.options({
         phoneNumberIdOf: (number) => senders.phoneNumberIdOf(number),
         mail: () => relay.options(listens),
       })),
       ...optionsOf(environment, channels),
       channels: channels.flatMap(({ definition }) => definition ?? []),
-      rateCard: rateCardOf(environment, channels),
+      // Nest would call the hooks of the service a second time, as those of the port.
+      rateCard: { price: (item) => rateCard.price(item) },
       dispatch: {
         ...(dispatch ?? { enabled: false }),
         lease: environment.LEASE,
@@ -152,6 +176,8 @@ function foundation(
         migrate: false,
         // For the portal's search by number.
         recipientIndex: true,
+        // For its Insights.
+        outcomes: true,
         preparedStatements: environment.PREPARED_STATEMENTS,
         retention: {
           content: environment.RETENTION_CONTENT ?? false,
@@ -177,7 +203,7 @@ function foundation(
         quietHours: environment.QUIET_HOURS,
         frequencyCap: environment.FREQUENCY_CAP,
       },
-      callbacks,
+      ...(carriers.haveCallbacks && { callbacks: await carriers.callbacks() }),
     }),
   });
   return [
@@ -187,6 +213,7 @@ function foundation(
     databaseModule(dataSource),
     messaging,
     AccountsModule,
+    BillingModule,
     SendersModule,
   ];
 }

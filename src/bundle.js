@@ -1,6 +1,6 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname, join, parse, relative } from 'node:path';
-import { rolldown } from 'rolldown';
+import { isNewerThan, root } from './changes.js';
 
 /**
  * Bundles the gateway, its command line and `ormconfig.ts` from their sources into `dist`. Node then
@@ -10,8 +10,6 @@ import { rolldown } from 'rolldown';
  *   node src/bundle.js --if-changed    unless the output is newer than every source and package
  *   node src/bundle.js --if-changed DIRECTORY ENTRY...    other entries, into another directory
  */
-
-const root = join(import.meta.dirname, '..');
 
 /**
  * Loaded from node_modules: optional and native packages, those that other packages look up in
@@ -70,6 +68,7 @@ const escaped = (/** @type {string} */ unit) =>
  * @param {string} files the folder in it for code that entries share
  */
 async function bundle(input, to, files) {
+  const { rolldown } = await import('rolldown');
   const build = await rolldown({
     input,
     external: EXTERNAL,
@@ -91,18 +90,13 @@ async function bundle(input, to, files) {
 }
 
 /** @param {string} output an entry of the bundle */
-async function isNewerThanSources(output) {
-  const made = await stat(output).catch(() => undefined);
-  if (!made) return false;
-  if ((await stat(join(root, 'package-lock.json'))).mtimeMs > made.mtimeMs) return false;
-  const folders = ['src', 'libs', 'test/chaos/processes'];
-  for (const folder of folders)
-    for (const file of await readdir(join(root, folder), { recursive: true })) {
-      if (!/\.[jt]s$/.test(file) || /(?:^|\/)(?:dist|node_modules|ui)\//.test(file)) continue;
-      if ((await stat(join(root, folder, file))).mtimeMs > made.mtimeMs) return false;
-    }
-  return true;
-}
+const isNewerThanSources = (output) =>
+  isNewerThan(
+    output,
+    ['src', 'libs', 'test/chaos/processes'],
+    /\.[jt]s$/,
+    /(?:^|\/)(?:dist|node_modules|ui)\//,
+  );
 
 const ifChanged = process.argv.includes('--if-changed');
 const [directory, ...entries] = process.argv.slice(2).filter((one) => one !== '--if-changed');

@@ -1,9 +1,4 @@
-import type {
-  MessageStatusChanged,
-  MessagingOptions,
-  NewVerification,
-  PriceList,
-} from '@dundun/messaging';
+import type { MessageStatusChanged, MessagingOptions, NewVerification } from '@dundun/messaging';
 import type { ChannelDefinition } from '@dundun/messaging/ports';
 import {
   type DynamicModule,
@@ -14,11 +9,17 @@ import {
 import type { EntityManager } from 'typeorm';
 import type { CarrierTypes } from './carriers/carrier-type.js';
 import type { Environment } from './config/environment.js';
-import type { ApiErrorCode } from './http/api-error.js';
+import type { ApiError, ApiErrorCode } from './http/api-error.js';
 import type { CurlForm } from './http/curl-form.js';
 
 /** What a key may do, such as `email:send`; routes require exactly those of their channels. */
 export type Scope = `${string}:${string}`;
+
+/** Of a key that reads the balance of its account. */
+export const BILLING_SCOPE: Scope = 'billing:read';
+
+/** Of a key that sends notifications, beside the scope of each of their channels. */
+export const NOTIFICATIONS_SCOPE: Scope = 'notifications:send';
 
 /**
  * All that the core of the gateway asks of a channel. `src/channels/index.ts` lists those that it has;
@@ -37,14 +38,18 @@ export interface GatewayChannel {
   readonly scopes: readonly Scope[];
   /** Options of the library for this channel. */
   readonly options: (environment: Environment) => Partial<MessagingOptions>;
-  /** What an account pays for its messages. `undefined`: nothing is charged. */
-  readonly prices: (environment: Environment) => PriceList | undefined;
+  /** Prices of its messages that variables give. `undefined`: they give none. */
+  readonly prices: (environment: Environment) => ChannelPrices | undefined;
+  /** Its prices are those of a minute, with blocks of seconds such as `60/60`. @default false */
+  readonly isTimed?: boolean;
   /** Callbacks to the webhooks of accounts; `null`: there are none. */
   readonly callback: ChannelCallback | null;
   /** What accounts register to send from; `null`: nothing. */
   readonly senders: SenderKind | null;
   /** Finds what one-time codes come from; `null`: the channel carries no codes. */
   readonly codes: Type<CodeSenders> | null;
+  /** Its messages in notifications over several channels; `null`: it carries none. */
+  readonly notification: ChannelNotification | null;
   /** Its requests, for the commands that the portal shows; `null`: it shows none. */
   readonly curl: CurlForm | null;
   /** Types of carriers beside those of `src/carriers`, by the word for each in `CARRIERS_FILE`. */
@@ -53,6 +58,20 @@ export interface GatewayChannel {
   readonly demo: ChannelDemo | null;
   /** Adds to each new account what it sends with at once. `null`: nothing. */
   readonly seed: ((manager: EntityManager, of: NewAccount) => Promise<unknown>) | null;
+}
+
+/** What an account pays on a channel, from variables. */
+export interface ChannelPrices {
+  readonly currency: string;
+  readonly rates: readonly ChannelRate[];
+}
+
+/** The price of a part, a message or a minute, as a rate of a card has it. */
+interface ChannelRate {
+  readonly prefix: string;
+  readonly category: string | null;
+  readonly price: string;
+  readonly billing: string | null;
 }
 
 /** What the senders of a channel have of their own. */
@@ -108,6 +127,43 @@ export interface CodeSenders {
   of(accountId: string): Promise<Pick<NewVerification, 'from' | 'template'>>;
 }
 
+export interface ChannelNotification {
+  /** DTO of its message: the fields of a send without recipients, time and labels. */
+  readonly message: Type<object>;
+  /** Such a message, for the OpenAPI document. */
+  readonly example: object;
+  /** DTO of the price and size of such a message. */
+  readonly estimate: Type<object>;
+  readonly reader: Type<NotificationReader>;
+  /** Scope that a key needs beside {@link NOTIFICATIONS_SCOPE}. */
+  readonly scope: Scope;
+  /** The API token sends on it, too. */
+  readonly takesToken: boolean;
+}
+
+/** Reads the messages of notifications on a channel; a provider of Nest. */
+export interface NotificationReader {
+  /** @param request with the fields of the DTO */
+  read(request: object, accountId: string): Promise<NotificationMessage>;
+  /**
+   * Price and size of a message that {@link read} returned.
+   * @param options.to address of the recipient @returns the fields of the DTO
+   */
+  estimate(
+    message: object,
+    options: { readonly tenant: string; readonly to?: string | undefined },
+  ): Promise<object>;
+}
+
+export interface NotificationMessage {
+  /** As the library takes it. */
+  readonly message: object;
+  /** Names of the library's fields in the interface, where they differ. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Why the account may not send it; `undefined`: it may. */
+  readonly refusal: ApiError | undefined;
+}
+
 export interface NewAccount {
   readonly accountId: string;
   readonly carriers: Environment['carriers'];
@@ -138,6 +194,8 @@ export interface ChannelCallback {
   readonly statusEvent: string;
   /** `type` of callbacks for inbound messages. @default there are none */
   readonly receivedEvent?: string;
+  /** Path at which the channel's credential reads inbound messages. @default '/ng/v1/inbound' */
+  readonly inboundPath?: string;
   /**
    * `batch`: `reference_id` is the id of the batch, `message_id` that of the message. `message`:
    * `reference_id` is the id of the message, `message_id` the platform's, once it is known.
@@ -185,6 +243,11 @@ export class GatewayChannels {
     return this.#byName.get(name);
   }
 
+  /** Path of an inbound message at this service. */
+  inboundPathOf(name: string, id: string): string {
+    return `${this.find(name)?.callback?.inboundPath ?? '/ng/v1/inbound'}/${id}`;
+  }
+
   /** @throws TypeError where accounts register no senders of the channel */
   sendersOf(name: string): SenderKind {
     const senders = this.find(name)?.senders;
@@ -194,7 +257,10 @@ export class GatewayChannels {
 
   /** Exactly those that routes require; the key that is created with an account has all of them. */
   get scopes(): readonly Scope[] {
-    return this.all.flatMap(({ scopes }) => scopes);
+    const ofChannels = this.all.flatMap(({ scopes, notification }) =>
+      notification ? [...scopes, notification.scope] : scopes,
+    );
+    return [...new Set([...ofChannels, NOTIFICATIONS_SCOPE, BILLING_SCOPE])];
   }
 }
 

@@ -2,18 +2,23 @@ import { MESSAGING_ENTITIES } from '@dundun/messaging';
 import { FREQUENCY_CAP_MIGRATIONS, MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
+import { CHARGE_TABLES } from './billing/charging/charging.tables.js';
+import { REQUEST_LOG_TABLES } from './accounts/request-log.tables.js';
+import { LEDGER_TABLES } from './billing/ledger/ledger.tables.js';
+import { RATE_CARD_TABLES } from './billing/rate-cards/rate-cards.tables.js';
 import { destroyWithin, openDatabase, SilentTypeOrmLogger } from './config/database.js';
 import type { Environment } from './config/environment.js';
 import { tablesOf, UnicodeTables1790000000900 } from './config/entity-tables.js';
 import { SqliteDriver } from './config/sqlite-driver.js';
 import { strictMysql } from './config/strict-mysql.js';
 import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './channels/email/domains/domains.tables.js';
+import { CALLBACK_SIGHTING_TABLES } from './doctor/callback-sightings.tables.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
 import { PORTAL_TABLES, SESSION_ORIGIN } from './portal/portal.tables.js';
 import { SECOND_FACTOR_SECRET, SIGN_IN_TABLES } from './portal/sign-in/sign-in.tables.js';
 import type { SecretColumn } from './secrets/secret-keys.js';
 import { DIGEST_KEY, SECRETS_TABLES } from './secrets/secrets.tables.js';
-import { adoptSecretsKey } from './secrets/stored-secrets.js';
+import { adoptSecretsKey, checkSecretsKey } from './secrets/stored-secrets.js';
 import { SendersInOneTable1790000001501 } from './senders/senders.migration.js';
 import { SMPP_TABLES } from './smpp/smpp.tables.js';
 import { StartProgress } from './start-progress.js';
@@ -43,6 +48,11 @@ const MIGRATIONS = [
   SESSION_ORIGIN,
   ...SIGN_IN_TABLES.migrations,
   SendersInOneTable1790000001501,
+  ...RATE_CARD_TABLES.migrations,
+  ...LEDGER_TABLES.migrations,
+  ...CHARGE_TABLES.migrations,
+  ...CALLBACK_SIGHTING_TABLES.migrations,
+  ...REQUEST_LOG_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -60,6 +70,11 @@ export function dataSourceOptions({
       ...PORTAL_TABLES.entities,
       ...SMPP_TABLES.entities,
       ...SIGN_IN_TABLES.entities,
+      ...RATE_CARD_TABLES.entities,
+      ...LEDGER_TABLES.entities,
+      ...CHARGE_TABLES.entities,
+      ...CALLBACK_SIGHTING_TABLES.entities,
+      ...REQUEST_LOG_TABLES.entities,
     ],
     migrations: MIGRATIONS,
     logging: false,
@@ -128,6 +143,32 @@ export async function openGatewayDatabase(
   );
   try {
     await adoptSecretsKey(dataSource, environment, SECRET_COLUMNS);
+    return dataSource;
+  } catch (error) {
+    await destroyWithin(dataSource);
+    throw error;
+  }
+}
+
+/**
+ * Opens the database as it is, and checks the key of the stored secrets.
+ * @param within milliseconds for the connection
+ * @throws EnvironmentError
+ */
+export async function openUnchangedDatabase(
+  environment: Environment,
+  within: number,
+): Promise<DataSource> {
+  const options = {
+    ...dataSourceOptions(environment),
+    logger: new SilentTypeOrmLogger(),
+    // Of PostgreSQL, and of MySQL.
+    connectTimeoutMS: within,
+    connectTimeout: within,
+  };
+  const dataSource = await openDatabase(new DataSource(options), 'never', { known: MIGRATIONS });
+  try {
+    await checkSecretsKey(dataSource, environment);
     return dataSource;
   } catch (error) {
     await destroyWithin(dataSource);

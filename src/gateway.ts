@@ -12,6 +12,7 @@ import { limitCallbackFailures } from './accounts/callback-failures.js';
 import { BodyBudget, guardLargeBodies } from './accounts/large-bodies.js';
 import { AccountsService } from './accounts/accounts.service.js';
 import { RequestLimits } from './accounts/limits.js';
+import { logRequests, RequestLog } from './accounts/request-log.js';
 import { AppModule } from './app.module.js';
 import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers/carriers.js';
 import { destroyWithin } from './config/database.js';
@@ -24,11 +25,11 @@ import { DEMO_NAME, type DemoAccount } from './accounts/demo-account.js';
 import { isUnsubscribe } from './channels/email/unsubscribe/unsubscribe.controller.js';
 import { HttpFront } from './http-front.js';
 
-import { takeForms, takeJson } from './http/body-parsers.js';
+import { takeForms, takeJson, takeTexts } from './http/body-parsers.js';
 import { serveOpenApi } from './openapi.document.js';
 import { openGatewayDatabase } from './gateway-database.js';
 import { PortalGuard } from './portal/portal.guard.js';
-import { guardPortalHosts, isPortalRoute } from './portal/portal-request.js';
+import { guardPortalHosts, isPortalRoute, leadToPortal } from './portal/portal-request.js';
 import { SetUpLinks, setupLink } from './portal/set-up-links.js';
 import { smppTls } from './smpp/smpp-tls.js';
 import { StartProgress } from './start-progress.js';
@@ -95,9 +96,13 @@ async function start(
     const auth = app.get(AuthGuard, { strict: false });
     const { callbackFailures } = app.get(RequestLimits, { strict: false });
     if (callbackFailures) limitCallbackFailures(front.adapter, callbackFailures, isCarrierCallback);
+    logRequests(front.adapter, app.get(RequestLog, { strict: false }));
     endReads(front.adapter, app.get(AccountReads, { strict: false }));
     const portal = isWorker ? undefined : app.get(PortalGuard, { strict: false });
-    if (portal) guardPortalHosts(front.adapter.getInstance(), environment);
+    if (portal) {
+      guardPortalHosts(front.adapter.getInstance(), environment);
+      leadToPortal(front.adapter.getInstance());
+    }
     guardLargeBodies(front.adapter, {
       budget: new BodyBudget(environment.BODY_BUDGET, environment.CREDENTIAL_BODY_BUDGET),
       recognise: (request) =>
@@ -120,6 +125,10 @@ async function start(
       unread: isUnsubscribe,
       raw: (route) => environment.carriers.takeForms && isCarrierCallback(route),
     });
+    takeTexts(
+      front.adapter.getInstance(),
+      (route) => environment.carriers.takeTexts && isCarrierCallback(route),
+    );
     if (!isWorker) serveOpenApi(app, { page: DOCS });
     progress.reach('services');
     await init(app, environment);

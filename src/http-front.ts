@@ -7,8 +7,10 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions, FastifyReply } from 'fastify';
 import type { Environment } from './config/environment.js';
 import { ApiError } from './http/api-error.js';
+import { isReadByPerson } from './http/development-log.js';
 import { toApiError } from './http/error-mapping.js';
 import { hasBody, headFault } from './http/http-message.js';
+import { ACCOUNT_IN_ADDRESS, PORTAL_PATH } from './portal/portal-request.js';
 import { Pipelines } from './http/pipeline.js';
 
 /** Most characters of a parameter in a path. */
@@ -40,9 +42,10 @@ export class HttpFront {
 
   constructor(environment: Environment) {
     const { ROLE, LOG_LEVEL } = environment;
+    const isRead = isReadByPerson(environment);
     this.adapter = new FastifyAdapter<Server>(fastifyOptions(environment));
     const fastify = this.adapter.getInstance();
-    // Fastify's own: the gateway takes JSON alone, and answers 415 to other bodies unread.
+    // Fastify's own: the gateway answers 415 to texts unread, except at callbacks.
     fastify.removeContentTypeParser('text/plain');
     fastify.addHook('onRoute', ({ url, method }) => {
       const methods = this.#methods.get(url) ?? new Set();
@@ -52,6 +55,8 @@ export class HttpFront {
     // Declared here: adding it later would change the hidden class of every request.
     fastify.decorateRequest('account', null);
     fastify.decorateRequest('portal', null);
+    fastify.decorateRequest('credential', null);
+    fastify.decorateRequest('errorCode', null);
     fastify.addHook('onRequest', (request, reply, done) => {
       // Most answers have personal data; a page that may be kept says so itself.
       reply
@@ -70,16 +75,18 @@ export class HttpFront {
       const error = new ApiError('unavailable', 'The service is stopping; try again', { headers });
       void reply.code(error.status).headers(error.headers).send(error.body);
     });
-    if (LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace')
-      fastify.addHook('onResponse', (request, reply, done) => {
-        this.#logger.debug({
-          message: 'request',
-          request: request.id,
-          method: request.method,
-          route: request.routeOptions.url,
-          status: reply.statusCode,
-          ms: Math.round(reply.elapsedTime * 10) / 10,
-        });
+    if (isRead || LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace')
+      fastify.addHook('onResponse', ({ id, method, routeOptions: { url: route } }, reply, done) => {
+        const { statusCode: status } = reply;
+        const ms = Math.round(reply.elapsedTime * 10) / 10;
+        // Not its path, which may have a number or an address.
+        if (isRead)
+          this.#logger.log({
+            message: `${method} ${route ?? '(no route)'} ${status}`,
+            ms,
+            request: id,
+          });
+        else this.#logger.debug({ message: 'request', request: id, method, route, status, ms });
         done();
       });
   }
@@ -138,6 +145,7 @@ function fastifyOptions(environment: Environment): FastifyHttpOptions<Server> {
     rewriteUrl: ({ url = '/' }) =>
       url
         .replace(ORIGIN, '')
+        .replace(ACCOUNT_IN_ADDRESS, `/${PORTAL_PATH}`)
         .replace(PAGE_WITH_SLASH, '$1')
         .replace(/^(?![/*])/, '/'),
     routerOptions: { maxParamLength: LONGEST_PARAM },

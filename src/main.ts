@@ -1,9 +1,9 @@
 import 'reflect-metadata';
-import { pino } from 'pino';
 import { CARRIERS_OF_CHANNELS } from './channels/index.js';
 import { EnvironmentError, loadEnvironmentFile, readEnvironment } from './config/environment.js';
-import { demoBanner } from './accounts/demo-account.js';
+import { demoBanner, pagesOf } from './accounts/demo-account.js';
 import { type Gateway, startGateway } from './gateway.js';
+import { isReadByPerson, logDestination } from './http/development-log.js';
 import { PinoLogger } from './http/pino.logger.js';
 import { StalledStartError } from './start-progress.js';
 
@@ -37,8 +37,11 @@ function stopOn(signal: NodeJS.Signals, starting: Promise<Gateway>, logger: Pino
 
 loadEnvironmentFile();
 const environment = readEnvironment(process.env, CARRIERS_OF_CHANNELS);
-logger = new PinoLogger(environment.LOG_LEVEL, pino.destination({ fd: 1, sync: true }));
+logger = new PinoLogger(environment.LOG_LEVEL, await logDestination(environment));
 const starting = startGateway(environment, logger);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) stopOn(signal, starting, logger);
 const { demo, url } = await starting;
-if (demo) process.stdout.write(demoBanner(demo, url));
+const pages = pagesOf(url, environment);
+if (demo) process.stdout.write(demoBanner(demo, url, pages));
+else if (isReadByPerson(environment) && environment.ROLE !== 'worker')
+  process.stdout.write(`\n${pages}\n`);

@@ -8,6 +8,7 @@ import { ERROR_RESPONSES, type ErrorResponseName } from './http/api-error.js';
 import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js';
 import { ERRORS_KEY } from './http/operation.decorator.js';
 import type { JsonSchema } from './http/validation.js';
+import { NOTIFICATION_CALLBACKS } from './webhooks/notification-callbacks.js';
 
 const DOCUMENT = {
   openapi: '3.1.0',
@@ -15,7 +16,7 @@ const DOCUMENT = {
   info: {
     title: 'Dundun',
     description:
-      'SMS batches, WhatsApp messages, email, calls, orders of airtime and data, contacts and groups, delivery reports and webhooks.',
+      'SMS batches, WhatsApp messages, email, calls, notifications over several channels, orders of airtime and data, balances, contacts and groups, delivery reports and webhooks.',
     version: '1',
     license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
   },
@@ -49,7 +50,7 @@ const DOCUMENT = {
 } as const;
 
 /** Of the surfaces beside the channels. */
-const TAGS = ['Groups', 'Webhooks', 'Health'];
+const TAGS = ['Notifications', 'Billing', 'Groups', 'Inbound', 'Webhooks', 'Health'];
 
 /** An operation from Nest's scan. */
 interface ScannedOperation {
@@ -99,6 +100,7 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
     callback ? callbacksOf(callback, registry.get(name)) : [],
   );
   callbacks.push(...gateway.all.flatMap(({ callback }) => callback?.others ?? []));
+  callbacks.push(...NOTIFICATION_CALLBACKS);
   const tags = [...gateway.all.map(({ tag }) => tag), ...TAGS].map((name) => ({ name }));
   const document = SwaggerModule.createDocument(
     app,

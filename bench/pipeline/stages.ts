@@ -3,6 +3,7 @@ import { inFlight } from '../harness/in.flight.js';
 import { cpuMilliseconds } from '../harness/process.usage.js';
 import type { GatewayRelay } from '../kannel/gateway.relay.js';
 import { CONNECTIONS } from '../kannel/relay.js';
+import type { BareRelay } from './bare.relay.js';
 
 export const STAGES = ['accept', 'send', 'report', 'tell'] as const;
 export const WHOLE = 'whole';
@@ -14,6 +15,9 @@ export interface Sample {
   /** CPU microseconds of the gateway for a message. */
   readonly cpu: number;
 }
+
+/** The sides of a round: the stages of the gateway and the whole way, and both of the bare program. */
+export type Measured = Stage | 'bare' | 'bareTell';
 
 /** Callbacks of a message: `sent` and `delivered`. */
 const CALLBACKS = 2;
@@ -60,7 +64,7 @@ export class Stages {
   }
 
   /** Milliseconds from the first request of a customer to the last callback that a customer receives. */
-  async told(relay: GatewayRelay): Promise<number> {
+  async told(relay: Pick<GatewayRelay, 'load' | 'customer' | 'bodyOf'>): Promise<number> {
     const { messages } = this;
     const { load, customer } = relay;
     const told = customer.call('hearAll', messages * CALLBACKS);
@@ -87,18 +91,30 @@ export class Stages {
     return { whole, tell };
   }
 
+  /** The whole way of the bare program, and its callbacks once more. */
+  async bare(relay: BareRelay) {
+    const { messages } = this;
+    const { customer, worker } = relay;
+    const bare = await this.#measure(worker, WHOLE, () => this.told(relay));
+    const bareTell = await this.#measure(worker, 'tell', () => {
+      const told = customer.call('hearAll', messages * CALLBACKS);
+      return timed(Promise.all([worker.call('redeliver', messages * CALLBACKS), told]));
+    });
+    return { bare, bareTell };
+  }
+
   /** @param run resolves with its milliseconds */
   async #measure(
-    gateway: GatewayRelay['gateway'],
+    gateway: Pick<GatewayRelay['gateway'], 'pid'> & Partial<GatewayRelay['gateway']>,
     stage: Stage,
     run: () => Promise<number>,
   ): Promise<Sample> {
-    if (this.profiled) await gateway.profile(stage);
+    if (this.profiled) await gateway.profile?.(stage);
     const before = cpuMilliseconds(gateway.pid);
     const ms = await run();
     await setTimeout(REST);
     const cpu = ((cpuMilliseconds(gateway.pid) - before) * 1_000) / this.messages;
-    if (this.profiled) await gateway.profile(null);
+    if (this.profiled) await gateway.profile?.(null);
     return { rate: (this.messages / ms) * 1_000, cpu };
   }
 }

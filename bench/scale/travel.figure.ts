@@ -17,18 +17,21 @@ export async function measureTravel(
   name: string,
   { messages }: { messages: number },
 ): Promise<void> {
-  for (const [title, module, goals] of [
-    ['BullMQ engine', new URL('./app.worker.js', import.meta.url), [5, 30]],
-    [
-      'a job per message, HttpService, one UPDATE',
-      new URL('./usual.worker.js', import.meta.url),
-      [],
-    ],
+  const app = new URL('./app.worker.js', import.meta.url);
+  const usual = new URL('./usual.worker.js', import.meta.url);
+  for (const [title, module, overRedis, goals] of [
+    ['LISTEN and NOTIFY', app, false, [5, 12]],
+    ['BullMQ engine', app, true, [5, 12]],
+    ['a job per message, HttpService, one UPDATE', usual, true, []],
   ] as const) {
     const place = await makeDatabase('postgres');
     const sink = await Worker.start(SINK);
     const redis = { connection: REDIS, queue: `bench-${randomBytes(6).toString('hex')}` };
-    const common = { url: place.url, sink: await sink.call<string>('address'), redis };
+    const common = {
+      url: place.url,
+      sink: await sink.call<string>('address'),
+      ...(overRedis && { redis }),
+    };
     const start = (role: 'api' | 'worker') =>
       Worker.start(module, {
         ...common,

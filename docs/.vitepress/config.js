@@ -77,8 +77,9 @@ export default defineConfig({
           page('Glossary', '/docs/glossary'),
         ],
       },
+      { text: 'By task', items: pagesOf('guides') },
       {
-        text: 'Guides',
+        text: 'Subjects',
         items: [
           page('Transactions', '/docs/transactions'),
           page('WhatsApp', '/docs/whatsapp'),
@@ -87,6 +88,7 @@ export default defineConfig({
           page('SMPP for accounts', '/docs/smpp'),
           page('Airtime, data and one-time codes', '/docs/vas'),
           page('Notifications', '/docs/notifications'),
+          page('Prices and balances', '/docs/billing'),
           page('Contacts and policy', '/docs/policy'),
           page('Delivery reports', '/docs/delivery-reports'),
           page('Privacy', '/docs/privacy'),
@@ -104,6 +106,7 @@ export default defineConfig({
           page('Routes', '/docs/routes'),
           page('Webhooks', '/docs/webhooks'),
           page('Portal', '/docs/portal'),
+          page('Errors', '/docs/errors'),
         ],
       },
       {

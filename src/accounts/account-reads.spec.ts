@@ -93,6 +93,20 @@ describe('AccountReads', () => {
     expect(started).toEqual(['1', '2', '3']);
   });
 
+  it('an account fetches four files at once, beside its reads', async () => {
+    const { started, ask } = world();
+    const files = ['1', '2', '3', '4', '5'].map((name) => ask(name, 'a', 'file'));
+    ask('read');
+    await settled();
+    expect(started).toEqual(['1', '2', '3', '4', 'read']);
+    files[0]?.answer();
+    await settled();
+    expect(started).toHaveLength(5);
+    files[0]?.client.leave();
+    await settled();
+    expect(started).toEqual(['1', '2', '3', '4', 'read', '5']);
+  });
+
   it('a read that waits beside a thousand others, or for ten seconds, is refused', async () => {
     jest.useFakeTimers();
     try {

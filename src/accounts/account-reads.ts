@@ -18,8 +18,11 @@ const LONGEST_REST = 50;
 
 const READS = new Set(['GET', 'HEAD']);
 
-/** An export is read while its answer is sent, as slowly as the client takes it. */
-export type ReadKind = 'read' | 'export';
+/** Most files of inbound messages that an account fetches at once; each reads the database once. */
+const MOST_FILES = 4;
+
+/** An export, or a file, is read while its answer is sent, as slowly as the client takes it. */
+export type ReadKind = 'read' | 'export' | 'file';
 
 /** Reads of one kind of one account. */
 interface Line {
@@ -46,7 +49,7 @@ export class AccountReads {
     // An export that takes minutes leaves a turn to reads, on SQLite too.
     const half = Math.max(2, Math.floor(poolOf(source.options) / 2));
     const exports = Math.floor(half / 2);
-    this.#most = { read: half - exports, export: exports };
+    this.#most = { read: half - exports, export: exports, file: MOST_FILES };
   }
 
   /**

@@ -5,6 +5,7 @@ import { AccountsService } from './accounts.service.js';
 import { AuthGuard } from './auth.guard.js';
 import { CredentialUse, CredentialVerifier } from './credentials.js';
 import { PendingSends, RequestLimits } from './limits.js';
+import { RequestLog, RequestLogReader } from './request-log.js';
 import { TemplateRegistry } from './templates.js';
 
 const PROVIDERS = [
@@ -16,6 +17,8 @@ const PROVIDERS = [
   CredentialVerifier,
   PendingSends,
   RequestLimits,
+  RequestLog,
+  RequestLogReader,
   TemplateRegistry,
 ];
 

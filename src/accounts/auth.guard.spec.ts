@@ -17,6 +17,9 @@ class Surface {
 
   @Auth('api_key', 'whatsapp:send')
   whatsapp(): void {}
+
+  @Auth('any', 'billing:read')
+  balance(): void {}
 }
 
 /** A guard that knows one credential, and a call of it with the credential's secret. */
@@ -81,6 +84,17 @@ describe('AuthGuard', () => {
     const error = refused(401, 'unauthorized');
     await expect(world('api_key')('sms').passed).rejects.toEqual(error);
     await expect(world('api_token')('whatsapp').passed).rejects.toEqual(error);
+  });
+
+  it('a route for any credential takes a token, and a key with the scope', async () => {
+    const token = world('api_token')('balance');
+    expect(await token.passed).toBe(true);
+    expect(token.request.account?.kind).toBe('api_token');
+    const lacking = world('api_key')('balance').passed;
+    await expect(lacking).rejects.toEqual(refused(403, 'insufficient_scope'));
+    const key = world('api_key', { scopes: ['billing:read'] })('balance');
+    expect(await key.passed).toBe(true);
+    expect(key.request.account?.kind).toBe('api_key');
   });
 
   it('an expired or revoked key is refused', async () => {

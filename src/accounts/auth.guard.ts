@@ -11,27 +11,36 @@ import { Reflector } from '@nestjs/core';
 import { ApiSecurity } from '@nestjs/swagger';
 import type { Scope } from '../channel.js';
 import { ApiError } from '../http/api-error.js';
-import { type HttpReply, type HttpRequest, replyOf, requestOf } from '../http/http-message.js';
-import { AccountReads } from './account-reads.js';
-import type { CredentialKind } from './accounts.tables.js';
+import {
+  type HttpReply,
+  type HttpRequest,
+  type LoggedRequest,
+  replyOf,
+  requestOf,
+} from '../http/http-message.js';
+import { AccountReads, type ReadKind } from './account-reads.js';
 import {
   CredentialUse,
   CredentialVerifier,
   type Principal,
   type Unauthorized,
+  type WantedKind,
 } from './credentials.js';
 import { networkOf, RequestLimits } from './limits.js';
 import { type Fresh, whenKnown } from './row-cache.js';
 
 export interface AuthRequirement {
-  readonly kind: CredentialKind;
+  readonly kind: WantedKind;
   /** For keys: the scope that the key must have. */
   readonly scope?: Scope | undefined;
 }
 
 export const AuthRequired = Reflector.createDecorator<AuthRequirement>();
 
-export interface AuthenticatedRequest extends HttpRequest {
+/** What a route reads, where its answer is read while it is sent. @default 'read' */
+export const Reads = Reflector.createDecorator<ReadKind>();
+
+export interface AuthenticatedRequest extends LoggedRequest {
   account: Principal | null;
 }
 
@@ -61,7 +70,8 @@ export class AuthGuard implements CanActivate {
     const request = requestOf<AuthenticatedRequest>(context);
     const reply = replyOf(context);
     await this.admit(request, reply, requirement);
-    await this.reads.admit(accountIdOf(request), request, reply);
+    const kind = this.reflector.get(Reads, context.getHandler());
+    await this.reads.admit(accountIdOf(request), request, reply, kind);
     return true;
   }
 
@@ -72,11 +82,7 @@ export class AuthGuard implements CanActivate {
     { kind, scope }: AuthRequirement,
   ): Fresh<true> {
     return whenKnown(this.#valid(request, kind, reply), (principal) => {
-      if (scope && !principal.scopes.includes(scope))
-        throw new ApiError(
-          'insufficient_scope',
-          `This key lacks the scope ${scope}; use one that has it`,
-        );
+      if (scope && principal.kind === 'api_key') requireScope(principal, scope);
       request.account = principal;
       this.use.note(principal.id);
       return true;
@@ -85,14 +91,15 @@ export class AuthGuard implements CanActivate {
 
   /** The id of a credential of any kind, for hooks before the route. @throws ApiError 401 or 403 */
   async recognise(request: HttpRequest): Promise<string> {
-    const isKey = /\bsvk_/.test(request.headers.authorization ?? '');
-    return (await this.#valid(request, isKey ? 'api_key' : 'api_token')).id;
+    return (await this.#valid(request as LoggedRequest, 'any')).id;
   }
 
   /** @throws ApiError 401, 403 or 429 */
-  #valid(request: HttpRequest, kind: CredentialKind, reply?: HttpReply): Fresh<Principal> {
+  #valid(request: LoggedRequest, kind: WantedKind, reply?: HttpReply): Fresh<Principal> {
     return whenKnown(this.credentials.verify(request.headers.authorization, kind), (found) => {
-      if ('cause' in found) throw this.#unauthorized(request, found);
+      const isRefused = 'cause' in found;
+      request.credential = isRefused ? (found.former ?? null) : found;
+      if (isRefused) throw this.#unauthorized(request, found);
       if (reply) this.#count(found, reply);
       if (found.suspended)
         throw new ApiError('account_disabled', 'This account is suspended; contact your provider');
@@ -114,14 +121,14 @@ export class AuthGuard implements CanActivate {
       });
   }
 
-  #unauthorized(request: HttpRequest, { cause, account }: Unauthorized): ApiError {
+  #unauthorized(request: HttpRequest, { cause, former }: Unauthorized): ApiError {
     const { remaining = 0, reset } = this.limits.failures?.take(networkOf(request.ip)) ?? {};
     // One line per window, so that a flood of guesses does not flood the log.
     if (remaining >= -1)
       this.#logger.log({
         message: 'unauthorized',
         cause,
-        account,
+        account: former?.accountId,
         ip: request.ip,
         route: request.routeOptions.url,
         request: request.id,
@@ -141,9 +148,18 @@ export class AuthGuard implements CanActivate {
   }
 }
 
+/** @throws ApiError 403 where the key lacks the scope */
+export function requireScope({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): void {
+  if (!scopes.includes(scope))
+    throw new ApiError(
+      'insufficient_scope',
+      `This key lacks the scope ${scope}; use one that has it`,
+    );
+}
+
 export function Auth(kind: 'api_token'): ClassDecorator & MethodDecorator;
-export function Auth(kind: 'api_key', scope: Scope): ClassDecorator & MethodDecorator;
-export function Auth(kind: CredentialKind, scope?: Scope): ClassDecorator & MethodDecorator {
+export function Auth(kind: 'api_key' | 'any', scope: Scope): ClassDecorator & MethodDecorator;
+export function Auth(kind: WantedKind, scope?: Scope): ClassDecorator & MethodDecorator {
   return applyDecorators(AuthWithin({ kind, scope }), UseGuards(AuthGuard));
 }
 
@@ -153,18 +169,30 @@ export function Auth(kind: CredentialKind, scope?: Scope): ClassDecorator & Meth
  */
 export function AuthWithin(requirement: AuthRequirement): ClassDecorator & MethodDecorator {
   const { kind, scope } = requirement;
+  const scopes = scope === undefined ? [] : [scope];
   return applyDecorators(
     AuthRequired(requirement),
-    ApiSecurity(kind, scope === undefined ? [] : [scope]),
+    ...(kind === 'any'
+      ? [ApiSecurity('api_token'), ApiSecurity('api_key', scopes)]
+      : [ApiSecurity(kind, scopes)]),
   );
 }
+
+/** The credential of the request; the route needs `@Auth()`. */
+export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): Principal =>
+  principalOf(requestOf<AuthenticatedRequest>(context)),
+);
 
 /** Id of the account of the request; the route needs `@Auth()`. */
 export const AccountId = createParamDecorator((_data: unknown, context: ExecutionContext): string =>
   accountIdOf(requestOf<AuthenticatedRequest>(context)),
 );
 
-export function accountIdOf({ account }: AuthenticatedRequest): string {
+export function accountIdOf(request: AuthenticatedRequest): string {
+  return principalOf(request).accountId;
+}
+
+function principalOf({ account }: AuthenticatedRequest): Principal {
   if (!account) throw new TypeError('the route has no @Auth()');
-  return account.accountId;
+  return account;
 }

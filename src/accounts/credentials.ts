@@ -44,14 +44,18 @@ export function fingerprint(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
-export interface Principal extends Pick<Credential, 'id' | 'accountId' | 'scopes'> {
+export interface Principal extends Pick<Credential, 'id' | 'accountId' | 'kind' | 'scopes'> {
   readonly suspended: boolean;
 }
+
+/** Kinds that a route takes; `any`: the API token and keys. */
+export type WantedKind = CredentialKind | 'any';
 
 /** Why a request has no valid credential, for the log: the response is the same for every cause. */
 export interface Unauthorized {
   readonly cause: string;
-  readonly account?: string;
+  /** The credential that was valid once. */
+  readonly former?: { readonly id: string; readonly accountId: string };
 }
 
 /**
@@ -69,7 +73,7 @@ export class CredentialVerifier {
   }
 
   /** A malformed secret costs no database read. */
-  verify(header: string | undefined, kind: CredentialKind): Fresh<Principal | Unauthorized> {
+  verify(header: string | undefined, wantedKind: WantedKind): Fresh<Principal | Unauthorized> {
     if (!header) return { cause: 'missing header' };
     if (!/^bearer /i.test(header)) return { cause: 'missing Bearer' };
     const secret = header.slice('Bearer '.length);
@@ -77,16 +81,17 @@ export class CredentialVerifier {
     const wanted = { fingerprint: fingerprint(secret) };
     const known = this.#credentials.known(wanted);
     if (!known && !isWellFormed(secret)) return { cause: 'malformed or bad checksum' };
-    if (!secret.startsWith(PREFIX[kind])) return { cause: 'wrong kind' };
+    if (wantedKind !== 'any' && !secret.startsWith(PREFIX[wantedKind]))
+      return { cause: 'wrong kind' };
     return whenKnown(known ?? this.#credentials.find(wanted), (found) => {
       if (!found) return { cause: 'unknown' };
-      const { id, accountId, scopes, revokedAt, expiresAt } = found;
-      const account = accountId;
-      if (revokedAt) return { cause: kind === 'api_token' ? 'rotated' : 'revoked', account };
-      if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', account };
+      const { id, accountId, kind, scopes, revokedAt, expiresAt } = found;
+      const former = { id, accountId };
+      if (revokedAt) return { cause: kind === 'api_token' ? 'rotated' : 'revoked', former };
+      if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', former };
       return whenKnown(this.#accounts.find({ id: accountId }), (owner) => {
         const suspended = Boolean(owner?.suspendedAt);
-        return { id, accountId, scopes, suspended };
+        return { id, accountId, kind, scopes, suspended };
       });
     });
   }

@@ -1,4 +1,5 @@
 import type { ChannelDemo } from '../channel.js';
+import type { Environment } from '../config/environment.js';
 import type { CreatedAccount } from './accounts.service.js';
 
 export const DEMO_NAME = 'demo';
@@ -10,8 +11,23 @@ export interface DemoAccount extends CreatedAccount {
   readonly examples: readonly ChannelDemo['example'][];
 }
 
+/** The pages of this gateway that people open first, one a line. */
+export function pagesOf(
+  url: string,
+  { DOCS = true, carriers }: Pick<Environment, 'DOCS' | 'carriers'>,
+): string {
+  const hasPhone = carriers.all.some(({ traits }) => traits.isSimulated);
+  return [
+    `  Portal  ${url}/portal\n`,
+    hasPhone
+      ? `  Phone   ${url}/portal/phone (a simulated one: it gets the messages, and answers)\n`
+      : '',
+    DOCS ? `  Docs    ${url}/docs\n` : '',
+  ].join('');
+}
+
 /** Text that the first start prints. The secrets are not shown again. */
-export function demoBanner(account: DemoAccount, url: string): string {
+export function demoBanner(account: DemoAccount, url: string, pages: string): string {
   const { accountId, apiToken, apiKey, setup, examples } = account;
   const commands = examples.map(
     ({ title, path, secret, body }) => `${title}:
@@ -30,5 +46,6 @@ Set up your user of the portal within an hour (later: npx dundun user invite --r
 
   ${setup}
 
+${pages}
 ${commands.join('')}`;
 }

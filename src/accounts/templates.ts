@@ -1,4 +1,4 @@
-import type { Page } from '@dundun/messaging';
+import type { FieldError, Page } from '@dundun/messaging';
 import { templateBodyFault } from '@dundun/messaging/values';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
@@ -111,12 +111,13 @@ function placeOf(cursor: string): Pick<Template, 'name' | 'language'> {
   return { name, language };
 }
 
-/** Why a message with these params cannot be sent; `undefined`: it can. */
+/** Why a message with these params cannot be sent, by the field; `undefined`: it can. */
 export function paramsFault(
   { params_count: count, fixedLength }: TemplateEntity,
   params: readonly string[],
-): string | undefined {
-  return params.length === count
-    ? templateBodyFault(fixedLength, params)
-    : `must have ${count} entries, not ${params.length}`;
+): FieldError | undefined {
+  if (params.length !== count)
+    return { path: 'params', message: `must have ${count} entries, not ${params.length}` };
+  const fault = templateBodyFault(fixedLength, params);
+  return fault && { path: `params[${fault.longest}]`, message: fault.message };
 }

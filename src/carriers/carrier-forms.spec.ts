@@ -1,206 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { type Form, FORMS, HTTP } from '../../test/support/carrier-forms.js';
 import { transportContext } from '../../test/support/transport-context.js';
 import { type EnvironmentError, readEnvironment } from '../config/environment.js';
 import type { CarrierType } from './carrier-type.js';
 import { CARRIER_TYPES, type CarrierTypeName } from './carrier-types.js';
 import { CARRIER_CHOOSERS, CARRIER_KEYS } from './carrier-variables.js';
 import { transportOf } from './carriers.js';
-
-/** A carrier with every key of its type, and the variables that mean the same. */
-interface Form {
-  readonly settings: Readonly<Record<string, string>>;
-  /** The choice, then a variable for each key. */
-  readonly variables?: Readonly<Record<string, string>>;
-}
-
-const SECRET = 'a-secret-of-a-carrier-1234';
-const CALLBACK = 'https://sms.example.com';
-const PEM = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-}).privateKey;
-
-const HTTP = {
-  url: 'https://other.example.com',
-  token: `tok_${'x'.repeat(49)}`,
-  key: `svk_${'x'.repeat(49)}`,
-  callback_secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
-};
-
-const TWILIO = {
-  account_sid: `AC${'a1'.repeat(16)}`,
-  auth_token: 'f'.repeat(32),
-  callback_url: CALLBACK,
-  url: 'http://127.0.0.1:4010',
-};
-
-const FORMS: Readonly<Record<CarrierTypeName, Form>> = {
-  simulator: { settings: {}, variables: { CARRIER: 'simulator' } },
-  http: {
-    settings: HTTP,
-    variables: {
-      CARRIER: 'http',
-      CARRIER_URL: HTTP.url,
-      CARRIER_TOKEN: HTTP.token,
-      CARRIER_KEY: HTTP.key,
-      CARRIER_CALLBACK_SECRET: HTTP.callback_secret,
-    },
-  },
-  kannel: {
-    settings: {
-      url: 'http://127.0.0.1:13013',
-      username: 'tester',
-      password: SECRET,
-      callback_url: CALLBACK,
-      callback_secret: `${SECRET}-of-callbacks`,
-    },
-    variables: {
-      CARRIER: 'kannel',
-      KANNEL_URL: 'http://127.0.0.1:13013',
-      KANNEL_USERNAME: 'tester',
-      KANNEL_PASSWORD: SECRET,
-      KANNEL_CALLBACK_URL: CALLBACK,
-      KANNEL_CALLBACK_SECRET: `${SECRET}-of-callbacks`,
-    },
-  },
-  smpp: {
-    settings: {
-      url: 'smpp://tester:secret@smsc.example.com:2775',
-      binds: 'tx:2,rx:1',
-      max_binds: '6',
-      window: '20',
-      system_type: 'VMA',
-      long: 'sar',
-      id_format: 'hex',
-      time_zone: 'Africa/Lagos',
-    },
-    variables: {
-      CARRIER: 'smpp',
-      SMPP_URL: 'smpp://tester:secret@smsc.example.com:2775',
-      SMPP_BINDS: 'tx:2,rx:1',
-      SMPP_MAX_BINDS: '6',
-      SMPP_WINDOW: '20',
-      SMPP_SYSTEM_TYPE: 'VMA',
-      SMPP_LONG: 'sar',
-      SMPP_ID_FORMAT: 'hex',
-      SMPP_TIME_ZONE: 'Africa/Lagos',
-    },
-  },
-  smtp: {
-    settings: { url: 'smtp://relay.example.com:2525', tls: 'off' },
-    variables: {
-      EMAIL_CARRIER: 'smtp',
-      SMTP_URL: 'smtp://relay.example.com:2525',
-      SMTP_TLS: 'off',
-    },
-  },
-  twilio: {
-    settings: {
-      ...TWILIO,
-      messaging_service_sid: `MG${'b2'.repeat(16)}`,
-      content_sids: `order_update=HX${'c3'.repeat(16)}`,
-    },
-  },
-  'twilio-voice': {
-    settings: TWILIO,
-    variables: {
-      VOICE_CARRIER: 'twilio',
-      TWILIO_ACCOUNT_SID: TWILIO.account_sid,
-      TWILIO_AUTH_TOKEN: TWILIO.auth_token,
-      TWILIO_CALLBACK_URL: TWILIO.callback_url,
-      TWILIO_URL: TWILIO.url,
-    },
-  },
-  'voice-simulator': { settings: {}, variables: { VOICE_CARRIER: 'simulator' } },
-  vonage: {
-    settings: {
-      api_key: 'abcd1234',
-      api_secret: SECRET,
-      application_id: 'aaaaaaaa-bbbb-cccc-dddd-0123456789ab',
-      private_key: PEM,
-      signature_secret: `${SECRET}-of-signatures`,
-      callback_url: CALLBACK,
-      url: 'http://127.0.0.1:4010',
-    },
-  },
-  infobip: {
-    settings: {
-      url: 'https://account.example.com',
-      api_key: 'key-4711-of-the-account',
-      callback_url: CALLBACK,
-      callback_secret: SECRET,
-    },
-  },
-  'africas-talking': {
-    settings: {
-      username: 'acme',
-      api_key: 'key-4711-of-the-account',
-      callback_secret: SECRET,
-      url: 'http://127.0.0.1:4010',
-    },
-  },
-  termii: {
-    settings: {
-      url: 'https://account.example.com',
-      api_key: 'key-4711-of-the-account',
-      secret_key: SECRET,
-      route: 'dnd',
-    },
-  },
-  plivo: {
-    settings: {
-      auth_id: 'MA'.padEnd(20, 'X'),
-      auth_token: SECRET,
-      callback_url: CALLBACK,
-      url: 'http://127.0.0.1:4010',
-    },
-  },
-  clickatell: {
-    settings: {
-      api_key: 'key-4711-of-the-account',
-      callback_secret: SECRET,
-      url: 'http://127.0.0.1:4010',
-    },
-  },
-  'whatsapp-cloud': {
-    settings: {
-      token: 'EAAG-token-of-a-system-user',
-      app_secret: SECRET,
-      verify_token: `${SECRET}-to-verify`,
-      url: 'http://127.0.0.1:4010',
-    },
-    variables: {
-      WHATSAPP_CARRIER: 'whatsapp-cloud',
-      WHATSAPP_CLOUD_TOKEN: 'EAAG-token-of-a-system-user',
-      WHATSAPP_CLOUD_APP_SECRET: SECRET,
-      WHATSAPP_CLOUD_VERIFY_TOKEN: `${SECRET}-to-verify`,
-      WHATSAPP_CLOUD_URL: 'http://127.0.0.1:4010',
-    },
-  },
-  reloadly: {
-    settings: {
-      client_id: 'id-4711',
-      client_secret: SECRET,
-      countries: 'NG,GH',
-      url: 'http://127.0.0.1:4010',
-      auth_url: 'http://127.0.0.1:4011',
-    },
-    variables: {
-      VAS_CARRIER: 'reloadly',
-      RELOADLY_CLIENT_ID: 'id-4711',
-      RELOADLY_CLIENT_SECRET: SECRET,
-      RELOADLY_COUNTRIES: 'NG,GH',
-      RELOADLY_URL: 'http://127.0.0.1:4010',
-      RELOADLY_AUTH_URL: 'http://127.0.0.1:4011',
-    },
-  },
-};
 
 const types = Object.entries(CARRIER_TYPES) as [CarrierTypeName, CarrierType][];
 
@@ -239,10 +48,15 @@ describe('types of carriers', () => {
   it.each(types)(
     'a file reaches %s with every key, and the transport carries the channels of the type',
     async (type, { settings: keys, channels }) => {
-      const { settings } = FORMS[type];
-      expect(Object.keys(settings).toSorted()).toEqual(Object.keys(keys).toSorted());
-      const [carrier, ...others] = readEnvironment(await fileOf(type, settings)).carriers.all;
+      const { settings, excluded = [] } = FORMS[type];
+      expect([...Object.keys(settings), ...excluded].toSorted()).toEqual(
+        Object.keys(keys).toSorted(),
+      );
+      const { carriers } = readEnvironment(await fileOf(type, settings));
+      const [carrier, ...others] = carriers.all;
       expect([carrier?.type, carrier?.channels, others]).toEqual([type, channels, []]);
+      const { providers = {} } = await carriers.callbacks();
+      expect(Object.keys(providers)).toEqual(carrier?.callbacks ? ['one'] : []);
       const make = await transportOf(carrier!, {
         phoneNumberIdOf: () => undefined,
         mail: async () => ({ helo: 'mail.test' }),
@@ -332,22 +146,22 @@ describe('rules of the variables', () => {
     expect(wayOf(variables('http'), 'email')).toEqual([['http', 'http']]);
   });
 
-  it('one carrier http serves CARRIER, EMAIL_CARRIER and VAS_CARRIER', () => {
+  it('one carrier http serves CARRIER, EMAIL_CARRIER and VAS_CARRIER', async () => {
     const beside = { EMAIL_CARRIER: 'http', VAS_CARRIER: 'http', VOICE_CARRIER: 'simulator' };
     const { carriers } = readEnvironment({ ...variables('http'), ...beside });
     expect(carriers.all.map(({ name, role }) => [name, role])).toEqual([
       ['http', 'main'],
       ['voice-simulator', 'beside'],
     ]);
-    expect(carriers.callbacks()).toMatchObject({ provider: 'http' });
+    expect(await carriers.callbacks()).toMatchObject({ provider: 'http' });
     const { carriers: others } = readEnvironment({
       ...variables('kannel'),
       ...variables('http'),
       CARRIER: 'kannel',
       ...beside,
     });
-    expect(Object.keys(others.callbacks()?.providers ?? {})).toEqual(['http']);
-    expect(others.callbacks()).toMatchObject({ provider: 'kannel' });
+    const { providers = {}, provider } = await others.callbacks();
+    expect([Object.keys(providers), provider]).toEqual([['http'], 'kannel']);
   });
 
   it("CARRIER_RATE_LIMIT is the rate of CARRIER, and Meta's limit is that of WhatsApp", () => {

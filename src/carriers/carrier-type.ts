@@ -65,10 +65,17 @@ interface LoadedTransport {
   readonly load: (services: CarrierServices) => TransportFactory | Promise<TransportFactory>;
 }
 
+/** Its endpoint, with packages of its own. */
+interface LoadedCallbacks {
+  readonly load: () => Promise<CarrierCallbacks>;
+}
+
+export type CarrierCallbacks = Omit<CallbackOptions, 'providers'>;
+
 export interface MadeCarrier {
   readonly transport: TransportFactory | LoadedTransport;
   /** Its endpoint; without one it has no callbacks. */
-  readonly callbacks?: Omit<CallbackOptions, 'providers'> | undefined;
+  readonly callbacks?: CarrierCallbacks | LoadedCallbacks | undefined;
 }
 
 export interface CarrierTraits {
@@ -78,6 +85,10 @@ export interface CarrierTraits {
   readonly isSimulated?: true;
   /** It takes returned and inbound mail at `EMAIL_LISTEN`. */
   readonly takesMail?: true;
+  /** It signs mail itself, and has return addresses of its own. */
+  readonly signsMail?: true;
+  /** Its callbacks may be `text/plain`, as those of SNS are. */
+  readonly callsInText?: true;
   /** It sends from numbers that `dundun number add` binds to it, and the platform has the templates. */
   readonly bindsNumbers?: true;
   /** Highest rate of an account, by channel. */

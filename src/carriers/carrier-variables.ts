@@ -25,7 +25,15 @@ const CHOOSERS: Readonly<Record<string, Chooser>> = {
   },
   EMAIL_CARRIER: {
     channel: 'email',
-    types: { simulator: 'simulator', smtp: 'smtp', http: 'http' },
+    types: {
+      simulator: 'simulator',
+      smtp: 'smtp',
+      http: 'http',
+      resend: 'resend',
+      postmark: 'postmark',
+      sendgrid: 'sendgrid',
+      ses: 'ses',
+    },
   },
   VOICE_CARRIER: {
     channel: 'voice',
@@ -48,6 +56,10 @@ const PREFIXES: Partial<Record<CarrierTypeName, string>> = {
   kannel: 'KANNEL',
   smpp: 'SMPP',
   smtp: 'SMTP',
+  resend: 'RESEND',
+  postmark: 'POSTMARK',
+  sendgrid: 'SENDGRID',
+  ses: 'SES',
   'twilio-voice': 'TWILIO',
   'whatsapp-cloud': 'WHATSAPP_CLOUD',
   reloadly: 'RELOADLY',

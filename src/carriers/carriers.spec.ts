@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CallbackRequest } from '@dundun/messaging';
 import type { Submission } from '@dundun/messaging/ports';
 import type { WhatsAppCloudTransport } from '@dundun/messaging/whatsapp-cloud';
 import { transportContext } from '../../test/support/transport-context.js';
@@ -30,6 +31,13 @@ describe('CARRIERS_FILE', () => {
   }
 
   const A = { type: 'http', url: 'https://a.example.com', token: 'secret-of-a' };
+  const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:sms';
+  const AWS = {
+    type: 'aws-sms',
+    region: 'eu-west-1',
+    access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+    secret_access_key: 'secret-of-a-user-of-aws',
+  };
   const ROUTES = [{ channel: 'sms', use: 'a' }];
 
   it('reads carriers and routes of JSON, with variables of the environment and a rate', async () => {
@@ -101,6 +109,31 @@ routes:
     expect(await problemsOf({ carriers: { meta: without }, routes })).toEqual([
       'CARRIERS_FILE carriers.meta.verify_token: is missing',
     ]);
+  });
+
+  it('callbacks of a sinch carrier have a secret address, unless they are signed', async () => {
+    const secret = 'secret-of-the-callbacks-1234';
+    const sinch = {
+      type: 'sinch',
+      service_plan_id: 'plan-1',
+      api_token: 'token-of-the-plan',
+      callback_url: 'https://sms.example.com',
+      callback_secret: secret,
+    };
+    const verifierOf = async (more: object = {}) => {
+      const carriers = { a: { ...sinch, ...more } };
+      const { providers } = await (await read({ carriers, routes: ROUTES })).callbacks();
+      return providers?.['a']?.verifier;
+    };
+    const request = (pathSecret?: string) =>
+      ({ method: 'POST', url: '/', headers: {}, pathSecret }) as unknown as CallbackRequest;
+    const [plain, signed] = [
+      await verifierOf(),
+      await verifierOf({ callback_proof: 'signature' }),
+    ] as { verify(of: CallbackRequest): unknown }[];
+    expect(plain?.verify(request(secret))).toBe(true);
+    expect(plain?.verify(request('another-secret-of-theirs'))).toBe(false);
+    expect(signed?.verify(request(secret))).toBe(false);
   });
 
   it('the carriers file leaves CARRIER and its variables without an effect', async () => {
@@ -214,6 +247,24 @@ routes:
         routes: ROUTES,
       },
       'CARRIERS_FILE carriers.a.account_sid: must be AC',
+    ],
+    [
+      'callbacks without a proof',
+      { carriers: { a: AWS }, routes: ROUTES },
+      'CARRIERS_FILE carriers.a.topic_arn: is missing; events by EventBridge have callback_secret',
+    ],
+    [
+      'callbacks with two proofs',
+      {
+        carriers: { a: { ...AWS, topic_arn: TOPIC, callback_secret: 'secret-of-a-of-aws' } },
+        routes: ROUTES,
+      },
+      'CARRIERS_FILE carriers.a.callback_secret: is one too many: topic_arn proves the callbacks',
+    ],
+    [
+      'a topic of a wrong form',
+      { carriers: { a: { ...AWS, topic_arn: [TOPIC, 'arn:aws:sqs:x'] } }, routes: ROUTES },
+      'CARRIERS_FILE carriers.a.topic_arn: must be the ARN of a topic',
     ],
     [
       'a rule with an unknown carrier',

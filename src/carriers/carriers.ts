@@ -10,6 +10,7 @@ import { checkRoutes } from '@dundun/messaging/values';
 import type { Rate } from '../settings/parsers.js';
 import { weaknessOf } from '../settings/setting.js';
 import {
+  type CarrierCallbacks,
   type CarrierServices,
   type CarrierSettings,
   type CarrierType,
@@ -98,23 +99,31 @@ export class Carriers {
 
   /** Whether callbacks may be forms; those of the gateway's interface are JSON. */
   get takeForms(): boolean {
-    return this.all.some(({ callbacks }) => callbacks?.parser !== undefined);
+    return this.all.some(({ callbacks }) => callbacks && 'parser' in callbacks);
+  }
+
+  /** Whether callbacks may be `text/plain`. */
+  get takeTexts(): boolean {
+    return this.all.some(({ traits }) => traits.callsInText);
+  }
+
+  get haveCallbacks(): boolean {
+    return this.all.some(({ callbacks }) => callbacks !== undefined);
   }
 
   /**
    * The endpoints of callbacks: that of `CARRIER` at the path itself, others at their names.
-   * `undefined`: there is none.
+   * @throws MessagingConfigError naming the key or the variable
    */
-  callbacks(): CallbackOptions | undefined {
-    const all = this.all.filter(({ callbacks }) => callbacks !== undefined);
-    if (all.length === 0) return undefined;
-    const main = all.find(({ role }) => role === 'main');
-    const named = all.filter((one) => one !== main);
+  async callbacks(): Promise<CallbackOptions> {
+    const main = this.all.find(({ role, callbacks }) => role === 'main' && callbacks);
+    const named = this.all.filter((one) => one.callbacks && one !== main);
+    const providers = await Promise.all(
+      named.map(async (one) => [one.name, await callbacksOf(one)] as const),
+    );
     return {
-      ...(main && { ...main.callbacks, provider: main.name }),
-      ...(named.length > 0 && {
-        providers: Object.fromEntries(named.map(({ name, callbacks = {} }) => [name, callbacks])),
-      }),
+      ...(main && { ...(await callbacksOf(main)), provider: main.name }),
+      ...(named.length > 0 && { providers: Object.fromEntries(providers) }),
     };
   }
 
@@ -160,20 +169,30 @@ export async function transportOf(
   { origin, transport }: Carrier,
   services: CarrierServices,
 ): Promise<TransportFactory> {
+  if (typeof transport === 'function') return transport;
+  return loaded(origin, async () => transport.load(services));
+}
+
+async function callbacksOf({ origin, callbacks = {} }: Carrier): Promise<CarrierCallbacks> {
+  return 'load' in callbacks ? loaded(origin, callbacks.load) : callbacks;
+}
+
+/** @throws MessagingConfigError naming the key or the variable */
+async function loaded<T>(origin: WrittenCarrier['origin'], load: () => Promise<T>): Promise<T> {
   try {
-    return typeof transport === 'function' ? transport : await transport.load(services);
+    return await load();
   } catch (error) {
     if (!(error instanceof MessagingConfigError)) throw error;
     throw new CarrierOptionError(optionProblem(origin, error), { cause: error });
   }
 }
 
-/** An error of a provider begins with its option, whose words are those of the key. */
+/** An error of a provider begins with its function and option, as `twilio.authToken`; the words of the option are those of the key. */
 function optionProblem(
   { place, wrong }: WrittenCarrier['origin'],
   { message }: MessagingConfigError,
 ) {
-  const [, option, rule = ''] = /^(\w+): (.*)$/s.exec(message) ?? [];
+  const [, option, rule = ''] = /^(?:\w+\.)?(\w+): (.*)$/s.exec(message) ?? [];
   if (option === undefined) return `${place}: ${message}`;
   return wrong(
     option.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

@@ -1,5 +1,5 @@
 import { http, MessagingConfigError } from '@dundun/messaging';
-import { form, httpUrl, text, UNDAMAGED, VISIBLE } from '../settings/parsers.js';
+import { httpUrl, signingSecret, text, UNDAMAGED, VISIBLE } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
 
 function serviceUrl(written: string): string {
@@ -18,15 +18,6 @@ const apiKey = text(
   ...UNDAMAGED,
   [/^svk_/, 'must start with svk_; the API token is written as {token}'],
   VISIBLE,
-);
-
-const signingSecret = form(
-  'must be whsec_ and 24 to 64 bytes in base64, as the other service shows it',
-  (written) => {
-    const [, bytes = ''] = /^whsec_([0-9A-Za-z+/]+={0,2})$/.exec(written) ?? [];
-    const { length } = Buffer.from(bytes, 'base64');
-    return length >= 24 && length <= 64 ? written : undefined;
-  },
 );
 
 /** Another service that speaks the gateway's interface. */

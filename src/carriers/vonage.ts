@@ -1,5 +1,5 @@
 import { vonage, vonageParser, vonageSignature } from '@dundun/messaging/vonage';
-import { credential, httpUrl, secretText, text } from '../settings/parsers.js';
+import { credential, flag, httpUrl, secretText, text } from '../settings/parsers.js';
 import { carrierType } from './carrier-type.js';
 
 /** SMS and WhatsApp through Vonage's Messages API. */
@@ -15,12 +15,22 @@ export const VONAGE = carrierType(
     },
     signature_secret: { parse: secretText, secret: 'whole' },
     callback_url: { parse: httpUrl },
+    reports_api: { parse: flag, default: 'false' },
     url: { parse: httpUrl, default: 'https://api.nexmo.com' },
   },
   {
     channels: ['sms', 'whatsapp'],
     make: (
-      { api_key, api_secret, application_id, private_key, signature_secret, callback_url, url },
+      {
+        api_key,
+        api_secret,
+        application_id,
+        private_key,
+        signature_secret,
+        callback_url,
+        reports_api,
+        url,
+      },
       { callbackPath },
     ) => ({
       transport: vonage({
@@ -29,6 +39,7 @@ export const VONAGE = carrierType(
         applicationId: application_id,
         privateKey: private_key,
         callbackUrl: `${callback_url.replace(/\/+$/, '')}/${callbackPath}`,
+        reportsApi: reports_api,
         baseUrl: url,
       }),
       callbacks: {

@@ -1,20 +1,25 @@
 import { milliseconds } from '../settings/durations.js';
 import { Option } from 'commander';
 import type { AccountWords } from '../accounts/accounts.tables.js';
-import { AccountsService } from '../accounts/accounts.service.js';
+import { AccountsService, type Also } from '../accounts/accounts.service.js';
 import { GatewayChannels, type Scope } from '../channel.js';
 import { invalidFields } from '../http/api-error.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { Audit, commandLineFor } from '../portal/audit.js';
 import { UsersService } from '../portal/users.service.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
+import { auditOf } from './operator-gateway.js';
 
-export function addAccountCommands(program: OperatorCommand): void {
-  const account = program.subcommand('account', 'make, list, suspend and resume accounts');
+export function addAccountCommands(account: OperatorCommand): void {
   account
     .subcommand('create', 'make an account with an API token and a key; both are shown once')
     .requiredOption('--name <name>', 'what to call it')
-    .runs((app, { name }: { name: string }) => app.get(AccountsService).create(name));
+    .runs((app, { name }: { name: string }) => {
+      const audit = app.get(Audit, { strict: false });
+      const also: Also = (manager, id = '') =>
+        audit.record(manager, commandLineFor(id), 'account.created', id);
+      return app.get(AccountsService).create(name, also);
+    });
   account
     .subcommand('list', 'newest first')
     .option('--cursor <cursor>', 'next_cursor of the page before')
@@ -34,20 +39,20 @@ export function addAccountCommands(program: OperatorCommand): void {
         .default('send'),
     )
     .runs(async (app, { account: accountId, scheduled }: ResumeOptions) => {
-      const audit = app.get(Audit, { strict: false });
-      const also = audit.also(commandLineFor(accountId), 'account.resumed', scheduled);
+      const also = auditOf(app, accountId, 'account.resumed', scheduled);
       const cancelled = await app.get(AccountsService).resume(accountId, scheduled, also);
       return { accountId, status: 'active', cancelled };
     });
   addSettingCommands(account);
-  program
-    .subcommand('token', 'API tokens')
+}
+
+export function addTokenCommands(token: OperatorCommand): void {
+  token
     .accountCommand('rotate', 'make a new API token; the old one stops working')
-    .runs(async (app, { account: accountId }: OfAccount) => ({
-      accountId,
-      apiToken: await app.get(AccountsService).rotateToken(accountId),
-    }));
-  addKeyCommands(program);
+    .runs(async (app, { account: accountId }: OfAccount) => {
+      const also = auditOf(app, accountId, 'token.rotated');
+      return { accountId, apiToken: await app.get(AccountsService).rotateToken(accountId, also) };
+    });
 }
 
 interface ResumeOptions extends OfAccount {
@@ -73,7 +78,9 @@ function addSettingCommands(account: OperatorCommand): void {
     .option('--clear', 'back to RATE_LIMIT')
     .runs(async (app, { account: accountId, rate, clear }: RateOptions) => {
       const accounts = app.get(AccountsService);
-      if (rate !== undefined || clear) await accounts.change(accountId, { rate: rate ?? null });
+      const also = auditOf(app, accountId, 'account.rate_changed', rate ?? 'default');
+      if (rate !== undefined || clear)
+        await accounts.change(accountId, { rate: rate ?? null }, also);
       return { accountId, rate: (await accounts.find(accountId)).rate };
     });
   account
@@ -92,7 +99,11 @@ function addSettingCommands(account: OperatorCommand): void {
       const words: AccountWords = { ...(!clear && consentWords), ...asked };
       const isEmpty = Object.keys(words).length === 0;
       if (clear || Object.keys(asked).length > 0)
-        await accounts.change(accountId, { consentWords: isEmpty ? null : words });
+        await accounts.change(
+          accountId,
+          { consentWords: isEmpty ? null : words },
+          auditOf(app, accountId, 'account.words_changed', isEmpty ? 'default' : 'own'),
+        );
       const { stop, start, stopReply, startReply } = words;
       return { accountId, stop, start, stopReply, startReply };
     });
@@ -103,9 +114,7 @@ function addSettingCommands(account: OperatorCommand): void {
       const accounts = app.get(AccountsService);
       if (require !== undefined) {
         const secondFactor = require === 'yes' ? 'required' : null;
-        const also = app
-          .get(Audit, { strict: false })
-          .also(commandLineFor(accountId), 'account.second_factor', secondFactor ?? 'off');
+        const also = auditOf(app, accountId, 'account.second_factor', secondFactor ?? 'off');
         await accounts.change(accountId, { secondFactor }, also);
       }
       const { secondFactor } = await accounts.find(accountId);
@@ -122,8 +131,7 @@ interface KeyOptions extends OfAccount {
   readonly expires?: string;
 }
 
-function addKeyCommands(program: OperatorCommand): void {
-  const key = program.subcommand('key', 'API keys, for WhatsApp and contacts');
+export function addKeyCommands(key: OperatorCommand): void {
   key
     .accountCommand('create', 'make a key; it is shown once')
     .option('--scope <scope...>', 'what it may do (default: everything)')
@@ -134,7 +142,8 @@ function addKeyCommands(program: OperatorCommand): void {
     .runs(async (app, { account, scope, expires }: KeyOptions) => {
       const scopes = readScopes(app.get(GatewayChannels), scope);
       const expiresAt = expires === undefined ? null : readExpiry(expires);
-      const created = await app.get(AccountsService).createKey(account, scopes, expiresAt);
+      const also = auditOf(app, account, 'key.created');
+      const created = await app.get(AccountsService).createKey(account, scopes, expiresAt, also);
       return { ...created, scopes, expiresAt };
     });
   key
@@ -146,7 +155,8 @@ function addKeyCommands(program: OperatorCommand): void {
     .accountCommand('revoke', 'a key stops working')
     .requiredOption('--key <id>', 'the key_id it was made with')
     .runs(async (app, { account, key: keyId }: OfAccount & { key: string }) => {
-      await app.get(AccountsService).revokeKey(account, keyId);
+      const also = auditOf(app, account, 'key.revoked', keyId);
+      await app.get(AccountsService).revokeKey(account, keyId, also);
       return { keyId, status: 'revoked' };
     });
 }

@@ -5,6 +5,7 @@ import { CARRIERS_OF_CHANNELS } from '../channels/index.js';
 import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import type { OperatorCommand } from './operator-command.js';
+import { recordChange } from './operator-gateway.js';
 import { backUpSqlite } from './sqlite-backup.js';
 
 export const holdsOf = (app: INestApplicationContext): HoldsService =>
@@ -18,9 +19,8 @@ interface RestoreOptions {
   readonly mark?: boolean;
 }
 
-export function addBackupCommands(program: OperatorCommand): void {
-  program
-    .subcommand('backup', 'copy the SQLite database to a file, also while the gateway runs')
+export function addBackupCommand(backup: OperatorCommand): void {
+  backup
     .argument('<file>', 'the new file')
     .option('--force', 'replace the file if it exists')
     .prints(async ({ force = false }: { force?: boolean }, file = '') => {
@@ -33,13 +33,18 @@ export function addBackupCommands(program: OperatorCommand): void {
         );
       return { file, bytes: await backUpSqlite(database.path, file, { force }) };
     });
-  program
-    .subcommand('restore', 'a database that was restored from a backup: its lanes are held')
+}
+
+export function addRestoreCommand(restore: OperatorCommand): void {
+  restore
     .option('--check', 'what it has queued and in flight, and what a release would do')
     .option('--mark', 'hold the lanes of a restored database that does not notice it by itself')
     .runs(async (app, { check = false, mark = false }: RestoreOptions) => {
       if (check === mark) throw invalidField('restore', 'needs one of --check and --mark');
-      if (mark) await holdsOf(app).markRestored();
+      if (mark) {
+        await holdsOf(app).markRestored();
+        await recordChange(app, null, 'lanes.held_as_restored');
+      }
       return restoredWork(app);
     });
 }

@@ -1,7 +1,7 @@
 import type { Address } from '@dundun/messaging';
+import { partialAddress } from '@dundun/messaging/values';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
-import { AccountsService } from '../accounts/accounts.service.js';
 import { BlockedService, DO_NOT_CALL, SUPPRESSIONS } from '../blocked/blocked.service.js';
 import {
   SUPPRESSION_CATEGORIES,
@@ -10,9 +10,9 @@ import {
 } from '../blocked/suppressions.dto.js';
 import { invalidField } from '../http/api-error.js';
 import { numberRemedy } from '../http/fields.js';
-import { type AuditAction, Audit, commandLineFor } from '../portal/audit.js';
-import { maskedAddress } from '../portal/masking.js';
+import type { AuditAction } from '../portal/audit.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
+import { auditOf } from './operator-gateway.js';
 
 interface OfEmail extends OfAccount {
   readonly email: string;
@@ -29,22 +29,16 @@ interface OfPhone extends OfAccount {
   readonly phone: string;
 }
 
-/** The lists, and the audit entry of a change. @throws ApiError 404 without such an account */
-async function listsOf(app: INestApplicationContext, account: string) {
-  await app.get(AccountsService, { strict: false }).find(account);
-  const audit = app.get(Audit, { strict: false });
+/** The lists, and the audit entry of a change. */
+function listsOf(app: INestApplicationContext, account: string) {
   return {
     blocked: app.get(BlockedService, { strict: false }),
     also: (action: AuditAction, kind: Address['kind'], value: string) =>
-      audit.also(commandLineFor(account), action, maskedAddress({ kind, value })),
+      auditOf(app, account, action, partialAddress({ kind, value })),
   };
 }
 
-export function addSuppressionCommands(program: OperatorCommand): void {
-  const suppression = program.subcommand(
-    'suppression',
-    'e-mail addresses that an account sends nothing to',
-  );
+export function addSuppressionCommands(suppression: OperatorCommand): void {
   suppression
     .accountCommand('add', 'send no email to an address any more')
     .requiredOption('--email <address>', 'the address')
@@ -57,7 +51,7 @@ export function addSuppressionCommands(program: OperatorCommand): void {
       ),
     )
     .runs(async (app, { account, email: address, reason, category }: OfEmail) => {
-      const { blocked, also } = await listsOf(app, account);
+      const { blocked, also } = listsOf(app, account);
       const entry = { address, reason, category };
       const recorded = also('suppression.added', 'email', address);
       await blocked.add(account, SUPPRESSIONS, [entry], recorded);
@@ -69,7 +63,7 @@ export function addSuppressionCommands(program: OperatorCommand): void {
     .option('--email <address>', 'only entries of this address')
     .option('--cursor <cursor>', 'next_cursor of the page before')
     .runs(async (app, { account, email: address, cursor }: OfPage) => {
-      const { blocked } = await listsOf(app, account);
+      const { blocked } = listsOf(app, account);
       const page = await blocked.list(account, SUPPRESSIONS, { address, cursor, limit: 1_000 });
       return { suppressions: page.data.map(suppressionOf), nextCursor: page.nextCursor };
     });
@@ -77,15 +71,14 @@ export function addSuppressionCommands(program: OperatorCommand): void {
     .accountCommand('remove', 'send to an address again, unless it unsubscribed')
     .requiredOption('--email <address>', 'the address')
     .runs(async (app, { account, email }: OfEmail) => {
-      const { blocked, also } = await listsOf(app, account);
+      const { blocked, also } = listsOf(app, account);
       const recorded = also('suppression.lifted', 'email', email);
       await blocked.lift(account, SUPPRESSIONS, email, recorded);
       return { accountId: account, email, status: 'lifted' };
     });
 }
 
-export function addDoNotCallCommands(program: OperatorCommand): void {
-  const list = program.subcommand('do-not-call', 'numbers that get no marketing calls');
+export function addDoNotCallCommands(list: OperatorCommand): void {
   const commandForOne = (name: string, description: string): OperatorCommand =>
     list
       .accountCommand(name, description)
@@ -93,7 +86,7 @@ export function addDoNotCallCommands(program: OperatorCommand): void {
   commandForOne('add', 'refuse marketing calls of an account to a number').runs(
     async (app, { account, phone: address }: OfPhone) => {
       checkNumber(address);
-      const { blocked, also } = await listsOf(app, account);
+      const { blocked, also } = listsOf(app, account);
       const recorded = also('do_not_call.added', 'phone', address);
       await blocked.add(account, DO_NOT_CALL, [{ address }], recorded);
       return { accountId: account, phone: address, status: 'do_not_call' };
@@ -103,7 +96,7 @@ export function addDoNotCallCommands(program: OperatorCommand): void {
     .accountCommand('list', 'by number')
     .option('--cursor <cursor>', 'next_cursor of the page before')
     .runs(async (app, { account, cursor }: OfPage) => {
-      const { blocked } = await listsOf(app, account);
+      const { blocked } = listsOf(app, account);
       const page = await blocked.list(account, DO_NOT_CALL, { limit: 1_000, cursor });
       const numbers = page.data.map(({ address, category, reason, at }) => {
         return { phone: address?.value ?? null, category, reason, at: at.toISOString() };
@@ -113,7 +106,7 @@ export function addDoNotCallCommands(program: OperatorCommand): void {
   commandForOne('remove', 'allow marketing calls of an account to a number again').runs(
     async (app, { account, phone }: OfPhone) => {
       checkNumber(phone);
-      const { blocked, also } = await listsOf(app, account);
+      const { blocked, also } = listsOf(app, account);
       const recorded = also('do_not_call.removed', 'phone', phone);
       await blocked.lift(account, DO_NOT_CALL, phone, recorded);
       return { accountId: account, phone, status: 'removed' };

@@ -21,11 +21,11 @@ import { dataSourceOptions, migrateGatewayDatabase } from '../gateway-database.j
 import { SecretsKeyEntity } from '../secrets/secrets.tables.js';
 import { checkSecretsKey } from '../secrets/stored-secrets.js';
 import { smppTls } from '../smpp/smpp-tls.js';
-import { logToStderr, type OperatorCommand } from './operator-command.js';
+import type { OperatorCommand } from './operator-command.js';
+import { logToStderr } from './operator-gateway.js';
 
-export function addConfigCommands(program: OperatorCommand): void {
-  program
-    .subcommand('config', 'the settings of this environment')
+export function addConfigCommands(config: OperatorCommand): void {
+  config
     .subcommand('check', 'read every setting, reach the database, check its key; changes nothing')
     .prints(async () => {
       loadEnvironmentFile();
@@ -40,8 +40,10 @@ export function addConfigCommands(program: OperatorCommand): void {
         carriers: environment.carriers.all.map(shownOf),
       };
     });
-  program
-    .subcommand('database', 'the tables of the gateway')
+}
+
+export function addDatabaseCommands(database: OperatorCommand): void {
+  database
     .subcommand('migrate', 'bring the tables up to date, one process at a time')
     .prints(async () => {
       loadEnvironmentFile();

@@ -1,6 +1,4 @@
 import {
-  type AnyChannelService,
-  type BatchView,
   type ListedBatch,
   type Duration,
   type LaneHealth,
@@ -16,6 +14,7 @@ import { inWireFields } from '../http/error-mapping.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { holdsOf, restoredWork } from './backup.commands.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
+import { auditOf, recordChange } from './operator-gateway.js';
 
 const operationsOf = (app: INestApplicationContext): MessagingOperations =>
   app.get(MessagingOperations, { strict: false });
@@ -29,10 +28,9 @@ interface BatchOptions extends OfChannel {
 }
 
 /** Commands for batches; their output never contains texts and numbers. */
-export function addBatchCommands(program: OperatorCommand): void {
+export function addBatchCommands(batches: OperatorCommand): void {
   const serviceOf = (app: INestApplicationContext, channel: string) =>
     app.get(MessagingService, { strict: false }).channel(channel);
-  const batches = program.subcommand('batches', 'look at batches, cancel them');
   const batchCommand = (name: string, description: string): OperatorCommand =>
     batches.accountCommand(name, description).option('--channel <channel>', 'of the batch', 'sms');
   batchCommand('list', 'newest first')
@@ -45,19 +43,20 @@ export function addBatchCommands(program: OperatorCommand): void {
       });
       return { batches: data.map(batchRow), nextCursor };
     });
-  const commandForOne = (
-    name: string,
-    description: string,
-    work: (service: AnyChannelService, id: string, tenant: string) => Promise<BatchView>,
-  ): OperatorCommand =>
-    batchCommand(name, description)
-      .requiredOption('--reference <id>', 'the reference_id')
-      .runs(async (app, { account, channel, reference }: BatchOptions) =>
-        batchRow(await work(serviceOf(app, channel), checkedReference(reference), account)),
-      );
-  commandForOne('show', 'one batch', (service, id, tenant) => service.batch(id, { tenant }));
-  commandForOne('cancel', 'cancel what has not left', (service, id, tenant) =>
-    service.cancel(id, { tenant }),
+  const commandForOne = (name: string, description: string): OperatorCommand =>
+    batchCommand(name, description).requiredOption('--reference <id>', 'the reference_id');
+  commandForOne('show', 'one batch').runs(
+    async (app, { account: tenant, channel, reference }: BatchOptions) => {
+      const id = checkedReference(reference);
+      return batchRow(await serviceOf(app, channel).batch(id, { tenant }));
+    },
+  );
+  commandForOne('cancel', 'cancel what has not left').runs(
+    async (app, { account: tenant, channel, reference }: BatchOptions) => {
+      const id = checkedReference(reference);
+      const also = auditOf(app, tenant, 'batch.cancelled', id);
+      return batchRow(await serviceOf(app, channel).cancel(id, { tenant, also }));
+    },
   );
 }
 
@@ -97,8 +96,7 @@ interface SettleOptions {
 }
 
 /** Commands for messages of every account; their output never contains texts and numbers. */
-export function addMessageCommands(program: OperatorCommand): void {
-  const messages = program.subcommand('messages', 'find messages, send them again, settle them');
+export function addMessageCommands(messages: OperatorCommand): void {
   filtered(
     messages.subcommand(
       'list',
@@ -117,7 +115,8 @@ export function addMessageCommands(program: OperatorCommand): void {
     .requiredOption('--message <id>', 'as the list names it')
     .option('--by <name>', 'who decided; it is recorded')
     .runs(async (app, { message, by }: { message: string; by?: string }) => {
-      const { id, messageId, replayed } = await operationsOf(app).resend(message, { by });
+      const also = auditOf(app, null, 'message.resent', message);
+      const { id, messageId, replayed } = await operationsOf(app).resend(message, { by, also });
       return { message, resentAs: messageId, referenceId: id, status: resentStatus(replayed) };
     });
   messages
@@ -127,7 +126,8 @@ export function addMessageCommands(program: OperatorCommand): void {
     .requiredOption('--by <name>', 'who decided; it is recorded')
     .option('--note <text>', 'why; it is recorded')
     .runs(async (app, { message, as, by, note }: SettleOptions) => {
-      return { ...messageRow(await operationsOf(app).settle(message, as, { by, note })), by };
+      const also = auditOf(app, null, 'message.settled', `${message} as ${as}`);
+      return { ...messageRow(await operationsOf(app).settle(message, as, { by, note, also })), by };
     });
   filtered(messages.subcommand('resend-all', 'send all messages of a filter again, each once'))
     .option('--status <status>', 'such as failed or unknown', 'failed')
@@ -137,7 +137,9 @@ export function addMessageCommands(program: OperatorCommand): void {
     .runs(async (app, { status, by, acceptDoubles, dryRun, ...options }: ResendAllOptions) => {
       const filter = { ...filterOf(options), status };
       const how = { by, acceptDoubles, dryRun };
-      return { ...(await operationsOf(app).resendAll(filter, how).catch(inOptions)) };
+      const resent = await operationsOf(app).resendAll(filter, how).catch(inOptions);
+      if (!dryRun) await recordChange(app, options.account ?? null, 'messages.resent', by);
+      return { ...resent };
     });
   filtered(messages.subcommand('settle-all', 'record what became of all unknown ones of a filter'))
     .requiredOption('--as <status>', 'a status of its channel, such as delivered or failed')
@@ -146,9 +148,10 @@ export function addMessageCommands(program: OperatorCommand): void {
     .option('--dry-run', 'count them, and record nothing')
     .runs(async (app, { as, by, note, dryRun, ...options }: SettleAllOptions) => {
       const how = { by, note, dryRun };
-      return {
-        ...(await operationsOf(app).settleAll(filterOf(options), as, how).catch(inOptions)),
-      };
+      const filter = filterOf(options);
+      const settled = await operationsOf(app).settleAll(filter, as, how).catch(inOptions);
+      if (!dryRun) await recordChange(app, options.account ?? null, 'messages.settled', by);
+      return { ...settled };
     });
 }
 
@@ -181,9 +184,8 @@ function inOptions(wrong: unknown): never {
 }
 
 /** Commands for reports; their output never contains numbers. */
-export function addReportCommands(program: OperatorCommand): void {
-  program
-    .subcommand('reports', 'look at reports of the carrier')
+export function addReportCommands(group: OperatorCommand): void {
+  group
     .subcommand('unmatched', 'reports that name no message, newest first, and their number')
     .option('--provider <name>', 'of this provider')
     .option('--cursor <cursor>', 'next_cursor of the page before')
@@ -235,9 +237,8 @@ interface DrainOptions {
   readonly reason?: string;
 }
 
-export function addLaneCommands(program: OperatorCommand): void {
+export function addLaneCommands(lanes: OperatorCommand): void {
   const messaging = (app: INestApplicationContext) => app.get(MessagingService, { strict: false });
-  const lanes = program.subcommand('lanes', 'lanes that are held, paused or have due work');
   lanes
     .command('list', { isDefault: true })
     .description('each with its state and how long its oldest due message has waited')
@@ -252,6 +253,7 @@ export function addLaneCommands(program: OperatorCommand): void {
     .option('--for <duration>', 'go on by itself after this time, such as 2h')
     .runs(async (app, { lane, reason, for: lasts }: PauseOptions) => {
       await operationsOf(app).pauseLane(lane, { reason, for: lasts });
+      await recordChange(app, null, 'lane.paused', lane);
       return { lane, status: 'paused', reason, for: lasts ?? null };
     });
   lanes
@@ -260,6 +262,8 @@ export function addLaneCommands(program: OperatorCommand): void {
     .option('--timeout <duration>', 'longest wait', '30s')
     .option('--reason <text>', 'why; the list shows it')
     .runs(async (app, { lane, timeout, reason }: DrainOptions) => {
+      // The lanes stay held where the drain does not end in time.
+      await recordChange(app, null, 'lane.paused', lane);
       await operationsOf(app).drain({ lanes: lane, timeout, reason });
       return { lane, status: 'drained' };
     });
@@ -270,7 +274,8 @@ export function addLaneCommands(program: OperatorCommand): void {
     )
     .requiredOption('--lane <lane>', 'as the list names it, or as it was paused')
     .runs(async (app, { lane }: { lane: string }) => {
-      if (await operationsOf(app).resumeLane(lane)) return { lane, status: 'resumed' };
+      const also = auditOf(app, null, 'lane.resumed', lane);
+      if (await operationsOf(app).resumeLane(lane, { also })) return { lane, status: 'resumed' };
       throw new ApiError('not_found', `There is no lane ${lane.slice(0, 200)}`);
     });
   lanes
@@ -288,6 +293,7 @@ export function addLaneCommands(program: OperatorCommand): void {
         ]);
       const work = await restoredWork(app);
       await holdsOf(app).releaseRestored(settle ?? 'send');
+      await recordChange(app, null, 'lanes.released', settle ?? 'send');
       return { status: 'released', ...(send ? work.send : work.settleUnknown) };
     });
 }
@@ -324,6 +330,6 @@ function endOf({ lanes, reason }: Hold): string {
 }
 
 /** A time, or else an age, which the library checks. */
-function timeOrAge(written: string): Date | Duration {
+export function timeOrAge(written: string): Date | Duration {
   return parseTimestamp(written) ?? (written as Duration);
 }

@@ -1,24 +1,15 @@
-import { type INestApplicationContext, Logger } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import type { INestApplicationContext } from '@nestjs/common';
 import { Command } from 'commander';
-import { pino } from 'pino';
-import { OperatorModule } from '../app.module.js';
-import { CARRIERS_OF_CHANNELS, CHANNELS } from '../channels/index.js';
-import {
-  type Environment,
-  loadEnvironmentFile,
-  readEnvironment,
-  settingErrorOf,
-} from '../config/environment.js';
-import { PinoLogger } from '../http/pino.logger.js';
-import { openGatewayDatabase } from '../gateway-database.js';
 import { type OutputOptions, print, printError } from './output.js';
 
 export interface OfAccount {
   readonly account: string;
 }
 
-/** A command that prints its result or its error; its subcommands do the same. */
+/**
+ * A command that prints its result or its error; its subcommands do the same. This file loads nothing
+ * of the gateway: that takes most of a second, and a page of help needs none of it.
+ */
 export class OperatorCommand extends Command {
   override createCommand(name?: string): OperatorCommand {
     return new OperatorCommand(name);
@@ -32,11 +23,22 @@ export class OperatorCommand extends Command {
     return this.subcommand(name, description).requiredOption('--account <id>', 'the account');
   }
 
-  /** Runs `work` with the gateway's services on its database, also while the gateway runs. */
+  /**
+   * Runs `work` with the gateway's services on its database, also while the gateway runs. An unknown
+   * account in the option `account` is an error before.
+   * @param work gets the services, the options, then the arguments
+   */
   runs<Options>(
-    work: (app: INestApplicationContext, options: Options) => object | Promise<object>,
+    work: (
+      app: INestApplicationContext,
+      options: Options,
+      ...given: string[]
+    ) => object | Promise<object>,
   ): this {
-    return this.prints((options: Options) => withGateway(async (app) => work(app, options)));
+    return this.prints(async (options: Options & Partial<OfAccount>, ...given) => {
+      const { withGateway } = await import('./operator-gateway.js');
+      return withGateway(async (app) => work(app, options, ...given), options.account);
+    });
   }
 
   /** @param work gets the options, then the arguments */
@@ -45,37 +47,13 @@ export class OperatorCommand extends Command {
       async (...given: [...string[], Options & OutputOptions, Command]) => {
         const { json, ...options } = given.at(-2) as Options & OutputOptions;
         try {
-          print(await work(options as Options, ...(given.slice(0, -2) as string[])), { json });
+          const result = await work(options as Options, ...(given.slice(0, -2) as string[]));
+          const { isTTY, columns } = process.stdout;
+          print(result, { json, columns: isTTY ? columns : undefined });
         } catch (error) {
-          printError(error, { json });
+          await printError(error, { json });
         }
       },
     );
-  }
-}
-
-/** Standard output has the answer alone. @param usual level where `LOG_LEVEL` is not set */
-export function logToStderr(environment: Environment, usual: Environment['LOG_LEVEL']): PinoLogger {
-  const level = process.env.LOG_LEVEL ? environment.LOG_LEVEL : usual;
-  const logger = new PinoLogger(level, pino.destination({ fd: 2, sync: true }));
-  Logger.overrideLogger(logger);
-  return logger;
-}
-
-async function withGateway<T>(work: (app: INestApplicationContext) => Promise<T>): Promise<T> {
-  loadEnvironmentFile();
-  const environment = readEnvironment(process.env, CARRIERS_OF_CHANNELS);
-  const logger = logToStderr(environment, 'warn');
-  const dataSource = await openGatewayDatabase(environment, 'empty');
-  const app = await NestFactory.createApplicationContext(
-    OperatorModule.for(environment, dataSource, CHANNELS),
-    { logger, abortOnError: false },
-  ).catch((error: unknown) => {
-    throw settingErrorOf(error, environment);
-  });
-  try {
-    return await work(app);
-  } finally {
-    await app.close();
   }
 }

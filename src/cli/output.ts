@@ -1,12 +1,13 @@
-import { MessagingError } from '@dundun/messaging';
 import { CommanderError } from 'commander';
-import { EnvironmentError } from '../config/environment.js';
-import { describeError } from '../http/log-redaction.js';
-import { toApiError } from '../http/error-mapping.js';
 
 export interface OutputOptions {
   /** One line of JSON instead of a table. */
   readonly json?: boolean;
+}
+
+interface PrintOptions extends OutputOptions {
+  /** Width of the terminal. @default no limit, as in a pipe */
+  readonly columns?: number | undefined;
 }
 
 /** JSON without nested tables: a field, its list or its numbers by name. */
@@ -15,19 +16,38 @@ type Value = string | number | null | readonly string[] | Readonly<Record<string
 /** A row of a table; all rows of a list have the same fields. */
 type Row = Readonly<Record<string, Value>>;
 
-/** With `--json` one line, the last on stdout; else a line per field, and lists as tables. */
-export function print(result: object, { json }: OutputOptions): void {
+/**
+ * With `--json` one line, the last on stdout; else a line per field, and lists as tables. A table that
+ * is wider than the terminal has a block of lines per row, so that ids stay whole.
+ */
+export function print(result: object, { json, columns = Infinity }: PrintOptions): void {
   const line = JSON.stringify(result, inSnakeCase);
   if (json) {
     process.stdout.write(`${line}\n`);
     return;
   }
   const fields = Object.entries(JSON.parse(line) as Record<string, Value | readonly Row[]>);
-  const width = Math.max(...fields.map(([name]) => name.length));
+  const width = widthOf(fields);
   for (const [name, value] of fields)
     process.stdout.write(
-      isTable(value) ? table(name, value) : `${name.padEnd(width)}  ${shown(value)}\n`,
+      isTable(value) ? table(name, value, columns) : lineOf(name, value, width, columns),
     );
+}
+
+function widthOf(fields: readonly (readonly [name: string, value: unknown])[]): number {
+  return Math.max(...fields.map(([name]) => name.length));
+}
+
+/** A field, with its value in several lines between words where it is long. */
+function lineOf(name: string, value: Value, width: number, columns: number): string {
+  const lines: string[] = [];
+  for (const word of shown(value).split(' ')) {
+    const last = lines.at(-1);
+    const isLong = last === undefined || width + 2 + last.length + 1 + word.length > columns;
+    if (isLong) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return `${name.padEnd(width)}  ${lines.join(`\n${' '.repeat(width + 2)}`)}\n`;
 }
 
 function inSnakeCase(_name: string, value: unknown): unknown {
@@ -44,14 +64,22 @@ function isTable(value: Value | readonly Row[]): value is readonly Row[] {
   return Array.isArray(value) && value.every((row) => typeof row === 'object');
 }
 
-function table(name: string, rows: readonly Row[]): string {
+function table(name: string, rows: readonly Row[], columns: number): string {
   const [first] = rows;
   if (!first) return `no ${name}\n`;
   const names = Object.keys(first);
   const lines = [names, ...rows.map((row) => Object.values(row).map(shown))];
   const widths = names.map((_, n) => Math.max(...lines.map((line) => line[n]?.length ?? 0)));
+  if (widths.reduce((sum, width) => sum + width + 2, -2) > columns)
+    return rows.map((row) => blockOf(row, columns)).join('\n');
   const padded = lines.map((line) => line.map((cell, n) => cell.padEnd(widths[n] ?? 0)));
   return padded.map((line) => `${line.join('  ').trimEnd()}\n`).join('');
+}
+
+function blockOf(row: Row, columns: number): string {
+  const fields = Object.entries(row);
+  const width = widthOf(fields);
+  return fields.map(([name, value]) => lineOf(name, value, width, columns)).join('');
 }
 
 function shown(value: Value): string {
@@ -64,21 +92,15 @@ function shown(value: Value): string {
 }
 
 /** To stderr, in the form of the gateway's error responses; sets exit code 1. */
-export function printError(error: unknown, { json }: OutputOptions): void {
-  const { code, message } = described(error);
+export async function printError(error: unknown, { json }: OutputOptions): Promise<void> {
+  const { code, message } = await described(error);
   process.stderr.write(json ? `${JSON.stringify({ error: { code, message } })}\n` : `${message}\n`);
   process.exitCode = 1;
 }
 
-function described(error: unknown): { code: string; message: string } {
+async function described(error: unknown): Promise<{ code: string; message: string }> {
   if (error instanceof CommanderError)
     return { code: 'invalid_usage', message: error.message.replace(/^error: /, '') };
-  if (error instanceof EnvironmentError)
-    return { code: 'invalid_configuration', message: error.message };
-  const { code, message } = toApiError(error);
-  if (code !== 'internal_error') return { code, message };
-  // The library's own code, where the interface has none.
-  if (error instanceof MessagingError) return { code: error.code, message: error.message };
-  const { name, message: detail } = describeError(error);
-  return { code, message: `${name}: ${detail}` };
+  const { describeCommandError } = await import('./command-errors.js');
+  return describeCommandError(error);
 }

@@ -1,15 +1,15 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { AccountsService } from '../accounts/accounts.service.js';
-import { Audit, commandLineFor } from '../portal/audit.js';
+import type { Also } from '../accounts/accounts.service.js';
 import { GatewayChannels, type SenderActions } from '../channel.js';
 import { AccountSenders } from '../senders/account-senders.js';
 import { type SenderOfAccount, SendersService } from '../senders/senders.service.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
+import { auditOf } from './operator-gateway.js';
 
 const service = (app: INestApplicationContext) => app.get(SendersService, { strict: false });
 
-export function addSenderCommands(program: OperatorCommand): void {
-  addCommands(program.subcommand('sender', 'sender IDs'), 'sms', {
+export function addSenderCommands(sender: OperatorCommand): void {
+  addCommands(sender, 'sms', {
     field: 'sender',
     option: ['--sender <sender>', 'the sender ID, such as ACME'],
     nouns: 'sender IDs',
@@ -18,9 +18,8 @@ export function addSenderCommands(program: OperatorCommand): void {
   });
 }
 
-export function addCallerCommands(program: OperatorCommand): void {
-  const about = 'caller ids, the numbers that accounts call from';
-  addCommands(program.subcommand('caller', about), 'voice', {
+export function addCallerCommands(caller: OperatorCommand): void {
+  addCommands(caller, 'voice', {
     field: 'caller',
     option: ['--caller <number>', 'digits with country code'],
     nouns: 'caller ids',
@@ -44,22 +43,16 @@ function addCommands(
   const commandForOne = (
     [name, description]: readonly [name: string, description: string],
     action: keyof SenderActions,
-    work: (
-      app: INestApplicationContext,
-      of: SenderOfAccount,
-      also: ReturnType<Audit['also']>,
-    ) => Promise<void>,
+    work: (app: INestApplicationContext, of: SenderOfAccount, also: Also) => Promise<void>,
   ): OperatorCommand =>
     command
       .accountCommand(name, description)
       .requiredOption(...words.option)
       .runs(async (app, given: OfAccount & Readonly<Record<'sender' | 'caller', string>>) => {
         const { account: accountId, [field]: sender } = given;
-        const audit = app.get(Audit, { strict: false });
-        const actor = commandLineFor(accountId);
         const { actions } = app.get(GatewayChannels).sendersOf(channel);
         if (!actions) throw new TypeError(`an operator alone adds senders of ${channel}`);
-        const also = audit.also(actor, actions[action], sender);
+        const also = auditOf(app, accountId, actions[action], sender);
         await work(app, { accountId, channel, sender }, also);
         return { accountId, [field]: sender, ...(action !== 'added' && { status: action }) };
       });
@@ -69,7 +62,6 @@ function addCommands(
   command
     .accountCommand('list', `the ${nouns} of an account, also those that wait for approval`)
     .runs(async (app, { account }: OfAccount) => {
-      await app.get(AccountsService, { strict: false }).find(account);
       const all = await app.get(AccountSenders, { strict: false }).list(account, channel);
       return { [`${field}s`]: all.map(({ sender, state }) => ({ [field]: sender, state })) };
     });

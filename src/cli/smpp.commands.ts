@@ -1,10 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
 import { invalidField } from '../http/api-error.js';
-import { type AuditAction, Audit, commandLineFor } from '../portal/audit.js';
 import { SmppCredentials } from '../smpp/smpp-credentials.service.js';
 import type { SmppAlphabets } from '../smpp/smpp.tables.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
+import { auditOf } from './operator-gateway.js';
 
 interface OfSystemId extends OfAccount {
   readonly systemId: string;
@@ -28,16 +28,9 @@ function withAlphabets(command: OperatorCommand): OperatorCommand {
   return command;
 }
 
-export function addSmppCommands(program: OperatorCommand): void {
-  const smpp = program.subcommand('smpp', 'system_ids and passwords with which accounts bind');
+export function addSmppCommands(smpp: OperatorCommand): void {
   const credentialsOf = (app: INestApplicationContext) =>
     app.get(SmppCredentials, { strict: false });
-  const also = (
-    app: INestApplicationContext,
-    action: AuditAction & `smpp.${string}`,
-    account: string,
-    systemId?: string,
-  ) => app.get(Audit, { strict: false }).also(commandLineFor(account), action, systemId);
   const commandForOne = (name: string, description: string): OperatorCommand =>
     smpp
       .accountCommand(name, description)
@@ -46,7 +39,7 @@ export function addSmppCommands(program: OperatorCommand): void {
     smpp.accountCommand('add', 'make a system_id and a password, good for SMPP only; shown once'),
   ).runs(async (app, { account: accountId, ...alphabets }: OfAccount & Partial<SmppAlphabets>) => ({
     accountId,
-    ...(await credentialsOf(app).add(accountId, also(app, 'smpp.added', accountId), alphabets)),
+    ...(await credentialsOf(app).add(accountId, auditOf(app, accountId, 'smpp.added'), alphabets)),
   }));
   withAlphabets(
     commandForOne('change', 'change how its texts are read; its binds end within a second'),
@@ -57,7 +50,7 @@ export function addSmppCommands(program: OperatorCommand): void {
     ) => {
       if (Object.keys(alphabets).length === 0)
         throw invalidField('--data-coding-0', 'or --data-coding-1 is needed');
-      const changed = also(app, 'smpp.changed', accountId, systemId);
+      const changed = auditOf(app, accountId, 'smpp.changed', systemId);
       await credentialsOf(app).change(accountId, systemId, alphabets, changed);
       return { accountId, systemId, ...alphabets };
     },
@@ -81,13 +74,13 @@ export function addSmppCommands(program: OperatorCommand): void {
       ...(await credentialsOf(app).rotate(
         accountId,
         systemId,
-        also(app, 'smpp.rotated', accountId, systemId),
+        auditOf(app, accountId, 'smpp.rotated', systemId),
       )),
     }),
   );
   commandForOne('remove', 'delete it; its binds end within a second').runs(
     async (app, { account: accountId, systemId }: OfSystemId) => {
-      const removed = also(app, 'smpp.removed', accountId, systemId);
+      const removed = auditOf(app, accountId, 'smpp.removed', systemId);
       await credentialsOf(app).remove(accountId, systemId, removed);
       return { accountId, systemId, status: 'removed' };
     },

@@ -22,8 +22,7 @@ interface OfUser {
 const usersOf = (app: INestApplicationContext) => app.get(UsersService, { strict: false });
 const linksOf = (app: INestApplicationContext) => app.get(SetUpLinks, { strict: false });
 
-export function addUserCommands(program: OperatorCommand): void {
-  const user = program.subcommand('user', 'users of the web portal');
+export function addUserCommands(user: OperatorCommand): void {
   user
     .subcommand('invite', 'make a one-time link to set up a user; it is shown once')
     .addOption(new Option('--role <role>', 'what the user may do').choices([...ROLES, 'operator']))

@@ -8,9 +8,9 @@ import { HoldsService } from '@dundun/messaging/operations';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
 import { isUUID } from 'class-validator';
-import { AccountsService } from '../accounts/accounts.service.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
+import { auditOf, recordChange } from './operator-gateway.js';
 
 interface AllowOptions extends OfAccount {
   readonly daily?: string;
@@ -31,9 +31,8 @@ interface OrderSettleOptions extends OfAccount {
 }
 
 /** Commands for orders of airtime and data; their output never contains whole numbers. */
-export function addVasCommands(program: OperatorCommand): void {
+export function addVasCommands(vas: OperatorCommand): void {
   const vasOf = (app: INestApplicationContext) => app.get(VasService, { strict: false });
-  const vas = program.subcommand('vas', 'orders of airtime and data');
   vas
     .accountCommand('allow', 'let an account order, within caps for any 24 hours; shows them')
     .option('--daily <amount>', 'cap of the account, such as 50000')
@@ -41,11 +40,13 @@ export function addVasCommands(program: OperatorCommand): void {
     .option('--currency <code>', 'the only currency of its orders', 'NGN')
     .option('--clear', 'switch orders off again')
     .runs(async (app, { account, daily, perNumber, currency, clear }: AllowOptions) => {
-      await app.get(AccountsService).find(account);
-      if (clear) await vasOf(app).forbid({ tenant: account });
-      else if (daily !== undefined && perNumber !== undefined)
+      if (clear) {
+        await vasOf(app).forbid({ tenant: account });
+        await recordChange(app, account, 'orders.forbidden');
+      } else if (daily !== undefined && perNumber !== undefined) {
         await vasOf(app).allow({ daily, perNumber, currency }, { tenant: account });
-      else if (daily !== undefined || perNumber !== undefined)
+        await recordChange(app, account, 'orders.allowed', `${daily} ${currency} a day`);
+      } else if (daily !== undefined || perNumber !== undefined)
         throw invalidField('allow', 'needs both --daily and --per-number');
       const allowance = await vasOf(app).allowance({ tenant: account });
       return { account, status: allowance ? 'allowed' : 'off', ...allowance };
@@ -74,8 +75,9 @@ export function addVasCommands(program: OperatorCommand): void {
     .option('--note <text>', 'why; it is recorded')
     .runs(async (app, { account: tenant, order, as, by, note }: OrderSettleOptions) => {
       if (!isUUID(order)) throw invalidField('order', 'must be the id of an order');
+      const also = auditOf(app, tenant, 'order.settled', `${order} as ${as}`);
       const settled = await vasOf(app)
-        .settle(order.toLowerCase(), { tenant, as, by, note })
+        .settle(order.toLowerCase(), { tenant, as, by, note, also })
         .catch((error: unknown) => {
           if (!(error instanceof VasOrderError)) throw error;
           throw new ApiError('already_sent', error.message, { cause: error });
@@ -96,6 +98,7 @@ export function addVasCommands(program: OperatorCommand): void {
           cause: error,
         });
       });
+      await recordChange(app, null, 'orders.released');
       return { lanes: '*:vas', status: 'released' };
     });
 }

@@ -3,22 +3,21 @@ import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
 import { webhookOf, webhookWithSecretOf } from '../webhooks/webhooks.dto.js';
 import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
+import { auditOf } from './operator-gateway.js';
 
 interface WebhookOptions extends OfAccount {
   readonly webhook: string;
 }
 
-export function addWebhookCommands(program: OperatorCommand): void {
-  const webhook = program
-    .subcommand('webhook', 'endpoints for callbacks: set, list, enable, redeliver')
-    .alias('webhooks');
+export function addWebhookCommands(webhook: OperatorCommand): void {
   const commandForOne = (name: string, description: string): OperatorCommand =>
     webhook.accountCommand(name, description).requiredOption('--webhook <id>', 'the webhook_id');
   webhook
     .accountCommand('set', "set the account's webhook URL; the signing secret is shown")
     .requiredOption('--url <url>', 'where to POST')
-    .runs(async (app, options: OfAccount & { url: string }) => {
-      const set = await app.get(WebhookEndpointsService).set(options.account, options.url);
+    .runs(async (app, { account, url }: OfAccount & { url: string }) => {
+      const also = auditOf(app, account, 'webhook.changed');
+      const set = await app.get(WebhookEndpointsService).set(account, url, also);
       return { webhook_id: set.webhook_id, url: set.url, secret: set.secret };
     });
   webhook
@@ -27,23 +26,29 @@ export function addWebhookCommands(program: OperatorCommand): void {
       webhooks: (await app.get(WebhookEndpointsService).list(account)).map(webhookOf),
     }));
   commandForOne('enable', 'enable it again; what was due in the meantime is sent').runs(
-    async (app, { account, webhook: id }: WebhookOptions) =>
-      webhookOf(await app.get(WebhookEndpointsService).update(account, id, { enabled: true })),
+    async (app, { account, webhook: id }: WebhookOptions) => {
+      const also = auditOf(app, account, 'webhook.changed', id);
+      const endpoints = app.get(WebhookEndpointsService);
+      return webhookOf(await endpoints.update(account, id, { enabled: true }, also));
+    },
   );
   commandForOne(
     'rotate-secret',
     'make a new signing secret; for a day callbacks are signed with both',
-  ).runs(async (app, { account, webhook: id }: WebhookOptions) =>
-    webhookWithSecretOf(await app.get(WebhookEndpointsService).rotateSecret(account, id)),
-  );
+  ).runs(async (app, { account, webhook: id }: WebhookOptions) => {
+    const also = auditOf(app, account, 'webhook.secret_rotated', id);
+    return webhookWithSecretOf(
+      await app.get(WebhookEndpointsService).rotateSecret(account, id, also),
+    );
+  });
   commandForOne('redeliver', 'send again what was never delivered, or everything since a time')
     .option('--since <time>', 'such as 2026-11-20T00:00:00Z')
-    .runs(async (app, { account, webhook: id, since }: WebhookOptions & { since?: string }) => ({
-      webhook_id: id,
-      redelivered: await app
-        .get(WebhookEndpointsService)
-        .redeliver(account, id, { since: since === undefined ? undefined : timeOf(since) }),
-    }));
+    .runs(async (app, { account, webhook: id, since }: WebhookOptions & { since?: string }) => {
+      const wanted = { since: since === undefined ? undefined : timeOf(since) };
+      const also = auditOf(app, account, 'webhook.redelivered', id);
+      const endpoints = app.get(WebhookEndpointsService);
+      return { webhook_id: id, redelivered: await endpoints.redeliver(account, id, wanted, also) };
+    });
 }
 
 function timeOf(written: string): Date {

@@ -8,6 +8,7 @@ import {
 import { TemplateRegistry } from '../accounts/templates.js';
 import { type MetaNumber, SendersService } from '../senders/senders.service.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
+import { auditOf } from './operator-gateway.js';
 
 interface TemplateOptions extends OfAccount {
   readonly name: string;
@@ -25,9 +26,8 @@ interface NumberOptions extends OfAccount, MetaNumber {
 /** Most templates in one result. */
 const MAX_TEMPLATES = 1_000;
 
-export function addWhatsAppCommands(program: OperatorCommand): void {
-  program
-    .subcommand('number', 'WhatsApp numbers')
+export function addNumberCommands(group: OperatorCommand): void {
+  group
     .accountCommand('add', 'let an account send from a WhatsApp number; it sends from its oldest')
     .requiredOption('--number <number>', 'digits with country code')
     .option(
@@ -36,10 +36,14 @@ export function addWhatsAppCommands(program: OperatorCommand): void {
     )
     .option('--waba <id>', 'the id of its business account at Meta')
     .runs(async (app, { account: accountId, number, ...meta }: NumberOptions) => {
-      await app.get(SendersService, { strict: false }).addNumber(accountId, number, meta);
+      await app
+        .get(SendersService, { strict: false })
+        .addNumber(accountId, number, meta, auditOf(app, accountId, 'number.added', number));
       return { accountId, number, ...meta };
     });
-  const template = program.subcommand('template', 'WhatsApp templates');
+}
+
+export function addTemplateCommands(template: OperatorCommand): void {
   template
     .accountCommand('add', 'make a template known, or change what is known of it')
     .requiredOption('--name <name>', 'as the platform has it')
@@ -51,7 +55,8 @@ export function addWhatsAppCommands(program: OperatorCommand): void {
       const { name, language, category, status } = options;
       const params_count = /^\d{1,4}$/.test(params) ? Number(params) : Number.NaN;
       const put = { name, language, category, status, params_count };
-      await app.get(AccountsService).putTemplate(accountId, put);
+      const also = auditOf(app, accountId, 'template.changed', `${name} ${language}`);
+      await app.get(AccountsService).putTemplate(accountId, put, also);
       return { accountId, ...put };
     });
   template

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { EnvironmentError, readEnvironment } from './environment.js';
@@ -328,6 +329,22 @@ describe('readEnvironment', () => {
       ]);
   });
 
+  it('SMS prices are read by prefix and a wrong form is explained', () => {
+    expect(readEnvironment({ SMS_PRICES: 'NGN *=9.5 234=4.250001' })).toMatchObject({
+      SMS_PRICES: {
+        currency: 'NGN',
+        prefixes: [
+          ['*', '9.5'],
+          ['234', '4.250001'],
+        ],
+      },
+    });
+    for (const wrong of ['NGN', '*=1', 'NGN +234=1', 'NGN 0=1', 'NGN 234=1 234=2', 'NGN *=1e3'])
+      expect(problemsOf({ SMS_PRICES: wrong })).toEqual([
+        expect.stringMatching(/^SMS_PRICES .*write it as USD \*=/),
+      ]);
+  });
+
   it('EMAIL_CARRIER=http needs an address and a key, and is the default beside CARRIER=http with a key', () => {
     const carrier = {
       CARRIER_URL: 'https://sms.example.com',
@@ -488,16 +505,51 @@ describe('readEnvironment', () => {
 
 const docs = join(import.meta.dirname, '../../docs');
 
+/** The rows of its tables: name, default, example. */
+const rowsOf = (page: string) => [
+  ...page.matchAll(/^\| `([A-Z_]+)` \| (.+?) \| (`.+?`) \| .{10,} \|$/gm),
+];
+
 describe('docs/configuration.md', () => {
   it('docs/configuration.md describes every variable with its default', async () => {
     const page = await readFile(join(docs, 'configuration.md'), 'utf8');
-    const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (.+?) \| .{10,} \|$/gm)];
-    expect(rows.map(([, name, written]) => [name, written])).toEqual(
-      Object.entries(VARIABLES).map(([name, variable]) => [
-        name,
-        variable.default === undefined ? '–' : `\`${variable.default}\``,
-      ]),
-    );
+    const written = rowsOf(page).map(([, name = '', usual = '']) => [name, usual] as const);
+    const expected = Object.entries(VARIABLES).map(([name, variable]) => [
+      name,
+      variable.default === undefined ? '–' : `\`${variable.default}\``,
+    ]) as [string, string][];
+    expect(written).toHaveLength(expected.length);
+    expect(Object.fromEntries(written)).toEqual(Object.fromEntries(expected));
+  });
+
+  it('the example of every variable is a value that it takes', async () => {
+    const page = await readFile(join(docs, 'configuration.md'), 'utf8');
+    const refused = rowsOf(page).flatMap(([, name = '', , example = '']) => {
+      try {
+        VARIABLES[name]?.parse(example.slice(1, -1));
+        return [];
+      } catch (error) {
+        return [`${name}: ${String(error)}`];
+      }
+    });
+    expect(refused).toEqual([]);
+  });
+
+  it('the variables that a production gateway sets first are enough', async () => {
+    const page = await readFile(join(docs, 'configuration.md'), 'utf8');
+    const [, block = ''] = /```sh\n(NODE_ENV=production[^]*?)```/.exec(page) ?? [];
+    const first = parseEnv(block) as Record<string, string>;
+    const directory = await mkdtemp(join(tmpdir(), 'dundun-first-'));
+    const file = join(directory, 'carriers.yaml');
+    await writeFile(file, 'carriers:\n  main: { type: simulator }\nroutes:\n  - use: main\n');
+    const own = {
+      ...PRODUCTION,
+      DATABASE_URL: 'postgres://dundun:hunter2@db.internal:5432/dundun',
+      CARRIERS_FILE: file,
+    };
+    expect(Object.keys(first)).toEqual(expect.arrayContaining(Object.keys(own)));
+    expect(problemsOf({ ...first, ...own })).toEqual([]);
+    await rm(directory, { recursive: true });
   });
 
   const exampleOf = async (name: string): Promise<Record<string, string>> => {

@@ -17,6 +17,7 @@ import {
   networks,
   oneOf,
   ports,
+  prefixPrices,
   prices,
   quietHours,
   rate,
@@ -58,6 +59,7 @@ const PROCESS = {
 } as const satisfies Readonly<Record<string, Variable<unknown>>>;
 
 const MESSAGING = {
+  SMS_PRICES: { parse: prefixPrices },
   VOICE_PRICE: { default: 'USD 0.0300 60/60', parse: callPrice },
   VERIFY_COUNTRIES: { parse: countries },
   SMPP_LISTEN: { parse: listenAddress },

@@ -18,10 +18,16 @@ export const ERROR_RESPONSES = {
     'authentication_error',
     'No valid credential: missing, mistyped, rotated, revoked or of the wrong kind.',
   ],
+  PaymentRequired: [
+    402,
+    'billing_error',
+    'The account has too little money for the request; nothing was stored.',
+  ],
   Forbidden: [403, 'permission_error', 'The credential is valid and does not allow this.'],
   NotFound: [404, INVALID, 'It does not exist, or belongs to another account.'],
   MethodNotAllowed: [405, INVALID, 'The path does not take the method.'],
   RequestTimeout: [408, INVALID, 'The request did not arrive in time.'],
+  Gone: [410, INVALID, 'The platform has the file no longer.'],
   IdempotencyConflict: [
     409,
     'conflict_error',
@@ -34,7 +40,7 @@ export const ERROR_RESPONSES = {
     'conflict_error',
     'The same number, product and amount were ordered within 60 seconds.',
   ],
-  PayloadTooLarge: [413, INVALID, 'The body is too large.'],
+  PayloadTooLarge: [413, INVALID, 'The body, or the file, is too large.'],
   UnsupportedMediaType: [415, INVALID, 'The body is not sent as JSON.'],
   Unprocessable: [
     422,
@@ -71,6 +77,10 @@ export const API_ERRORS = {
     'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces, sent once',
   ],
   unauthorized: ['Unauthorized', 'The credential or signature is missing or wrong'],
+  insufficient_balance: [
+    'PaymentRequired',
+    'The message costs 9.00 NGN, and 4.50 NGN are available; top up the balance',
+  ],
   account_disabled: ['Forbidden', 'This account is suspended; contact your provider'],
   insufficient_scope: ['Forbidden', 'This credential does not allow that'],
   vas_not_allowed: ['Forbidden', 'Orders are off for this account; contact your provider'],
@@ -87,14 +97,24 @@ export const API_ERRORS = {
     'The same number, product and amount were ordered within 60 seconds',
   ],
   payload_too_large: ['PayloadTooLarge', 'The body is too large; split the request'],
+  media_expired: ['Gone', 'The platform has the file no longer'],
+  media_too_large: ['PayloadTooLarge', 'The file is larger than this service passes on'],
   unsupported_media_type: [
     'UnsupportedMediaType',
     'Send the body as JSON with Content-Type: application/json',
   ],
   invalid_field: ['Unprocessable', 'to[3]: must be 7 to 15 digits with country code'],
   conflicting_fields: ['Unprocessable', 'body and content differ; send one of them'],
+  no_price: [
+    'Unprocessable',
+    'The rate card of the account has no price for recipient 1 on sms; ask your provider for one',
+  ],
+  currency_mismatch: [
+    'Unprocessable',
+    'The order is in USD, and the account pays in NGN; ask for it in NGN',
+  ],
   no_route: ['Unprocessable', 'to[3]: has no route for sms'],
-  sender_not_registered: ['Unprocessable', 'The sender OTHER is not registered'],
+  sender_not_registered: ['Unprocessable', 'The sender ID OTHER is not registered'],
   caller_not_registered: ['Unprocessable', 'The caller id 2348000000009 is not registered'],
   domain_not_verified: [
     'Unprocessable',
@@ -178,6 +198,16 @@ export class ApiError extends Error {
       ...headers,
     };
     this.body = { error: { type: ownType ?? type, code, message, details } };
+  }
+
+  /** The error of an object that is the value of a field. */
+  within(field: string): ApiError {
+    const details = this.details?.map((one) => ({ ...one, path: `${field}.${one.path}` }));
+    return new ApiError(this.code, `${field}: ${this.message}`, {
+      details,
+      headers: this.headers,
+      cause: this,
+    });
   }
 }
 

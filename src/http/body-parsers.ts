@@ -95,6 +95,15 @@ function hasHalfPair(value: unknown): boolean {
   return false;
 }
 
+/** Takes texts at these routes, whose handler verifies them; others answer 415 to them. */
+export function takeTexts(fastify: FastifyInstance, isTaken: IsRoute): void {
+  fastify.addContentTypeParser('text/plain', (request, payload, done) => {
+    if (!isTaken(request.routeOptions.url))
+      return done(new ApiError('unsupported_media_type'), undefined);
+    readBody(request, payload, (error, body) => done(error, error ? undefined : body.toString()));
+  });
+}
+
 interface FormRoutes {
   /** Routes that a form is posted to and whose content does not matter: it is not kept. */
   readonly unread: IsRoute;

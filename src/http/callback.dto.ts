@@ -1,4 +1,6 @@
-import { Field, Flag, Text, Timestamp, WholeNumber } from './fields.js';
+import { ApiExtraModels } from '@nestjs/swagger';
+import { Field, Flag, Text, Timestamp, Uuid, WholeNumber } from './fields.js';
+import { CONTENT_EXAMPLE, InboundContentData } from './inbound-content.dto.js';
 import { Metadata, Tags } from './label-fields.js';
 
 const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
@@ -41,7 +43,23 @@ export class StatusEventData {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+/** In a callback, which stays below 20 kB. */
+class ReceivedContentData extends InboundContentData {
+  @Flag({
+    optional: true,
+    examples: [true],
+    description: 'Only where it is true: the rest is too long, and the message read back has it.',
+  })
+  readonly truncated?: boolean;
+}
+
+@ApiExtraModels(ReceivedContentData)
 export class ReceivedEventData {
+  @Uuid({
+    description: 'Reads an SMS or WhatsApp message back, as long as its text is kept.',
+  })
+  readonly reference_id!: string;
+
   @Text({ description: 'The platform’s id.', examples: [MESSAGE_ID] }) readonly message_id!: string;
 
   @Text({
@@ -64,10 +82,23 @@ export class ReceivedEventData {
   })
   readonly text!: string | null;
 
+  @Field({
+    anyOf: [{ $ref: `#/components/schemas/${ReceivedContentData.name}` }, { type: 'null' }],
+    description: 'null: the person was erased.',
+    examples: [CONTENT_EXAMPLE],
+  })
+  readonly content!: ReceivedContentData | null;
+
+  @Text({ nullable: true, description: 'The name that the sender shows on the platform.' })
+  readonly profile_name!: string | null;
+
+  @Text({ nullable: true, description: 'The platform’s id of the message that it answers.' })
+  readonly replies_to!: string | null;
+
   @Timestamp() readonly received_at!: string;
 
   @Flag({
-    required: false,
+    optional: true,
     examples: [false],
     description:
       'Only where it is false: WhatsApp does not count the message as one of the person to this number, such as a message in a group, so that it opens no window.',

@@ -4,6 +4,7 @@ import {
   NoRouteError,
   PolicyError,
 } from '@dundun/messaging';
+import { SpendRefusedError } from '@dundun/messaging/ports';
 import { isBusy, isUnavailable, refusalOfWrites } from '@dundun/messaging/queue';
 import {
   type ArgumentsHost,
@@ -13,7 +14,7 @@ import {
   Logger,
 } from '@nestjs/common';
 import { ApiError, type ApiErrorCode, isApiErrorCode } from './api-error.js';
-import { type HttpRequest, replyOf, requestOf } from './http-message.js';
+import { type HttpRequest, type LoggedRequest, replyOf, requestOf } from './http-message.js';
 import { WriteRefusals } from './write-refusals.js';
 
 /** Sends every error as `{ "error": { type, code, message, details? } }`. */
@@ -24,9 +25,10 @@ export class ApiExceptionFilter implements ExceptionFilter {
   constructor(private readonly refusals: WriteRefusals) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
-    const request = requestOf(host);
+    const request = requestOf<LoggedRequest>(host);
     const reply = replyOf(host);
     const error = toApiError(exception);
+    request.errorCode = error.code;
     this.refusals.note(exception);
     // The read of an unfinished body fails with the code of a lost database connection.
     if (isGone(request))
@@ -57,6 +59,10 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof MessageValidationError) {
     const code = isApiErrorCode(error.code) ? error.code : 'invalid_field';
     return new ApiError(code, error.message, { details: error.fields });
+  }
+  if (error instanceof SpendRefusedError && isApiErrorCode(error.code)) {
+    const details = Object.entries(error.details).map(([path, message]) => ({ path, message }));
+    return new ApiError(error.code, error.message, details.length > 0 ? { details } : {});
   }
   if (error instanceof MessagingError && isApiErrorCode(error.code))
     return new ApiError(error.code, error.message, { cause: error });

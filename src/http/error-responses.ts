@@ -23,7 +23,10 @@ class ErrorDetail {
   @Choice([...TYPES, 'policy_error'], { description: 'Class of the error, one per status.' })
   readonly type!: string;
 
-  @Choice(Object.keys(API_ERRORS), { description: 'The code that programs act on.' })
+  @Choice(Object.keys(API_ERRORS), {
+    description:
+      'The code that programs act on. docs/errors.md has the reason and the remedy of each.',
+  })
   readonly code!: ApiErrorCode;
 
   @Text({ minLength: 1, description: 'A text for people, with the remedy.' })

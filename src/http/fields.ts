@@ -264,11 +264,9 @@ export function Objects(
 
 /** An object of another DTO; wrong fields are named as `redial.times`. */
 export function Nested(dto: Type<object>, options: FieldOptions = {}): PropertyDecorator {
-  const rule = Rule((value, _request, name) => {
-    if (!isObject(value)) return 'must be a JSON object';
-    const errors = errorsOf(dto, value);
-    return errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
-  });
+  const rule = Rule((value, _request, name) =>
+    isObject(value) ? errorsWithin(name, dto, value) : 'must be a JSON object',
+  );
   const allOf = [{ $ref: `#/components/schemas/${dto.name}` }];
   const field = Field({ allOf, ...options }, rule);
   return (target, key) => {
@@ -283,14 +281,27 @@ export function FlagOr(dto: Type<object>, options: FieldOptions = {}): PropertyD
   const rule = Rule((value, _request, name) => {
     if (typeof value === 'boolean') return undefined;
     if (!isObject(value)) return 'must be true, false or a JSON object';
-    const errors = errorsOf(dto, value);
-    return errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
+    return errorsWithin(name, dto, value);
   });
   const field = Field({ anyOf, ...options }, rule);
   return (target, key) => {
     field(target, key);
     ApiExtraModels(dto)(target.constructor);
   };
+}
+
+/** The errors of an object that is the value of a field, such as `redial.times`. */
+export function errorsWithin(
+  name: string,
+  dto: Type<object>,
+  value: object,
+): readonly FieldError[] {
+  try {
+    const errors = errorsOf(dto, value);
+    return errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
+  } catch (error) {
+    throw error instanceof ApiError ? error.within(name) : error;
+  }
 }
 
 /** A text that callers send under any of these names; the decorated field has the first. */

@@ -5,8 +5,16 @@ import { ApiError } from './api-error.js';
 
 export type HttpRequest = Pick<
   FastifyRequest,
-  'id' | 'ip' | 'method' | 'headers' | 'query' | 'body' | 'raw'
+  'id' | 'ip' | 'method' | 'headers' | 'query' | 'body' | 'raw' | 'originalUrl'
 > & { readonly routeOptions: Pick<FastifyRequest['routeOptions'], 'url'> };
+
+/** A request with what the log of requests says of it. */
+export interface LoggedRequest extends HttpRequest {
+  /** The known credential that it was made with, also where it is refused. */
+  credential: { readonly id: string; readonly accountId: string } | null;
+  /** Code of the error that it is answered with. */
+  errorCode: string | null;
+}
 
 export type HttpReply = FastifyReply;
 

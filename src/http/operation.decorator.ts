@@ -11,7 +11,9 @@ interface OperationOptions {
   /** Body of a successful response. @default none */
   readonly answer?: Type;
   readonly success: string;
-  /** The route takes an `Idempotency-Key`. @default false */
+  /** The successful response is a file. @default false */
+  readonly bytes?: boolean;
+  /** The route sends: it takes an `Idempotency-Key` and may cost money. @default false */
   readonly idempotent?: boolean;
   /** Errors in addition to those of all operations of this kind. */
   readonly errors?: readonly ErrorResponseName[];
@@ -23,7 +25,7 @@ export const ERRORS_KEY = 'x-errors';
 /** Routes without it are not documented. */
 export function Operation(summary: string, options: OperationOptions): MethodDecorator {
   const { id, description, status = 200, answer, success, idempotent = false } = options;
-  const errors = [...(options.errors ?? []), ...(idempotent ? ['IdempotencyConflict'] : [])];
+  const errors = [...(options.errors ?? []), ...(idempotent ? SEND_ERRORS : [])];
   return applyDecorators(
     HttpCode(status),
     ApiOperation({ operationId: id, summary, description }),
@@ -31,12 +33,17 @@ export function Operation(summary: string, options: OperationOptions): MethodDec
       status,
       description: success,
       type: answer,
+      ...(options.bytes && { content: { '*/*': { schema: BYTES } } }),
       headers: idempotent ? IDEMPOTENT_REPLAYED : undefined,
     }),
     ApiExtension(ERRORS_KEY, errors),
     ...(idempotent ? [ApiHeader(IDEMPOTENCY_KEY)] : []),
   );
 }
+
+const SEND_ERRORS = ['IdempotencyConflict', 'PaymentRequired'] as const;
+
+const BYTES = { type: 'string', format: 'binary' };
 
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',

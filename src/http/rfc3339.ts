@@ -21,3 +21,10 @@ export function parseTimestamp(value: unknown): Date | undefined {
   const time = Date.parse(value.replace(/[t ]/, 'T').replace('z', 'Z'));
   return time < LATEST ? new Date(Math.max(0, time)) : undefined;
 }
+
+/** A time that the request's rules have checked. @throws RangeError */
+export function timeOf(checked: string): Date {
+  const time = parseTimestamp(checked);
+  if (!time) throw new RangeError('a time was not checked before');
+  return time;
+}

@@ -1,6 +1,6 @@
 import type { FieldError } from '@dundun/messaging';
 import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
-import { ApiExtraModels, ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
+import { ApiExtraModels, ApiSchema, type ApiSchemaOptions, PickType } from '@nestjs/swagger';
 import {
   getMetadataStorage,
   ValidateBy,
@@ -42,6 +42,19 @@ export function Known(schema: JsonSchema): PropertyDecorator {
 /** The schemas by field, of a DTO's prototype. */
 export function schemasOf(prototype: object): ReadonlyMap<string, JsonSchema> {
   return (Reflect.getMetadata(SCHEMAS, prototype) ?? new Map()) as ReadonlyMap<string, JsonSchema>;
+}
+
+/** A DTO with these fields of another one. */
+export function FieldsOf<T extends object, Name extends keyof T & string>(
+  dto: Type<T>,
+  names: readonly Name[],
+): Type<Pick<T, Name>> {
+  const picked = PickType(dto, names);
+  const known = [...schemasOf(dto.prototype as object)];
+  const isPicked = (name: string) => names.some((one) => one === name);
+  const own = new Map(known.filter(([name]) => isPicked(name)));
+  Reflect.defineMetadata(SCHEMAS, own, picked.prototype as object);
+  return picked;
 }
 
 /** A check of our own as a rule of class-validator; at most one per field. */

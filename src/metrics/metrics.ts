@@ -3,6 +3,8 @@ import {
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
   MessagingService,
+  NOTIFICATION_FELL_BACK,
+  type NotificationFellBack,
 } from '@dundun/messaging';
 import { MessagingOperations } from '@dundun/messaging/operations';
 import { Global, Injectable, Module } from '@nestjs/common';
@@ -73,6 +75,7 @@ export class Metrics {
           passed.inc({ provider, reason }, n);
       },
     });
+    events.on(NOTIFICATION_FELL_BACK, ({ to }: NotificationFellBack) => this.accepted(to, 1));
     events.on(MESSAGE_STATUS_CHANGED, (change: MessageStatusChanged) => this.#count(change));
     this.gauge(
       'dundun_queue_age_seconds',

@@ -1,4 +1,5 @@
 import { type AddressKind, MessagingService } from '@dundun/messaging';
+import { partialAddress } from '@dundun/messaging/values';
 import { Get, HttpCode, Post, type Type } from '@nestjs/common';
 import {
   BlockedService,
@@ -17,7 +18,6 @@ import {
   SuppressionBody,
   SuppressionsQuery,
 } from './portal.dto.js';
-import { maskedAddress } from './masking.js';
 import type { BlockedAddress, Listed } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { mayReveal, PortalAccess } from './portal.guard.js';
@@ -63,7 +63,7 @@ function controllerOf({ list, field, ...of }: PortalList): Type<object> {
       const isWhole = isRevealed || address !== undefined;
       const page = await this.blocked.list(id, list, { cursor, limit, address });
       return listedOf(page, ({ address: own, category, reason, messageId, at }) => ({
-        [field]: own ? (isWhole ? own.value : maskedAddress(own)) : '',
+        [field]: own ? (isWhole ? own.value : partialAddress(own)) : '',
         reason,
         category: category === '*' ? null : category,
         messageId,
@@ -94,7 +94,7 @@ function controllerOf({ list, field, ...of }: PortalList): Type<object> {
     }
   }
 
-  const masked = (value: string) => maskedAddress({ kind: field, value });
+  const masked = (value: string) => partialAddress({ kind: field, value });
   return BlockedController;
 }
 

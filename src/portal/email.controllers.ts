@@ -108,8 +108,9 @@ export class PortalDomainsController {
   @Post(':id/verify')
   @HttpCode(200)
   @PortalAccess('admin')
-  async verify(@Caller() { accountId }: InAccount, @DomainId() id: string): Promise<Domain> {
-    return domainOf(await this.domains.verify(accountId, id));
+  async verify(@Caller() { accountId, actor }: InAccount, @DomainId() id: string): Promise<Domain> {
+    const also = this.audit.also(actor, 'domain.verified', id);
+    return domainOf(await this.domains.verify(accountId, id, also));
   }
 
   @Post(':id/rotate')

@@ -6,7 +6,7 @@ import {
   MessagingService,
   type Page,
 } from '@dundun/messaging';
-import { csvOf } from '@dundun/messaging/values';
+import { csvOf, partialAddress } from '@dundun/messaging/values';
 import { Delete, Get, HttpCode, Param, Patch, Post, StreamableFile } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -16,7 +16,6 @@ import { GroupId } from '../groups/groups.controller.js';
 import { AddMembers, GroupBody } from '../groups/groups.dto.js';
 import { Audit } from './audit.js';
 import { listedOf, PortalQuery, RevealQuery } from './portal.dto.js';
-import { maskedAddress } from './masking.js';
 import type { Group, GroupMember, Listed } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { mayReveal, PortalAccess } from './portal.guard.js';
@@ -179,6 +178,6 @@ function groupOf({ id, name, size, createdAt }: ContactGroup): Group {
 }
 
 function memberOf({ id, name, addresses }: Contact, isWhole: boolean): GroupMember {
-  const shown = addresses.map((address) => (isWhole ? address.value : maskedAddress(address)));
+  const shown = addresses.map((address) => (isWhole ? address.value : partialAddress(address)));
   return { id, name: isWhole ? name : name && `${name.slice(0, 1)}•••`, addresses: shown };
 }

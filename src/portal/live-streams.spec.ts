@@ -13,7 +13,7 @@ it('an outage of the database is logged once, and leaves the streams open', asyn
   let lookedThrice = (): void => undefined;
   const third = new Promise<void>((resolve) => (lookedThrice = resolve));
   const sessions = {
-    byIds: () => {
+    present: () => {
       if (++looks === 4) lookedThrice();
       return Promise.reject(new Error('the database is away'));
     },

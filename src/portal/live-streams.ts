@@ -120,12 +120,14 @@ export class LiveStreams implements OnModuleDestroy {
     this.#schedule();
   }
 
-  /** Closes streams of sessions that have ended, chose another account, or whose account is suspended. */
+  /** Closes streams of sessions that have ended or left the account, or whose account is suspended. */
   async #endClosed(): Promise<void> {
-    const ids = [...new Set([...this.#streams].map(({ sessionId }) => sessionId))];
-    const known = await this.sessions.byIds(ids);
-    for (const stream of this.#streams) {
-      const { user, account, lacksSecondFactor } = known.get(stream.sessionId)?.signedIn ?? {};
+    const streams = [...this.#streams];
+    const known = await this.sessions.present(
+      streams.map(({ sessionId: id, accountId }) => ({ id, accountId })),
+    );
+    for (const [n, stream] of streams.entries()) {
+      const { user, account, lacksSecondFactor } = known[n]?.signedIn ?? {};
       const isOpen =
         user !== undefined &&
         lacksSecondFactor === false &&

@@ -1,23 +1,16 @@
-import { type Address, readAddress } from '@dundun/messaging';
+import { readAddress } from '@dundun/messaging';
+import { partialAddress } from '@dundun/messaging/values';
 
 const DOT = '•';
 
-/** The last two digits of a number, the first letter and the host of an e-mail address. */
-export function maskedAddress({ kind, value }: Address): string {
-  if (kind === 'email')
-    return `${value.slice(0, 1)}${DOT.repeat(3)}${value.slice(value.lastIndexOf('@'))}`;
-  const shown = value.length < 7 ? '' : value.slice(-2);
-  return DOT.repeat(value.length - shown.length) + shown;
-}
-
-const NUMBER = /(?<![0-9A-Za-z._-])[1-9]\d{6,14}(?![0-9A-Za-z_]|-[0-9A-Za-z]|\.\d)/g;
+const NUMBER = /(?<![0-9A-Za-z._-])\+?([1-9]\d{6,14})(?![0-9A-Za-z_]|-[0-9A-Za-z]|\.\d)/g;
 const EMAIL = /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g;
 
 /** A text of a receiver, with numbers and e-mail addresses masked. */
 export function maskedText(text: string): string {
   return text
-    .replace(EMAIL, (value) => maskedAddress({ kind: 'email', value }))
-    .replace(NUMBER, (value) => maskedAddress({ kind: 'phone', value }));
+    .replace(EMAIL, (value) => partialAddress({ kind: 'email', value }))
+    .replace(NUMBER, (_, value: string) => partialAddress({ kind: 'phone', value }));
 }
 
 /** Fields of a callback with an address. */
@@ -31,8 +24,8 @@ export function maskedCallback(payload: string): string {
       if (typeof value !== 'string') return value;
       if (name === 'text') return DOT.repeat(3);
       const address = ADDRESSES.has(name) ? readAddress(value, ['phone', 'email']) : undefined;
-      if (address) return maskedAddress(address);
-      return name === 'bsuid' ? DOT.repeat(value.length) : value;
+      if (address) return partialAddress(address);
+      return name === 'bsuid' ? partialAddress({ kind: 'platform', value }) : value;
     },
     2,
   );

@@ -5,6 +5,7 @@ import {
   type VasOrderView,
   VasService,
 } from '@dundun/messaging';
+import { partialAddress } from '@dundun/messaging/values';
 import { HoldsService } from '@dundun/messaging/operations';
 import { Get, HttpCode, Param, Post } from '@nestjs/common';
 import { isUUID } from 'class-validator';
@@ -13,14 +14,13 @@ import { ApiError } from '../http/api-error.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { type Actor, Audit } from './audit.js';
 import { listedOf, OrdersQuery, SettleBody } from './portal.dto.js';
-import { maskedAddress } from './masking.js';
 import type { Listed, OpenOrders, PlacedOrder } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { By, Caller, Current, type InAccount } from './portal-request.js';
 import type { SignedIn } from './sessions.service.js';
 
-/** Orders of the chosen account. */
+/** Orders of the account. */
 @PortalController('orders')
 @PortalAccess('viewer')
 export class OrdersController {
@@ -117,7 +117,7 @@ function placedOrder(order: VasOrderView): PlacedOrder {
   return {
     id,
     clientReference,
-    to: to && maskedAddress({ kind: 'phone', value: to }),
+    to: to && partialAddress({ kind: 'phone', value: to }),
     product,
     amount,
     currency,

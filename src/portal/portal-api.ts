@@ -1,13 +1,14 @@
 /**
- * Requests and answers of the portal's own API, below `portal/api/`. The dashboard's API (messages,
- * batches, contacts, lanes) is served at the same path and has its types in `@dundun/dashboard`.
+ * Requests and answers of the portal's own API, below `portal/a/{account}/api/`; below `portal/api/`
+ * they are of the account that the session started in. The dashboard's API (messages, batches,
+ * contacts, lanes) is served at the same path and has its types in `@dundun/dashboard`.
  *
  * Times are ISO 8601 in UTC. Lists answer {@link Listed}; `?cursor=` is its `nextCursor`, `?limit=`
  * is 1 to 100 (default 50). A request other than GET sends `Content-Type: application/json`, also
  * with an empty body; a DELETE has no body. An error answers {@link PortalError}: 401
  * `unauthorized` without a session (show the sign-in page), 403 `insufficient_scope` for the wrong
- * role and where no account is chosen, 403 `account_disabled` while the chosen account is suspended,
- * 404 for objects of another account, 422 `invalid_field` with `fields`, 429 with `Retry-After` in
+ * role and where there is no account, 403 `account_disabled` while the account is suspended, 404 for
+ * another account and its objects, 422 `invalid_field` with `fields`, 429 with `Retry-After` in
  * seconds.
  */
 
@@ -17,4 +18,7 @@ export * from './api/settings.js';
 export * from './api/sending.js';
 export * from './api/email.js';
 export * from './api/operators.js';
+export * from './api/health.js';
+export * from './api/requests.js';
 export * from './api/orders.js';
+export * from './api/insights.js';

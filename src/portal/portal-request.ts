@@ -10,6 +10,17 @@ import type { SignedIn } from './sessions.service.js';
 
 export const PORTAL_PATH = 'portal';
 
+/**
+ * The account of a page of the portal and of its requests, `/portal/a/{account}/…`. The front routes
+ * them without it, and the guard reads it from the address as it was asked.
+ */
+export const ACCOUNT_IN_ADDRESS = /^\/portal\/a\/([\w-]{1,64})(?=[/?]|$)/;
+
+/** `undefined`: the address names no account. */
+export function accountIn({ originalUrl }: Pick<HttpRequest, 'originalUrl'>): string | undefined {
+  return ACCOUNT_IN_ADDRESS.exec(originalUrl)?.[1];
+}
+
 const API = `/${PORTAL_PATH}/api`;
 
 export interface PortalRequest extends HttpRequest {
@@ -68,6 +79,15 @@ export function guardPortalHosts(fastify: FastifyInstance, settings: HostSetting
         'The portal is not served under this host name; its operator sets PUBLIC_URL to its address',
       ),
     );
+  });
+}
+
+/** Leads people who open the address of the gateway in a browser to the portal. */
+export function leadToPortal(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', ({ method, url, headers: { accept = '' } }, reply, done) => {
+    const isPage = method === 'GET' && /^\/(?:\?|$)/.test(url) && accept.includes('text/html');
+    if (!isPage) return done();
+    void reply.header('vary', 'Accept').redirect(`/${PORTAL_PATH}`);
   });
 }
 
@@ -144,7 +164,7 @@ export interface InAccount {
   readonly actor: Actor & { readonly accountId: string };
 }
 
-/** The person in the chosen account; the route needs a role. */
+/** The person in the account of the request; the route needs a role. */
 export const Caller = createParamDecorator(
   (_data: unknown, context: ExecutionContext): InAccount => {
     const { account } = signedInOf(context);

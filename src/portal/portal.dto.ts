@@ -16,8 +16,11 @@ import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
 import { Rule } from '../http/validation.js';
 import {
   type ChangePassword,
-  type ChooseAccount,
   type CurrentPassword,
+  INSIGHTS_GROUPS,
+  INSIGHTS_PERIODS,
+  type InsightsGroup,
+  type InsightsPeriod,
   type LiftSuppression,
   type Listed,
   type MemberChange,
@@ -104,10 +107,6 @@ export class SecurityBody implements SecurityChange {
 export class ChangePasswordBody implements ChangePassword {
   @Password() readonly current!: string;
   @Password() readonly password!: string;
-}
-
-export class ChooseAccountBody implements ChooseAccount {
-  @AccountName() readonly accountId!: string;
 }
 
 export class SetupCodeBody implements SetupCode {
@@ -208,6 +207,19 @@ export class AccountBody implements NewAccount {
 
 export class ResumeBody implements ResumeAccount {
   @Choice(['send', 'cancel']) readonly waiting!: 'send' | 'cancel';
+}
+
+const Narrowed = (): PropertyDecorator => Text({ optional: true, minLength: 1, maxLength: 255 });
+
+export class InsightsQuery {
+  @Choice(INSIGHTS_PERIODS, { optional: true }) readonly period?: InsightsPeriod;
+  @Choice(INSIGHTS_GROUPS, { optional: true }) readonly by?: InsightsGroup;
+  @Narrowed() readonly channel?: string;
+  @Narrowed() readonly provider?: string;
+  @Narrowed() readonly country?: string;
+  @Narrowed() readonly sender?: string;
+  @Narrowed() readonly tag?: string;
+  @Narrowed() readonly category?: string;
 }
 
 export class OrdersQuery extends PortalQuery {

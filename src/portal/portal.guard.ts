@@ -1,18 +1,18 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { AccountReads } from '../accounts/account-reads.js';
+import { AccountReads, type ReadKind } from '../accounts/account-reads.js';
 import { fingerprint } from '../accounts/credentials.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import type { HttpRequest } from '../http/http-message.js';
 import { replyOf, requestOf } from '../http/http-message.js';
 import { type Role, ROLES } from './portal-api.js';
-import { cookieValueOf, isSameOrigin, type PortalRequest } from './portal-request.js';
+import { accountIn, cookieValueOf, isSameOrigin, type PortalRequest } from './portal-request.js';
 import { type SignedIn, SessionsService } from './sessions.service.js';
 
 /**
- * The callers that a route admits: everybody, every user, operators, or members of the chosen account with at
- * least this role; `… of any`: also an operator who has chosen no account.
+ * The callers that a route admits: everybody, every user, operators, or members of the account with at
+ * least this role; `… of any`: also an operator without an account.
  */
 export type Access = 'everybody' | 'user' | 'operator' | Role | `${'admin' | 'viewer'} of any`;
 
@@ -22,10 +22,12 @@ const READS = new Set(['GET', 'HEAD']);
 
 /** Routes whose answers are read while they are sent. */
 const EXPORT = /(?:\/export|\.csv)$/;
+const FILE = /\/media$/;
 
 /**
  * Refuses in this order: 403 for a change that no page of the portal asks for, 415 for a body that
- * is not JSON, 401 without a session, 403 for a missing second factor that is required, 403 for a
+ * is not JSON, 401 without a session, 404 for an account in the
+ * address that is not one of the caller, 403 for a missing second factor that is required, 403 for a
  * suspended account, 403 for a missing role. Reads wait for the turn of their account. The
  * dashboard's routes have no `@PortalAccess()`: they are `viewer of any`, and `accessOf()` tells the
  * dashboard the rights of each caller.
@@ -45,11 +47,14 @@ export class PortalGuard implements CanActivate {
     const access = this.reflector.getAllAndOverride<Access | undefined>(PortalAccess, targets);
     if (!READS.has(request.method)) this.#checkChange(request);
     request.portal = (await this.#read(request)) ?? null;
+    const asked = accountIn(request);
+    if (asked !== undefined && request.portal && !request.portal.account && access !== 'everybody')
+      throw new ApiError('not_found', 'There is no such account among yours');
     request.browser = cookieValueOf('browser', request, this.environment);
     if (access !== 'everybody') checkAccess(request.portal, access);
     if (request.portal) {
       const { account, user } = request.portal;
-      const kind = EXPORT.test(request.routeOptions.url ?? '') ? 'export' : 'read';
+      const kind = kindOf(request.routeOptions.url ?? '');
       await this.reads.admit(account?.id ?? user.id, request, replyOf(context), kind);
     }
     return true;
@@ -68,7 +73,7 @@ export class PortalGuard implements CanActivate {
     // A page that keeps itself up to date does not keep the session of an absent person.
     const isUse = request.headers['x-background'] === undefined;
     // Four statements, which would otherwise run for all requests of a page at once.
-    const read = () => this.sessions.read(cookie, { isUse });
+    const read = () => this.sessions.read(cookie, { isUse, accountId: accountIn(request) });
     return this.reads.during(fingerprint(cookie), read);
   }
 
@@ -108,13 +113,21 @@ function checkAccess(
   }
   if (!account) {
     if (user.isOperator && access.endsWith(' of any')) return;
-    throw new ApiError('insufficient_scope', 'Choose an account first');
+    throw new ApiError(
+      'insufficient_scope',
+      'Name the account in the address: /portal/a/{account}/api/…',
+    );
   }
   if (account.suspended && !user.isOperator)
     throw new ApiError('account_disabled', 'This account is suspended; contact your provider');
   const role = access.replace(' of any', '') as Role;
   if (!hasRole(account.role, role))
     throw new ApiError('insufficient_scope', `This needs the role ${role}; ask an admin for it`);
+}
+
+function kindOf(route: string): ReadKind {
+  if (EXPORT.test(route)) return 'export';
+  return FILE.test(route) ? 'file' : 'read';
 }
 
 export function hasRole(role: Role, wanted: Role): boolean {

@@ -12,10 +12,13 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { EmailDomainsModule } from '../channels/email/email-domains.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
+import { DoctorModule } from '../doctor/doctor.service.js';
 import { Audit } from './audit.js';
 import { DoNotCallController, PortalSuppressionsController } from './blocked.controllers.js';
 import { KeysController, PortalDomainsController } from './email.controllers.js';
 import { PortalGroupsController } from './groups.controller.js';
+import { PortalHealthController } from './health.controller.js';
+import { InsightsController } from './insights.controller.js';
 import { LiveController, LiveStreams } from './live-streams.js';
 import {
   AccountsController,
@@ -25,6 +28,7 @@ import {
 import { OpenOrdersController, OrdersController } from './orders.controllers.js';
 import { hasRole, PortalGuard } from './portal.guard.js';
 import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
+import { PortalRequestsController } from './requests.controller.js';
 import { SendersController, TemplatesController } from './senders.controllers.js';
 import { SendRules } from './send-rules.js';
 import { SessionController } from './session.controller.js';
@@ -49,7 +53,7 @@ export class PortalUsersModule {}
 
 /** The portal's own API. */
 @Module({
-  imports: [AccountsModule, EmailDomainsModule, PortalUsersModule, WebhooksModule],
+  imports: [AccountsModule, DoctorModule, EmailDomainsModule, PortalUsersModule, WebhooksModule],
   controllers: [
     SessionController,
     SecondFactorController,
@@ -63,13 +67,16 @@ export class PortalUsersModule {}
     TemplatesController,
     PortalGroupsController,
     KeysController,
+    PortalRequestsController,
     PortalDomainsController,
     PortalSuppressionsController,
     AccountsController,
     SenderRequestsController,
     CarriersController,
+    PortalHealthController,
     OrdersController,
     OpenOrdersController,
+    InsightsController,
     LiveController,
   ],
   providers: [SessionsService, PortalGuard, LiveStreams, SendRules],
@@ -77,7 +84,7 @@ export class PortalUsersModule {}
 })
 class PortalApiModule {}
 
-/** The web portal: its own API, and the dashboard's for the chosen account. */
+/** The web portal: its own API, and the dashboard's for the account of the request. */
 @Module({})
 export class PortalModule {
   static for(): DynamicModule {
@@ -118,14 +125,17 @@ export class PortalModule {
 
 const BUILT_PAGES = join(import.meta.dirname, '../../dist/portal');
 
-/** Data of the chosen account; of all accounts for an operator who has chosen none. */
+/** Data of the account of the request; of all accounts for an operator without one. */
 function accessOf(request: DashboardRequest): DashboardAccess {
   const { portal } = request as unknown as PortalRequest;
   const { account = null, user } = portal ?? {};
   const operate = user?.isOperator ?? false;
-  if (!account) return { tenants: operate ? 'all' : [], act: operate, reveal: operate, operate };
+  const by = user?.email ?? 'portal';
+  if (!account)
+    return { tenants: operate ? 'all' : [], act: operate, reveal: operate, operate, by };
   const { id, role } = account;
-  return { tenants: [id], act: hasRole(role, 'sender'), reveal: hasRole(role, 'admin'), operate };
+  const act = hasRole(role, 'sender');
+  return { tenants: [id], act, reveal: hasRole(role, 'admin'), operate, by };
 }
 
 function auditOf({ action, tenant, subject }: AuditEntry, { ip, portal }: PortalRequest) {

@@ -19,7 +19,11 @@ export class SendRules {
 
   /** Channels of the app's own have the check of their definition alone. @throws ApiError 422 */
   async check({ channel, tenant, from = '', content }: SendCheck): Promise<void> {
-    if (tenant === '') throw new ApiError('insufficient_scope', 'Choose an account first');
+    if (tenant === '')
+      throw new ApiError(
+        'insufficient_scope',
+        'Name the account in the address: /portal/a/{account}/api/…',
+      );
     await this.#checkSender(channel, tenant, from);
     if (content.kind === 'template') await this.#checkTemplate(tenant, content);
   }
@@ -51,7 +55,7 @@ export class SendRules {
     if (known?.status !== 'approved')
       throw refused('template_not_approved', 'template', 'must be an approved template');
     const fault = Array.isArray(params) ? paramsFault(known, params.map(String)) : undefined;
-    if (fault !== undefined) throw refused('template_params_mismatch', 'params', fault);
+    if (fault !== undefined) throw refused('template_params_mismatch', fault.path, fault.message);
     // The platform refuses values without the names that it has for them.
     if (JSON.stringify(paramNames) !== JSON.stringify(known.paramNames))
       throw refused('invalid_field', 'paramNames', 'must be the names of the template');

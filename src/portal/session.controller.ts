@@ -9,15 +9,10 @@ import type { Actor } from './audit.js';
 import { LiveStreams } from './live-streams.js';
 import type { Listed, OwnSession, Session, SetupInfo } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
-import {
-  ChangePasswordBody,
-  ChooseAccountBody,
-  SetupCodeBody,
-  SetUpBody,
-  SignInBody,
-} from './portal.dto.js';
+import { ChangePasswordBody, SetupCodeBody, SetUpBody, SignInBody } from './portal.dto.js';
 import { PortalAccess } from './portal.guard.js';
 import {
+  accountIn,
   By,
   cookieOf,
   cookieValueOf,
@@ -31,7 +26,7 @@ import type { Visitor } from './sign-in/known-places.js';
 import { SecondFactors } from './sign-in/second-factors.service.js';
 import { UsersService } from './users.service.js';
 
-/** Signing in and out, set-up links, and the choice of an account. */
+/** Signing in and out, and set-up links. */
 @PortalController('')
 export class SessionController {
   constructor(
@@ -46,8 +41,11 @@ export class SessionController {
 
   @Get('session')
   @PortalAccess('everybody')
-  session(@Req() { portal }: PortalRequest): Promise<Session> {
-    return this.#sessionOf(portal);
+  async session(@Req() request: PortalRequest): Promise<Session> {
+    const cookie = cookieValueOf('session', request, this.environment);
+    const ended =
+      request.portal || cookie === undefined ? null : await this.sessions.endingOf(cookie);
+    return { ...(await this.#sessionOf(request.portal)), ended };
   }
 
   @Post('session')
@@ -113,16 +111,6 @@ export class SessionController {
     return this.users.changePassword(signedIn, visitor, change);
   }
 
-  @Post('session/account')
-  @HttpCode(200)
-  @PortalAccess('user')
-  async choose(
-    @Current() signedIn: SignedIn,
-    @JsonBody(ChooseAccountBody) { accountId }: ChooseAccountBody,
-  ): Promise<Session> {
-    return this.#sessionOf((await this.sessions.choose(signedIn, accountId)) ?? null);
-  }
-
   @Post('setup/check')
   @HttpCode(200)
   @PortalAccess('everybody')
@@ -164,7 +152,9 @@ export class SessionController {
       cookieOf('session', token, request, environment),
       cookieOf('browser', browser, request, environment),
     ]);
-    return this.#sessionOf((await this.sessions.read(token)) ?? null);
+    return this.#sessionOf(
+      (await this.sessions.read(token, { accountId: accountIn(request) })) ?? null,
+    );
   }
 
   /** Signed out, until the request is repeated with the code. */
@@ -186,6 +176,7 @@ export class SessionController {
           )
         : {},
       missing: signedIn?.lacksSecondFactor ? 'second factor' : null,
+      ended: null,
     };
   }
 }

@@ -17,11 +17,14 @@ const MINUTE = 60_000;
 /** Time without a request after which a session has ended, in milliseconds. */
 const IDLE = { operator: 30 * MINUTE, member: 12 * 60 * MINUTE };
 
-/** A session with its user and the chosen account, as they are now. */
+/** A session with its user and the account of the request, as they are now. */
 export interface SignedIn {
   readonly sessionId: string;
   readonly user: PortalUser;
-  /** `null`: none is chosen, or the user is not a member of it any more. */
+  /**
+   * The account that the address names, else the one that the session started in; `null`: there is
+   * none, or the user is not a member of it any more.
+   */
   readonly account: ChoosableAccount | null;
   /** Whether the user must set up a second factor before anything else. */
   readonly lacksSecondFactor: boolean;
@@ -34,6 +37,13 @@ export interface NewSession extends Visitor {
   /** Value of the cookie of the browser's session, which ends. */
   readonly former?: string | undefined;
   readonly userAgent?: string | undefined;
+}
+
+/** A session, and the account in which it is read. */
+interface AskedSession {
+  readonly id: string;
+  /** `undefined`: the one that the session started in; `null`: none. */
+  readonly accountId?: string | null | undefined;
 }
 
 interface ReadSession {
@@ -87,10 +97,16 @@ export class SessionsService {
     return token;
   }
 
-  /** The session of a cookie's value, if it has not ended. @param isUse false: the time stays */
-  async read(token: string, { isUse = true } = {}): Promise<SignedIn | undefined> {
+  /**
+   * The session of a cookie's value, if it has not ended.
+   * @param isUse false: the time stays @param accountId named by the address
+   */
+  async read(
+    token: string,
+    { isUse = true, accountId }: { isUse?: boolean; accountId?: string | undefined } = {},
+  ): Promise<SignedIn | undefined> {
     const id = fingerprint(token);
-    const found = (await this.byIds([id])).get(id);
+    const [found] = await this.present([{ id, accountId }]);
     if (!found) return undefined;
     const now = this.clock.now();
     if (isUse && now - found.lastUsedAt > MINUTE)
@@ -100,13 +116,25 @@ export class SessionsService {
     return found.signedIn;
   }
 
-  /** The sessions that have not ended, by id, in one read of each table. Notes no use. */
-  async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, ReadSession>> {
+  /** Why the session of a cookie's value, which {@link read} does not find, has ended. */
+  async endingOf(token: string): Promise<string> {
     const { manager } = this.dataSource;
-    const sessions = await manager.findBy(SessionEntity, { id: In(ids) });
-    if (sessions.length === 0) return new Map();
+    const session = await manager.findOneBy(SessionEntity, { id: fingerprint(token) });
+    const user = session && (await manager.findOneBy(User, { id: session.userId }));
+    if (!user)
+      return 'Your session was ended, by a sign-out, a new password, another sign-in or long disuse.';
+    return `Your session ended after ${user.operator ? '30 minutes' : '12 hours'} without use.`;
+  }
+
+  /** Each of these sessions that has not ended, in one read of each table. Notes no use. */
+  async present(asked: readonly AskedSession[]): Promise<(ReadSession | undefined)[]> {
+    const { manager } = this.dataSource;
+    const sessions = await manager.findBy(SessionEntity, {
+      id: In([...new Set(asked.map(({ id }) => id))]),
+    });
+    if (sessions.length === 0) return asked.map(() => undefined);
     const userIds = sessions.map(({ userId }) => userId);
-    const accountIds = sessions.flatMap(({ accountId }) => accountId ?? []);
+    const accountIds = [...sessions, ...asked].flatMap(({ accountId }) => accountId ?? []);
     const [users, factors, members, accounts] = await Promise.all([
       manager.findBy(User, { id: In(userIds) }),
       this.factors.usersWith(userIds),
@@ -114,16 +142,19 @@ export class SessionsService {
       accountIds.length === 0 ? [] : manager.findBy(Account, { id: In(accountIds) }),
     ]);
     const now = this.clock.now();
-    const found = new Map<string, ReadSession>();
-    for (const { id, userId, accountId, lastUsedAt } of sessions) {
-      const user = users.find((one) => one.id === userId);
-      const isOperator = user?.operator === 1;
+    return asked.map(({ id, accountId: named }) => {
+      const session = sessions.find((one) => one.id === id);
+      const user = users.find((one) => one.id === session?.userId);
+      if (!session || !user) return undefined;
+      const { userId, lastUsedAt } = session;
+      const accountId = named === undefined ? session.accountId : named;
+      const isOperator = user.operator === 1;
       const idle = now - lastUsedAt.getTime();
-      if (!user || idle > (isOperator ? IDLE.operator : IDLE.member)) continue;
+      if (idle > (isOperator ? IDLE.operator : IDLE.member)) return undefined;
       const account = accounts.find((one) => one.id === accountId);
       const member = members.find((one) => one.userId === userId && one.accountId === accountId);
       const role = isOperator ? 'admin' : member?.role;
-      found.set(id, {
+      return {
         signedIn: {
           sessionId: id,
           user: { id: userId, email: user.email, isOperator },
@@ -131,12 +162,11 @@ export class SessionsService {
           lacksSecondFactor: !factors.has(userId) && this.factors.isRequired(isOperator, account),
         },
         lastUsedAt: lastUsedAt.getTime(),
-      });
-    }
-    return found;
+      };
+    });
   }
 
-  /** The user's accounts by name, and the chosen one. */
+  /** The user's accounts by name, and that of the request. */
   async accountsOf({ user, account }: SignedIn): Promise<ChoosableAccount[]> {
     const { manager } = this.dataSource;
     const members = await manager.findBy(MemberEntity, { userId: user.id });
@@ -152,23 +182,13 @@ export class SessionsService {
     );
   }
 
-  /** @throws ApiError 404 for an account that the user may not choose */
-  async choose({ sessionId, user }: SignedIn, accountId: string): Promise<SignedIn | undefined> {
-    if (!(await this.#mayChoose(user, accountId)))
-      throw new ApiError('not_found', 'There is no such account');
-    await this.messaging.transaction((manager) =>
-      manager.update(SessionEntity, { id: sessionId }, { accountId }),
-    );
-    return (await this.byIds([sessionId])).get(sessionId)?.signedIn;
-  }
-
   /** The user's sessions that have not ended, the last used first. */
   async listOf({ user, sessionId }: SignedIn): Promise<OwnSession[]> {
     const { manager } = this.dataSource;
     const sessions = await manager.findBy(SessionEntity, { userId: user.id });
-    const present = await this.byIds(sessions.map(({ id }) => id));
+    const present = await this.present(sessions.map(({ id }) => ({ id })));
     return sessions
-      .filter(({ id }) => present.has(id))
+      .filter((_, n) => present[n] !== undefined)
       .toSorted((a, b) => b.lastUsedAt.getTime() - a.lastUsedAt.getTime())
       .map(({ id, createdAt, lastUsedAt, ip, userAgent }) => ({
         id: shownId(id),
@@ -197,13 +217,6 @@ export class SessionsService {
       await manager.delete(SessionEntity, { id: sessionId });
       await this.audit.record(manager, actor, 'session.ended');
     });
-  }
-
-  async #mayChoose(user: PortalUser, accountId: string): Promise<boolean> {
-    const { manager } = this.dataSource;
-    return user.isOperator
-      ? manager.existsBy(Account, { id: accountId })
-      : manager.existsBy(MemberEntity, { accountId, userId: user.id });
   }
 }
 

@@ -44,6 +44,8 @@ export interface MadeLink {
   readonly expiresAt: Date;
 }
 
+type LinkSettings = Pick<Environment, 'PUBLIC_URL' | 'HOST'>;
+
 /** One-time links that make users, add accounts to them, or replace a password. */
 @Injectable()
 export class SetUpLinks {
@@ -54,7 +56,7 @@ export class SetUpLinks {
     private readonly audit: Audit,
     private readonly limits: SignInLimits,
     private readonly factors: SecondFactors,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'PUBLIC_URL'>,
+    @Inject(ENVIRONMENT) private readonly environment: LinkSettings,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
@@ -265,12 +267,23 @@ export class SetUpLinks {
     createdAt: Date;
     expiresAt: Date;
   }): MadeLink {
-    return { ...made, link: setupLink(this.environment.PUBLIC_URL, code) };
+    return { ...made, link: setupLink(portalUrl(this.environment), code) };
   }
 
   get #now(): Date {
     return new Date(this.clock.now());
   }
+}
+
+/**
+ * `PUBLIC_URL`; at `localhost` the loopback address that the start prints, because the cookie of a
+ * session belongs to one host name.
+ */
+function portalUrl({ PUBLIC_URL, HOST }: LinkSettings): string {
+  const url = new URL(PUBLIC_URL);
+  if (url.hostname === 'localhost' && HOST === '0.0.0.0') url.hostname = '127.0.0.1';
+  else if (url.hostname === 'localhost' && HOST.startsWith('127.')) url.hostname = HOST;
+  return url.href;
 }
 
 /** The code is in the fragment, which browsers send to no server. */

@@ -133,7 +133,7 @@ export class MembersController {
 export class AuditController {
   constructor(private readonly audit: Audit) {}
 
-  /** Entries of the chosen account; for an operator without one, of all accounts. */
+  /** Entries of the account; for an operator without one, of all accounts. */
   @Get()
   async entries(
     @Current() { account }: SignedIn,

@@ -4,6 +4,7 @@ import { DataSource, type FindOptionsOrder } from 'typeorm';
 import { Sender } from '../accounts/accounts.tables.js';
 import { type Fresh, RowCache, whenKnown } from '../accounts/row-cache.js';
 import { GatewayChannels } from '../channel.js';
+import { ApiError } from '../http/api-error.js';
 
 const ORDERS = {
   'by name': { sender: 'ASC' },
@@ -35,6 +36,19 @@ export class AccountSenders {
       this.#senders.find({ accountId, channel, sender }),
       (found) => found?.state === 'approved',
     );
+  }
+
+  /** What refuses a send from it; `undefined`: the account may send from it. */
+  async refusalOf(
+    accountId: string,
+    channel: string,
+    sender: string,
+  ): Promise<ApiError | undefined> {
+    if (await this.isApproved(accountId, channel, sender)) return undefined;
+    const { error, noun } = this.channels.sendersOf(channel);
+    return new ApiError(error, `The ${noun} ${sender} is not registered`, {
+      details: [{ path: 'from', message: `must be a ${noun} registered for this account` }],
+    });
   }
 
   /** The approved sender that the account sends from where it names none. */

@@ -68,12 +68,18 @@ export class SendersService {
   }
 
   /** Adds a WhatsApp number, or binds a known one to Meta. @throws ApiError 404, 422 */
-  async addNumber(accountId: string, number: string, meta: MetaNumber = {}): Promise<void> {
+  async addNumber(
+    accountId: string,
+    number: string,
+    meta: MetaNumber = {},
+    also?: Also,
+  ): Promise<void> {
     const of = { accountId, channel: 'whatsapp', sender: number } as const;
     this.#checkForm(of);
     await this.#in(accountId, async (manager) => {
-      await this.#put(manager, of, 'approved');
-      if (meta.phoneNumberId === undefined && meta.waba === undefined) return;
+      const isBound = meta.phoneNumberId !== undefined || meta.waba !== undefined;
+      await this.#put(manager, of, 'approved', isBound ? undefined : also);
+      if (!isBound) return;
       const { phoneNumberId = '', waba = '' } = meta;
       for (const [field, id] of Object.entries({ 'phone-number-id': phoneNumberId, waba }))
         if (!META_ID.test(id))
@@ -82,6 +88,7 @@ export class SendersService {
       if (other && other.sender !== number)
         throw invalidField('phone-number-id', 'belongs to another number');
       await manager.update(Sender, of, { phoneNumberId, waba, templatesDueAt: new Date() });
+      await also?.(manager);
     });
   }
 

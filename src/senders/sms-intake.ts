@@ -2,7 +2,6 @@ import { type Receipt, type SendOptions, type SmsMessage, SmsService } from '@du
 import { Injectable, Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PendingSends } from '../accounts/limits.js';
-import { ApiError } from '../http/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 import { AccountSenders } from './account-senders.js';
 
@@ -37,10 +36,8 @@ export class SmsIntake {
 
   /** @throws ApiError where the account may not send from it */
   async checkSender(tenant: string, from: string): Promise<void> {
-    if (await this.senders.isApproved(tenant, 'sms', from)) return;
-    throw new ApiError('sender_not_registered', `The sender ${from} is not registered`, {
-      details: [{ path: 'from', message: 'must be a sender ID registered for this account' }],
-    });
+    const refusal = await this.senders.refusalOf(tenant, 'sms', from);
+    if (refusal) throw refusal;
   }
 }
 

@@ -135,8 +135,36 @@ export const prices = form<PriceList>(
   },
 );
 
+/** Prices by the prefix of the number; `*`: of every number without a longer one. */
+export interface PrefixPrices {
+  readonly currency: string;
+  readonly prefixes: readonly (readonly [prefix: string, price: string])[];
+}
+
+/** `USD *=0.0500 234=0.0045`, in any order. */
+export const prefixPrices = form<PrefixPrices>(
+  'must be a currency and prices by the start of numbers; write it as USD *=0.0500 234=0.0045',
+  (written) => {
+    const [currency = '', ...entries] = written.split(/\s+/);
+    const prefixes = new Map<string, string>();
+    for (const entry of entries) {
+      const [, prefix = '', amount] =
+        /^(\*|[1-9]\d{0,14})=(\d{1,9}(?:\.\d{1,6})?)$/.exec(entry) ?? [];
+      if (amount === undefined || prefixes.has(prefix)) return undefined;
+      prefixes.set(prefix, amount);
+    }
+    const isValid = /^[A-Z]{3}$/.test(currency) && prefixes.size > 0;
+    return isValid ? { currency, prefixes: [...prefixes] } : undefined;
+  },
+);
+
+export interface CallPrice {
+  readonly prices: { readonly currency: string; readonly voice: string };
+  readonly billing: string;
+}
+
 /** `USD 0.0300 60/60`: the price of a minute, and the seconds of the first and further blocks. */
-export const callPrice = form<{ readonly prices: PriceList; readonly billing: string }>(
+export const callPrice = form<CallPrice>(
   'must be a currency, the price of a minute, and the seconds of the first and of each further block; write it as USD 0.0300 60/60',
   (written) => {
     const [, currency = '', voice = '', billing] =
@@ -206,6 +234,16 @@ export const secretText = text([
   /^\S{16,}$/,
   'must be at least 16 characters without spaces; openssl rand -hex 32 makes one',
 ]);
+
+/** A secret of Standard Webhooks. */
+export const signingSecret = form(
+  'must be whsec_ and 24 to 64 bytes in base64, as the service shows it',
+  (written) => {
+    const [, bytes = ''] = /^whsec_([0-9A-Za-z+/]+={0,2})$/.exec(written) ?? [];
+    const { length } = Buffer.from(bytes, 'base64');
+    return length >= 24 && length <= 64 ? written : undefined;
+  },
+);
 
 export const MAKE_KEY = 'openssl rand -base64 32 makes one';
 

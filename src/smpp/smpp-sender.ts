@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import {
   encodeText,
   SmppNotSentError,
@@ -15,26 +14,22 @@ import {
   type MessageStatusChanged,
 } from '@dundun/messaging';
 import {
+  DeliveryLane,
   doubledWait,
-  type DueLane,
+  type DueWork,
   type LaneTask,
-  type LaneWaker,
   type LeasedLane,
   type MessagingJob,
-  partsOfQueueLane,
-  queueLaneOf,
-  recordAgain,
   type WorkQueue,
   WorkQueues,
 } from '@dundun/messaging/queue';
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { SmppBinds } from './smpp-binds.js';
 import { type DueDelivery, SmppDeliveryStore } from './smpp-delivery.store.js';
 import { isOverSmpp, systemIdOf } from './smpp-receipts.js';
 
-const NAME = 'smpp';
 const SECOND = 1_000;
 
 /** Deliveries that a lane sends before it records their answers. */
@@ -51,7 +46,7 @@ const LONGEST_PAUSE = 30 * SECOND;
 /** One lane per pair, leased by a process with a receiver or transceiver of the pair. */
 @Injectable()
 export class SmppSender implements WorkQueue, OnModuleInit {
-  readonly name = NAME;
+  readonly name = 'smpp';
   /** Short: a takeover may only repeat receipts. */
   readonly lease: number;
   readonly shutdownTimeout = 5 * SECOND;
@@ -62,7 +57,7 @@ export class SmppSender implements WorkQueue, OnModuleInit {
       run: (signal) => this.deliveries.purge(signal),
     },
   ];
-  #waker: LaneWaker | undefined;
+  #wakeWork: ((key: string) => void) | undefined;
 
   constructor(
     private readonly queues: WorkQueues,
@@ -75,21 +70,21 @@ export class SmppSender implements WorkQueue, OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.#waker = this.queues.add(this);
+    this.#wakeWork = this.queues.add(this);
     this.binds.onReceiver((systemId) => this.#wake(systemId));
   }
 
-  start(leased: LeasedLane): LaneTask {
-    return new SmppLane(leased, partsOfQueueLane(leased.lane).key, this);
+  start(leased: LeasedLane, systemId: string): LaneTask {
+    return new SmppLane(leased, systemId, this);
   }
 
   /** Lanes that this process can work on: of pairs with a receiver here. */
-  async due(horizon: number): Promise<readonly DueLane[]> {
+  async due(horizon: number): Promise<readonly DueWork[]> {
     const now = this.clock.now();
     const first = await this.deliveries.firstDue(this.binds.receiving);
     return first
       .filter(({ dueAt }) => dueAt <= now + horizon)
-      .map(({ systemId, dueAt }) => ({ lane: laneOf(systemId), dueIn: dueAt - now }));
+      .map(({ systemId, dueAt }) => ({ key: systemId, dueIn: dueAt - now }));
   }
 
   @OnEvent(MESSAGE_STATUS_CHANGED)
@@ -107,12 +102,8 @@ export class SmppSender implements WorkQueue, OnModuleInit {
 
   #wake(systemId: string): void {
     // Elsewhere the wake job of a process with a receiver finds it.
-    if (this.binds.receivers(systemId).length > 0) this.#waker?.wake(laneOf(systemId));
+    if (this.binds.receivers(systemId).length > 0) this.#wakeWork?.(systemId);
   }
-}
-
-function laneOf(systemId: string): string {
-  return queueLaneOf(NAME, systemId);
 }
 
 /** `unsent`: the session ended, which says nothing about the delivery. */
@@ -122,51 +113,38 @@ type Outcome = 'delivered' | 'refused' | 'unsent';
  * Sends due deliveries in order, a page at a time, and records their answers. A refusal pauses the lane;
  * then the first one that was refused goes first again.
  */
-class SmppLane implements LaneTask {
-  readonly #logger = new Logger('SmppLane');
-  readonly #abort = new AbortController();
+class SmppLane extends DeliveryLane {
   #inFlight = 0;
-  #more = true;
   /** Pages in a row of which something was refused. */
   #refusals = 0;
   /** The receivers of the pair take turns. */
   #turn = 0;
 
   constructor(
-    private readonly leased: LeasedLane,
+    leased: LeasedLane,
     private readonly systemId: string,
     private readonly sender: SmppSender,
   ) {
-    // Each delivery under way listens.
-    setMaxListeners(0, this.#abort.signal);
+    super(leased);
   }
 
   get underWay(): string {
     return `${this.#inFlight} deliveries without an answer`;
   }
 
-  nudge(): void {
-    this.#more = true;
-    this.leased.changed.wake();
-  }
-
   async pump(): Promise<void> {
     const { deliveries } = this.sender;
-    while (this.#mayGoOn) {
-      this.#more = false;
+    while (this.mayGoOn) {
+      this.more = false;
       const page = await deliveries.due(this.systemId, PAGE);
       const session = this.#nextReceiver();
-      if (!session || !this.#mayGoOn) return;
+      if (!session || !this.mayGoOn) return;
       if (page.length > 0) await this.#send(session, page);
-      else if (!this.#more && (await this.leased.changed.sleep(LINGER))) {
+      else if (!this.more && (await this.leased.changed.sleep(LINGER))) {
         // Events come in bursts, also from other processes.
         if ((await deliveries.due(this.systemId, 1)).length === 0) return;
       }
     }
-  }
-
-  abort(): void {
-    this.#abort.abort(new Error('the gateway stops'));
   }
 
   async nextDueIn(): Promise<number> {
@@ -174,10 +152,6 @@ class SmppLane implements LaneTask {
     if (binds.receivers(this.systemId).length === 0) return Infinity;
     const [first] = await deliveries.firstDue([this.systemId]);
     return first ? Math.max(0, first.dueAt - clock.now()) : Infinity;
-  }
-
-  get #mayGoOn(): boolean {
-    return !this.leased.stopping.aborted && this.leased.valid;
   }
 
   #nextReceiver(): SmppSession | undefined {
@@ -194,42 +168,35 @@ class SmppLane implements LaneTask {
       return void (await this.leased.changed.sleep(UNSENT_PAUSE));
     const those = (outcome: Outcome) => page.filter((_, index) => outcomes[index] === outcome);
     const refused = those('refused');
-    await this.#record(those('delivered'), refused);
+    const delivered = those('delivered');
+    await this.recorded(
+      () => this.sender.deliveries.settle(delivered, refused),
+      'answers to receipts not recorded yet',
+    );
     this.#refusals = refused.length > 0 ? this.#refusals + 1 : 0;
     if (refused.length > 0) await this.#pause();
   }
 
   async #deliver(session: SmppSession, delivery: DueDelivery): Promise<Outcome> {
     try {
-      const { signal } = this.#abort;
+      const { signal } = this;
       const pdus = pdusOf(delivery);
       const answers = await Promise.all(
         pdus.map((pdu) => session.request('deliver_sm', pdu, { signal })),
       );
       return answers.every(({ status }) => status === 0) ? 'delivered' : 'refused';
     } catch (error) {
-      if (error instanceof SmppNotSentError || session.isClosed || this.#abort.signal.aborted)
+      if (error instanceof SmppNotSentError || session.isClosed || this.signal.aborted)
         return 'unsent';
       return 'refused';
     }
-  }
-
-  /** Repeats until the database takes it. */
-  async #record(delivered: readonly DueDelivery[], refused: readonly DueDelivery[]): Promise<void> {
-    const record = () => this.sender.deliveries.settle(delivered, refused);
-    const failure = await record().catch((error: unknown) =>
-      recordAgain(record, error, this.leased.stopping, (cause) =>
-        this.#logger.warn({ message: 'answers to receipts not recorded yet', err: cause }),
-      ),
-    );
-    if (failure !== undefined) throw failure as Error;
   }
 
   async #pause(): Promise<void> {
     const { clock } = this.sender;
     const wait = doubledWait(SECOND, this.#refusals - 1, LONGEST_PAUSE);
     const until = clock.monotonic() + wait;
-    for (let rest = wait; rest > 0 && this.#mayGoOn; rest = until - clock.monotonic())
+    for (let rest = wait; rest > 0 && this.mayGoOn; rest = until - clock.monotonic())
       await this.leased.changed.sleep(rest);
   }
 }
@@ -250,8 +217,9 @@ function pdusOf(delivery: DueDelivery) {
   return [{ ...addresses, ...writeReceipt({ messageId, state, error, ...times }) }];
 }
 
-/** A number with country code, or an alphanumeric sender. */
+/** A number with country code, a short code, or a name, of which an address holds Latin-1 alone. */
 function addressOf(address: string) {
-  const isNumber = /^\d+$/.test(address);
-  return { ton: isNumber ? 1 : 5, npi: isNumber ? 1 : 0, address };
+  if (/^\d{7,}$/.test(address)) return { ton: 1, npi: 1, address };
+  if (/^\d+$/.test(address)) return { ton: 3, npi: 0, address };
+  return { ton: 5, npi: 0, address: address.replaceAll(/[^\x20-\xff]/gu, '?') };
 }

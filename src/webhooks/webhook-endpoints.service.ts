@@ -62,6 +62,7 @@ export class WebhookEndpointsService {
   set(
     accountId: string,
     url: string,
+    also?: Also,
   ): Promise<{ webhook_id: string; url: string; secret: string }> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
@@ -71,6 +72,7 @@ export class WebhookEndpointsService {
         this.#new(accountId, 0, url);
       this.#apply({ url, enabled: true }, first);
       const { id, secret } = this.#revealed(await manager.save(first));
+      await also?.(manager, id);
       return { webhook_id: id, url, secret };
     });
   }

@@ -100,6 +100,9 @@ export class WebhookErasure implements ErasureListener {
   }
 }
 
+/** What the person wrote, or shows. */
+const WRITTEN = ['text', 'content', 'profile_name'];
+
 /** The event without the person: `to` empty, other fields and the text of the person null. */
 function withoutPerson(payload: string, value: string): string {
   const event = JSON.parse(payload) as Payload;
@@ -108,7 +111,9 @@ function withoutPerson(payload: string, value: string): string {
   if (fields.length === 0) return payload;
   const wrote = fields.includes('from') || fields.includes('bsuid');
   const erased = fields.map((field) => [field, field === 'to' ? '' : null] as const);
-  const text = wrote && 'text' in event.data ? { text: null } : {};
+  const text = wrote
+    ? Object.fromEntries(WRITTEN.filter((name) => name in event.data).map((name) => [name, null]))
+    : {};
   const further = {
     ...('metadata' in event.data && { metadata: {} }),
     ...('bounce' in event.data && { bounce: null }),

@@ -5,6 +5,7 @@ import { ModuleRef } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 import { type CallbackData, GatewayChannels } from '../channel.js';
 import type { ReceivedEventData, StatusEventData } from '../http/callback.dto.js';
+import { contentDataOf } from '../http/inbound-content.dto.js';
 
 /** An event for the webhooks of an account. */
 export interface OutboxEvent {
@@ -19,10 +20,13 @@ export interface OutboxEvent {
 const MAX_MESSAGE_ID = 64;
 
 /** A provider's code may be any text; a callback stays below 20 kB. */
-const MAX_ERROR_CODE = 255;
+export const MAX_ERROR_CODE = 255;
 
 /** The longest WhatsApp text; a callback stays below 20 kB. */
 const MAX_TEXT = 4_096;
+
+/** Bytes of the content beside it. */
+const MAX_CONTENT = 6_000;
 
 /** Builds the callbacks of each channel; they never contain the text of a sent message. */
 @Injectable()
@@ -94,14 +98,19 @@ export class WebhookEvents implements OnModuleInit {
 
   ofInbound(received: InboundReceived): OutboxEvent | undefined {
     const { channel, tenant, messageId, from, bsuid, to, text, sentAt, opensWindow } = received;
+    const { id, profileName, repliesTo } = received;
     const type = this.gateway.find(channel)?.callback?.receivedEvent;
     if (type === undefined) return undefined;
     const data: ReceivedEventData = {
+      reference_id: id,
       message_id: messageId,
       from,
       bsuid,
       to,
       text: text?.slice(0, MAX_TEXT) ?? null,
+      content: contentOf(received, this.gateway.inboundPathOf(channel, id)),
+      profile_name: profileName,
+      replies_to: repliesTo,
       received_at: sentAt.toISOString(),
       ...(opensWindow === false && { opens_window: false }),
     };
@@ -113,4 +122,11 @@ export class WebhookEvents implements OnModuleInit {
       data,
     };
   }
+}
+
+function contentOf(received: InboundReceived, path: string): ReceivedEventData['content'] {
+  const content = contentDataOf(received.content, path);
+  return Buffer.byteLength(JSON.stringify(content)) <= MAX_CONTENT
+    ? content
+    : { type: content.type, truncated: true };
 }

@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayChannels } from '../channel.js';
 import { invalidFields } from '../http/api-error.js';
 import { MOST_ERRORS } from '../http/validation.js';
+import { NOTIFICATION_CALLBACKS } from './notification-callbacks.js';
 
 /** Sent on request to one webhook, also where it has chosen other events. */
 export const TEST_EVENT = 'webhook.test';
@@ -57,7 +58,7 @@ export function mayHaveAll(caller: CallerKinds, { events, madeFor }: ChosenKinds
   return caller === 'all' || makers.includes(madeFor);
 }
 
-/** The kinds of callbacks of all channels. */
+/** The kinds of callbacks of all channels and of notifications. */
 @Injectable()
 export class WebhookKinds {
   /** Those that a webhook may choose, as the portal lists them. */
@@ -79,6 +80,10 @@ export class WebhookKinds {
       const each = registry.statusesOf(name).map(([status]) => typeOf(status));
       for (const kind of [...each, ...chosen, ...own.map(({ type }) => type)])
         if (!this.#channels.has(kind)) this.#channels.set(kind, name);
+    }
+    for (const { type } of NOTIFICATION_CALLBACKS) {
+      others.push(type);
+      this.#channels.set(type, 'notification');
     }
     this.all = [...ofMessages, ...others];
   }

@@ -6,13 +6,18 @@ import {
   MESSAGE_STATUS_CHANGED,
   MESSAGING_CLOCK,
   type MessageStatusChanged,
+  NOTIFICATION_DOUBLED,
+  NOTIFICATION_ENDED,
+  NOTIFICATION_FELL_BACK,
   type StatusListener,
 } from '@dundun/messaging';
+import type { NotificationChange } from '@dundun/messaging/ports';
 import { WorkQueues } from '@dundun/messaging/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { EntityManager } from 'typeorm';
 import type { AccountEvent, AccountEvents } from '../accounts/account-events.js';
+import { notificationCallbackOf } from './notification-callbacks.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { type OutboxEvent, WebhookEvents } from './webhook-event.js';
 import { receives } from './webhook-kinds.js';
@@ -81,6 +86,10 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
     );
   }
 
+  onNotifications(changes: readonly NotificationChange[], manager: EntityManager): Promise<void> {
+    return this.#write(changes.map(notificationCallbackOf), manager);
+  }
+
   receiversOf(account: string): readonly string[] {
     return this.#receivers.get(account) ?? [];
   }
@@ -108,6 +117,13 @@ export class WebhookWakes {
   @OnEvent(INBOUND_RECEIVED)
   onInboundCommitted(received: InboundReceived): void {
     this.#wake(received.tenant);
+  }
+
+  @OnEvent(NOTIFICATION_FELL_BACK)
+  @OnEvent(NOTIFICATION_ENDED)
+  @OnEvent(NOTIFICATION_DOUBLED)
+  onNotificationCommitted({ tenant }: { readonly tenant: string }): void {
+    this.#wake(tenant);
   }
 
   #wake(account: string): void {

@@ -1,34 +1,25 @@
-import { setMaxListeners } from 'node:events';
 import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
 import {
-  type DueLane,
+  DeliveryLane,
+  type DueWork,
   type LaneTask,
-  type LaneWaker,
   type LeasedLane,
   type MessagingJob,
-  partsOfQueueLane,
-  queueLaneOf,
-  recordAgain,
   scheduledWait,
   type WorkQueue,
   WorkQueues,
 } from '@dundun/messaging/queue';
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { originOf } from './webhook-address.js';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   type ActiveEndpoint,
   type AttemptOutcome,
   type DueDelivery,
   WebhookClient,
 } from './webhook-client.js';
-import {
-  type HealthChange,
-  type RecordedAttempt,
-  WebhookDeliveryStore,
-} from './webhook-delivery.store.js';
+import { type HealthChange, WebhookDeliveryStore } from './webhook-delivery.store.js';
+import { WebhookHealthLog } from './webhook-health-log.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 
-const NAME = 'webhook';
 const HOUR = 3_600_000;
 
 /** Deliveries of either kind in one read of a lane. */
@@ -37,7 +28,7 @@ const PAGE = 100;
 /** One lane per endpoint, woken by commits of this process, due retries and the wake job. */
 @Injectable()
 export class WebhookSender implements WorkQueue, OnModuleInit {
-  readonly name = NAME;
+  readonly name = 'webhook';
   readonly lease: number;
   readonly shutdownTimeout: number;
   readonly jobs: readonly MessagingJob[] = [
@@ -47,7 +38,8 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
       run: (signal) => this.deliveries.purge(this.clock.now() - this.options.retention, signal),
     },
   ];
-  #waker: LaneWaker | undefined;
+  readonly health: WebhookHealthLog;
+  #wake: ((key: string) => void) | undefined;
 
   constructor(
     private readonly queues: WorkQueues,
@@ -56,40 +48,35 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
     @Inject(MESSAGING_CLOCK) readonly clock: Pick<Clock, 'now' | 'monotonic'>,
     @Inject(WEBHOOK_OPTIONS) readonly options: WebhookOptions,
   ) {
+    this.health = new WebhookHealthLog(clock);
     this.lease = options.lease;
     this.shutdownTimeout = options.shutdownTimeout;
   }
 
   onModuleInit(): void {
-    this.#waker = this.queues.add(this);
+    this.#wake = this.queues.add(this);
   }
 
-  start(leased: LeasedLane): LaneTask {
-    return new WebhookLane(leased, partsOfQueueLane(leased.lane).key, this);
+  start(leased: LeasedLane, endpointId: string): LaneTask {
+    return new WebhookLane(leased, endpointId, this);
   }
 
-  async due(horizon: number): Promise<readonly DueLane[]> {
+  async due(horizon: number): Promise<readonly DueWork[]> {
     const now = this.clock.now();
     const due = await this.deliveries.firstDue(now + horizon);
-    return due.map(({ id, dueAt }) => ({ lane: laneOf(id), dueIn: dueAt - now }));
+    return due.map(({ id, dueAt }) => ({ key: id, dueIn: dueAt - now }));
   }
 
   wake(endpointId: string): void {
-    this.#waker?.wake(laneOf(endpointId));
+    this.#wake?.(endpointId);
   }
-}
-
-function laneOf(endpointId: string): string {
-  return queueLaneOf(NAME, endpointId);
 }
 
 /**
  * First attempts for one message run one after another, in order; a failed one waits for its retry
  * while later ones continue.
  */
-class WebhookLane implements LaneTask {
-  readonly #logger = new Logger('WebhookLane');
-  readonly #abort = new AbortController();
+class WebhookLane extends DeliveryLane {
   readonly #waiting = new Set<DueDelivery>();
   /** Positions that were read and are not yet recorded. */
   readonly #unrecorded = new Set<number>();
@@ -102,32 +89,24 @@ class WebhookLane implements LaneTask {
   #endpointReadAt = -Infinity;
   #failingSince: number | null = null;
   #inFlight = 0;
-  /** The database may have further due deliveries. */
-  #more = true;
   /** Wall time of the next retry, as far as the lane has read or recorded it. */
   #nextRetryAt = Infinity;
 
   constructor(
-    private readonly leased: LeasedLane,
+    leased: LeasedLane,
     private readonly endpointId: string,
     private readonly sender: WebhookSender,
   ) {
-    // Each attempt under way listens.
-    setMaxListeners(0, this.#abort.signal);
+    super(leased);
   }
 
   get underWay(): string {
     return `${this.#inFlight} requests without an answer, ${this.#unfinished.size - this.#inFlight} attempts not recorded`;
   }
 
-  nudge(): void {
-    this.#more = true;
-    this.leased.changed.wake();
-  }
-
   async pump(): Promise<void> {
     const { clock, options } = this.sender;
-    while (await this.#mayGoOn()) {
+    while (await this.#mayStart()) {
       this.#start();
       if (this.#wantsMore) continue;
       const isIdle = this.#inFlight + this.#waiting.size === 0;
@@ -136,7 +115,7 @@ class WebhookLane implements LaneTask {
       const untilRetry = this.#nextRetryAt - clock.now();
       const retryIsNext = untilRetry > 0 && untilRetry < longest;
       if (!(await this.leased.changed.sleep(retryIsNext ? untilRetry : longest))) continue;
-      this.#more = true;
+      this.more = true;
       if (!isIdle || retryIsNext) continue;
       await this.#read();
       if (this.#waiting.size === 0) return;
@@ -147,10 +126,6 @@ class WebhookLane implements LaneTask {
     while (this.#unfinished.size > 0) await Promise.all(this.#unfinished);
   }
 
-  abort(): void {
-    this.#abort.abort(new Error('the gateway stops'));
-  }
-
   async nextDueIn(): Promise<number> {
     const { deliveries, clock } = this.sender;
     const [next] = await deliveries.firstDue(Number.MAX_SAFE_INTEGER, this.endpointId);
@@ -159,20 +134,19 @@ class WebhookLane implements LaneTask {
 
   get #wantsMore(): boolean {
     const { clock, options } = this.sender;
-    const isDue = this.#more || this.#nextRetryAt <= clock.now();
+    const isDue = this.more || this.#nextRetryAt <= clock.now();
     // Reads wait for free slots, so that each one finds as many deliveries as possible.
     return isDue && this.#waiting.size + this.#inFlight < options.concurrency;
   }
 
-  async #mayGoOn(): Promise<boolean> {
+  async #mayStart(): Promise<boolean> {
     const { clock, options } = this.sender;
-    const isOver = () =>
-      this.#endpoint === null || this.leased.stopping.aborted || !this.leased.valid;
-    if (isOver()) return false;
+    const goesOn = () => this.#endpoint !== null && this.mayGoOn;
+    if (!goesOn()) return false;
     if (clock.monotonic() - this.#endpointReadAt >= options.staleness) await this.#readEndpoint();
     if (this.#wantsMore) await this.#read();
     // The lease may have expired during the queries: then the next holder sends these deliveries.
-    return !isOver();
+    return goesOn();
   }
 
   async #readEndpoint(): Promise<void> {
@@ -187,7 +161,7 @@ class WebhookLane implements LaneTask {
     // A delivery that is recorded while the query runs may still be due in its result.
     const unrecorded = new Set(this.#unrecorded);
     const most = PAGE + unrecorded.size;
-    this.#more = false;
+    this.more = false;
     this.#nextRetryAt = Infinity;
     const { deliveries, clock } = this.sender;
     const { due, nextRetryAt } = await deliveries.due(this.endpointId, clock.now(), most);
@@ -196,7 +170,7 @@ class WebhookLane implements LaneTask {
       this.#unrecorded.add(delivery.position);
       this.#waiting.add(delivery);
     }
-    if (due.length >= most) this.#more = true;
+    if (due.length >= most) this.more = true;
   }
 
   #start(): void {
@@ -211,7 +185,7 @@ class WebhookLane implements LaneTask {
   #track(work: Promise<void>): void {
     const tracked: Promise<void> = work
       .catch((error: unknown) =>
-        this.#logger.warn({ message: 'webhook attempt not recorded', err: error }),
+        this.logger.warn({ message: 'webhook attempt not recorded', err: error }),
       )
       .finally(() => this.#unfinished.delete(tracked));
     this.#unfinished.add(tracked);
@@ -222,7 +196,7 @@ class WebhookLane implements LaneTask {
     this.#inFlight++;
     if (isFirst) this.#busy.add(delivery.messageId);
     try {
-      const outcome = await this.sender.client.post(endpoint, delivery, this.#abort.signal);
+      const outcome = await this.sender.client.post(endpoint, delivery, this.signal);
       // Recorded without an await, so that the next request may start meanwhile.
       this.#track(this.#record(endpoint, delivery, outcome));
     } catch {
@@ -249,39 +223,20 @@ class WebhookLane implements LaneTask {
     const wait = scheduledWait(options.schedule, delivery.attempts + 1, outcome.retryAfter);
     const isOver = outcome.error === null || wait === undefined;
     const nextAt = isOver ? null : Math.round(endOf(outcome) + wait);
-    await this.#write({ endpoint, delivery, outcome, nextAt, change });
+    const attempt = { endpoint, delivery, outcome, nextAt, change };
+    await this.recorded(
+      () => this.sender.deliveries.record(attempt),
+      'webhook attempt not recorded yet',
+    );
     this.#unrecorded.delete(delivery.position);
     this.#retryAt(nextAt);
-    if (change) this.#announce(endpoint, change, outcome);
+    if (isCurrent) this.sender.health.attempted(this.logger, endpoint, outcome, change);
   }
 
   #retryAt(at: number | null): void {
     if (at === null || at >= this.#nextRetryAt) return;
     this.#nextRetryAt = at;
     this.leased.changed.wake();
-  }
-
-  /** Retries until the database takes the attempt. */
-  async #write(attempt: RecordedAttempt): Promise<void> {
-    const record = () => this.sender.deliveries.record(attempt);
-    const failure = await record().catch((error: unknown) =>
-      recordAgain(record, error, this.leased.stopping, (cause) =>
-        this.#logger.warn({ message: 'webhook attempt not recorded yet', err: cause }),
-      ),
-    );
-    if (failure !== undefined) throw failure as Error;
-  }
-
-  #announce(
-    { id, url }: ActiveEndpoint,
-    { failingSince, disabled }: HealthChange,
-    { error }: AttemptOutcome,
-  ): void {
-    const line = { webhook: id, origin: originOf(url) };
-    if (disabled)
-      this.#logger.warn({ message: 'webhook disabled', ...line, reason: disabled.reason });
-    else if (failingSince === null) this.#logger.log({ message: 'webhook works again', ...line });
-    else this.#logger.warn({ message: 'webhook fails', ...line, error });
   }
 }
 

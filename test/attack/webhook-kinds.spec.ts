@@ -68,6 +68,7 @@ describeEachDatabase('a credential that reaches for the callbacks of other produ
       'sms.delivery_report',
       'voice.call_status',
       'vas.order_status',
+      'notification.ended',
       'whatsapp.message_received',
       'email.bounced',
       'email.domain_failed',
@@ -85,9 +86,9 @@ describeEachDatabase('a credential that reaches for the callbacks of other produ
     const of = (id: string) =>
       rows.filter((row) => row.endpoint_id === id).map((row) => row.message_id);
     expect([...ids, portals].map(of)).toEqual([
-      kinds.slice(0, 4),
+      kinds.slice(0, 5),
+      kinds.slice(5),
       kinds.slice(4),
-      kinds.slice(3),
       kinds,
     ]);
     await removeAll();

@@ -20,7 +20,7 @@ import { Upstream } from './upstream.js';
 
 export interface ClusterSettings extends Pick<
   AppSettings,
-  'database' | 'honoursKeys' | 'redis' | 'channel' | 'redials'
+  'database' | 'honoursKeys' | 'redis' | 'channel' | 'redials' | 'pays'
 > {
   readonly replicas: number;
   /** A second upstream gets what the first refuses. @default false */

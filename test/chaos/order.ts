@@ -38,6 +38,8 @@ interface SubmissionRow {
   readonly last: number;
   readonly members: string | null;
   readonly provider: string;
+  /** Epoch microseconds of its first intent. */
+  readonly intendedAt: string;
 }
 
 interface Tracked {
@@ -54,7 +56,7 @@ interface Tracked {
   /** Time of its last answer. */
   since: number;
   /** Its starts that are still to come. */
-  readonly starts: { readonly at: number; readonly provider: string }[];
+  readonly starts: { readonly key: string; readonly at: number; readonly provider: string }[];
 }
 
 /** Keeps what the processes of the app tell of their requests, and checks the order of each lane by it. */
@@ -125,7 +127,8 @@ async function passedMessages(
      ORDER BY b.lane, b.priority, b.available_at, b.id, m.position`,
   )) as MessageRow[];
   const rows = (await store.query(
-    `SELECT batch, n, first_position AS first, last_position AS last, members, provider
+    `SELECT batch, n, first_position AS first, last_position AS last, members, provider,
+       first_sent_at AS "intendedAt"
      FROM messaging_submission`,
   )) as SubmissionRow[];
   const submissions = new Map(rows.map((row) => [`${row.batch}-s${row.n}`, row]));
@@ -168,12 +171,32 @@ async function passedMessages(
   for (const step of sorted)
     if (step.what === 'start')
       for (const message of membersOfKey(step.key))
-        message.starts.push({ at: step.at, provider: submissions.get(step.key)?.provider ?? '' });
+        message.starts.push({
+          key: step.key,
+          at: step.at,
+          provider: submissions.get(step.key)?.provider ?? '',
+        });
+
+  const epoch = Date.now() - moment();
+  /** The process that last started a message of the lane. */
+  const holders = new Map<Tracked[], Sender>();
+  /** When the last holder of the lane that died did so. */
+  const holderDiedAt = new Map<Tracked[], number>();
+  /** The process that last started the submission, by its key. */
+  const startedBy = new Map<string, Sender>();
+  // Its holder died between its intent and its start, or between its start and the record of its answer.
+  const isLeftOpen = (key: string, by: Sender, lane: Tracked[]): boolean => {
+    const former = startedBy.get(key);
+    const intendedAt = Number(submissions.get(key)?.intendedAt) / 1_000 - epoch;
+    return former ? former !== by : intendedAt < (holderDiedAt.get(lane) ?? -Infinity);
+  };
 
   const passed = new Map<string, string>();
   const failing = new Map<string, Set<string>>();
   for (const step of sorted) {
     if (step.what === 'death') {
+      for (const lane of lanes.values())
+        if ((holders.get(lane) ?? step.by) === step.by) holderDiedAt.set(lane, step.at);
       for (const message of tracked.values())
         if (message.state === 'in flight' && message.by === step.by)
           message.state = message.isUncertain ? 'apart' : 'orphaned';
@@ -185,18 +208,20 @@ async function passedMessages(
       if (!first) continue;
       const { provider = '' } = submissions.get(step.key) ?? {};
       const { calledAt = -Infinity } = acceptanceOf(first.batch) ?? {};
-      // What may have been accepted had left before: its repetition passes no message. So does that of an
-      // answer which a process that died has not recorded.
-      const isUnrecorded = first.state === 'ended' && first.by !== step.by;
-      const isRepeated = first.isUncertain || first.state === 'orphaned' || isUnrecorded;
-      for (const other of isRepeated ? [] : (laneOf.get(first.name) ?? [])) {
+      const lane = laneOf.get(first.name) ?? [];
+      const isLeft = isLeftOpen(step.key, step.by, lane);
+      // What had left before may have been accepted: its repetition passes no message.
+      const isRepeated = isLeft && startedBy.has(step.key);
+      for (const other of first.isUncertain || isRepeated ? [] : lane) {
         if (other === first) break;
         if (other.priority !== first.priority || members.includes(other)) continue;
         // Another process holds the lane by now: what the former one has left open goes first.
-        const isLeft = other.state === 'in flight' && other.by !== step.by && !other.isUncertain;
-        const isWaiting = other.state === 'waiting' || other.state === 'orphaned' || isLeft;
+        const isOrphan = other.state === 'in flight' && other.by !== step.by && !other.isUncertain;
+        const isWaiting = other.state === 'waiting' || other.state === 'orphaned' || isOrphan;
         if (!isWaiting || other.starts[0]?.provider !== provider || passed.has(other.name))
           continue;
+        // What a process that died has left open goes before all others, in the order of the lane.
+        if (isLeft && !isLeftOpen(other.starts[0].key, step.by, lane)) continue;
         const { at: acceptedAt = Infinity } = acceptanceOf(other.batch) ?? {};
         if (acceptedAt > calledAt && other.batch !== first.batch) continue;
         passed.set(
@@ -204,9 +229,13 @@ async function passedMessages(
           `${other.name} (${other.state}, ${other.why} ${(step.at - other.since).toFixed(3)} ms before, next start ${((other.starts[0]?.at ?? 0) - step.at).toFixed(3)} ms later) by ${first.name} (${first.state})`,
         );
       }
+      holders.set(lane, step.by);
+      startedBy.set(step.key, step.by);
       for (const message of members) {
         message.state = 'in flight';
         message.by = step.by;
+        // The successor does not know whether the provider has what was left open.
+        message.isUncertain ||= isLeft;
         message.starts.shift();
       }
       continue;

@@ -31,7 +31,7 @@ const ENDED = 5;
 describeWithServer('chromium', 'with pages of the portal open', () => {
   beforeAll(async () => {
     await buildGateway();
-    await buildPages('src/portal/ui');
+    await buildPages();
   });
 
   describeEachDatabase(

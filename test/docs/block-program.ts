@@ -33,11 +33,14 @@ const IMPORTS = join(FOLDER, 'imports-of-packages.ts');
 export function errorsIn(blocks: readonly Block[]): string[] {
   const { options } = ts.getParsedCommandLineOfConfigFile(
     join(ROOT, 'test/tsconfig.json'),
-    { noEmit: true, incremental: false, composite: false },
+    { noEmit: true, incremental: false, composite: false, jsx: ts.JsxEmit.ReactJSX },
     { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => undefined },
   ) ?? { options: {} };
   const files = new Map(
-    blocks.map((block, n) => [join(FOLDER, `block-${n}.ts`), { block, ...sourceOf(block.code) }]),
+    blocks.map((block, n) => [
+      join(FOLDER, `block-${n}.ts${block.isTsx ? 'x' : ''}`),
+      { block, ...sourceOf(block) },
+    ]),
   );
   const texts = new Map([...files].map(([name, { text }]) => [name, text]));
   texts.set(IMPORTS, PACKAGES.map((name) => `import '${name}';`).join('\n'));
@@ -62,10 +65,10 @@ export function errorsIn(blocks: readonly Block[]): string[] {
 }
 
 /** A module of the code; code that is members of a class gets a class around it. */
-function sourceOf(code: string): { readonly text: string; readonly before: number } {
+function sourceOf({ code, isTsx }: Block): { readonly text: string; readonly before: number } {
   const asModule = `${code}\nexport {};`;
   const asMembers = `class Block {\n${code}}\nexport {};`;
-  return parses(asModule) || !parses(asMembers)
+  return isTsx || parses(asModule) || !parses(asMembers)
     ? { text: asModule, before: 0 }
     : { text: asMembers, before: 1 };
 }

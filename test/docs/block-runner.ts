@@ -2,8 +2,10 @@ import * as dashboard from '@dundun/dashboard';
 import * as messaging from '@dundun/messaging';
 import * as africasTalking from '@dundun/messaging/africas-talking';
 import * as awsSms from '@dundun/messaging/aws-sms';
+import * as bullmq from '@dundun/messaging/bullmq';
 import * as bird from '@dundun/messaging/bird';
 import * as clickatell from '@dundun/messaging/clickatell';
+import * as inbound from '@dundun/messaging/inbound';
 import * as infobip from '@dundun/messaging/infobip';
 import * as kannel from '@dundun/messaging/kannel';
 import * as migrations from '@dundun/messaging/migrations';
@@ -17,6 +19,7 @@ import * as resend from '@dundun/messaging/resend';
 import * as sendgrid from '@dundun/messaging/sendgrid';
 import * as ses from '@dundun/messaging/ses';
 import * as sns from '@dundun/messaging/sns';
+import * as smpp from '@dundun/messaging/smpp';
 import * as smtp from '@dundun/messaging/smtp';
 import * as telnyx from '@dundun/messaging/telnyx';
 import * as termii from '@dundun/messaging/termii';
@@ -25,6 +28,7 @@ import * as testing from '@dundun/messaging/testing';
 import * as twilio from '@dundun/messaging/twilio';
 import * as vonage from '@dundun/messaging/vonage';
 import * as whatsAppCloud from '@dundun/messaging/whatsapp-cloud';
+import * as dundunSmpp from '@dundun/smpp';
 import { expect, jest } from '@jest/globals';
 import * as common from '@nestjs/common';
 import * as core from '@nestjs/core';
@@ -32,11 +36,15 @@ import * as events from '@nestjs/event-emitter';
 import * as nestTerminus from '@nestjs/terminus';
 import * as nestTesting from '@nestjs/testing';
 import * as nestTypeOrm from '@nestjs/typeorm';
+import * as reactEmail from '@react-email/render';
+import Handlebars from 'handlebars';
 import { generateKeyPairSync } from 'node:crypto';
 import { Script } from 'node:vm';
+import * as reactRuntime from 'react/jsx-runtime';
 import ts from 'typescript';
 import { EntitySchema } from 'typeorm';
 import { parses } from './block-program.js';
+import type { Block } from './markdown-blocks.js';
 
 const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/dashboard': dashboard,
@@ -44,7 +52,9 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/africas-talking': africasTalking,
   '@dundun/messaging/aws-sms': awsSms,
   '@dundun/messaging/bird': bird,
+  '@dundun/messaging/bullmq': bullmq,
   '@dundun/messaging/clickatell': clickatell,
+  '@dundun/messaging/inbound': inbound,
   '@dundun/messaging/infobip': infobip,
   '@dundun/messaging/kannel': kannel,
   '@dundun/messaging/migrations': migrations,
@@ -58,6 +68,7 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/sendgrid': sendgrid,
   '@dundun/messaging/ses': ses,
   '@dundun/messaging/sns': sns,
+  '@dundun/messaging/smpp': smpp,
   '@dundun/messaging/smtp': smtp,
   '@dundun/messaging/telnyx': telnyx,
   '@dundun/messaging/termii': termii,
@@ -66,14 +77,20 @@ const PACKAGES: Readonly<Record<string, object>> = {
   '@dundun/messaging/twilio': twilio,
   '@dundun/messaging/vonage': vonage,
   '@dundun/messaging/whatsapp-cloud': whatsAppCloud,
+  '@dundun/smpp': dundunSmpp,
   '@nestjs/common': common,
   '@nestjs/core': core,
   '@nestjs/event-emitter': events,
   '@nestjs/terminus': nestTerminus,
   '@nestjs/testing': nestTesting,
   '@nestjs/typeorm': nestTypeOrm,
+  '@react-email/render': reactEmail,
+  handlebars: { __esModule: true, default: Handlebars },
+  'node:fs/promises': { readFile: async () => PDF },
+  'react/jsx-runtime': reactRuntime,
 };
 
+const PDF = Buffer.from('%PDF-1.7');
 const WEBHOOK_SECRET = 'whsec_plJ3nmyCDGBKInavdOK15jsl';
 const KEY = Buffer.alloc(32, 7).toString('base64');
 const NUMBER = '2348012345678';
@@ -96,12 +113,6 @@ class OrdersModule {}
 @common.Module({})
 class AppModule {}
 
-class AdminGuard {
-  canActivate(): boolean {
-    return true;
-  }
-}
-
 class ConfigService {
   getOrThrow(name: string): string {
     return name.endsWith('SECRET') ? WEBHOOK_SECRET : 'https://sms.example.com';
@@ -118,7 +129,6 @@ const VALUES = {
   AppModule,
   OrdersModule,
   OrdersService,
-  AdminGuard,
   Order: new EntitySchema({ name: 'order', columns: { id: { type: Number, primary: true } } }),
   apiKey: 'svk_0123456789',
   apiToken: 'tok_0123456789',
@@ -133,7 +143,7 @@ const VALUES = {
   myProvider: messaging.simulator(),
   myWhatsAppTransport: messaging.simulator(),
   OUR_NUMBER: '2348000000001',
-  pdf: Buffer.from('%PDF-1.7'),
+  pdf: PDF,
   phoneNumberId: '106540352242922',
   process: { env: environment() },
   receipt: { id: 'b1', recipients: 1, createdAt: new Date(0), replayed: false },
@@ -150,6 +160,9 @@ const VALUES = {
 function environment(): Readonly<Record<string, string>> {
   const known: Readonly<Record<string, string>> = {
     VERP_KEY: KEY,
+    SMPP_URL: 'smpp://app:secret@127.0.0.1:1',
+    ERASURE_KEY: KEY,
+    VERIFICATION_KEY: KEY,
     SENDGRID_PUBLIC_KEY: generateKeyPairSync('ec', { namedCurve: 'P-256' })
       .publicKey.export({ format: 'der', type: 'spki' })
       .toString('base64'),
@@ -166,34 +179,43 @@ function environment(): Readonly<Record<string, string>> {
 export type ModuleOptions = messaging.MessagingOptions & { readonly callbackPath?: string | false };
 
 /**
- * Runs a block in an app, whose services are in `scope`.
+ * Runs a block in an app, whose services are in `scope`. A name in it takes the place of an export.
  * @returns the messaging modules that the block made, to be booted
  */
 export async function runBlock(
-  code: string,
+  block: Block,
   scope: Readonly<Record<string, unknown>>,
 ): Promise<common.DynamicModule[]> {
   const made: common.DynamicModule[] = [];
   const { MessagingModule } = messaging;
-  // A block about some options leaves the others out.
-  const whole = (options: ModuleOptions): ModuleOptions => ({
-    ...(!options.providers && { transport: messaging.simulator() }),
-    ...(!options.callbacks && { callbackPath: false }),
-    ...options,
-  });
   const recorded = <M extends common.DynamicModule>(module: M): M => (made.push(module), module);
   const Recorded = Object.assign(Object.create(MessagingModule) as typeof MessagingModule, {
-    forRoot: (options: ModuleOptions) => recorded(MessagingModule.forRoot(whole(options))),
+    forRoot: (options: ModuleOptions) => recorded(MessagingModule.forRoot(options)),
     forRootAsync: (options: Parameters<typeof MessagingModule.forRootAsync>[0]) =>
       recorded(MessagingModule.forRootAsync(options)),
   });
+  const steps: (() => unknown)[] = [];
+  const last: (() => unknown)[] = [];
+  /** An app listens at any free port, and is closed in the end. */
+  const NestFactory = {
+    create: async (module: common.Type, options: common.NestApplicationOptions) => {
+      const app = await core.NestFactory.create(module, { ...options, logger: false });
+      const listen = app.listen.bind(app);
+      last.push(() => app.close());
+      return Object.assign(app, { listen: () => listen(0, '127.0.0.1') });
+    },
+  };
+  const replaced: Readonly<Record<string, unknown>> = {
+    NestFactory,
+    ...scope,
+    MessagingModule: Recorded,
+  };
   const required = (name: string): object => {
     const found = PACKAGES[name];
     if (!found) throw new Error(`a block imports ${name}; mark it as compile`);
-    return name === '@dundun/messaging' ? { ...found, MessagingModule: Recorded } : found;
+    const others = Object.keys(found).filter((key) => key in replaced);
+    return { ...found, ...Object.fromEntries(others.map((key) => [key, replaced[key]])) };
   };
-  const steps: (() => unknown)[] = [];
-  const last: (() => unknown)[] = [];
   const runner = {
     beforeEach: (step: () => unknown) => void steps.push(step),
     it: (_: string, step: () => unknown) => void steps.push(step),
@@ -203,22 +225,26 @@ export async function runBlock(
     ...runner,
     ...Object.assign({}, ...Object.values(PACKAGES)),
     ...VALUES,
-    ...scope,
+    ...replaced,
   };
-  const globals: Record<string, unknown> = { ...names, MessagingModule: Recorded };
+  const globals: Record<string, unknown> = { ...names };
   for (const name of ['default', 'module.exports', '__esModule']) delete globals[name];
   const parameters = Object.keys(globals).filter((name) => /^[A-Za-z_$][\w$]*$/.test(name));
   const run = new Script(
-    `(async (require, exports, ${parameters.join(', ')}) => { {${compiled(code)}\n} })`,
+    `(async (require, exports, ${parameters.join(', ')}) => { {${compiled(block)}\n} })`,
   ).runInThisContext() as (...all: unknown[]) => Promise<void>;
   await run(required, {}, ...parameters.map((name) => globals[name]));
   for (const step of [...steps, ...last]) await step();
   return made;
 }
 
-function compiled(code: string): string {
-  const { outputText } = ts.transpileModule(parses(code) ? code : `class Block {\n${code}}`, {
+function compiled({ code, isTsx }: Block): string {
+  const isModule = isTsx || parses(code);
+  const { outputText } = ts.transpileModule(isModule ? code : `class Block {\n${code}}`, {
+    fileName: isTsx ? 'block.tsx' : 'block.ts',
     compilerOptions: {
+      jsx: ts.JsxEmit.ReactJSX,
+      esModuleInterop: true,
       module: ts.ModuleKind.CommonJS,
       target: ts.ScriptTarget.ES2022,
       experimentalDecorators: true,

@@ -1,3 +1,4 @@
+import * as dashboard from '@dundun/dashboard';
 import * as messaging from '@dundun/messaging';
 import * as operations from '@dundun/messaging/operations';
 import * as ports from '@dundun/messaging/ports';
@@ -28,10 +29,12 @@ import { Script } from 'node:vm';
 import { DataSource } from 'typeorm';
 import ts from 'typescript';
 import { SqliteDriver } from '../../src/config/sqlite-driver.js';
+import { buildPages } from '../support/builds.js';
 import { eventually } from '../support/eventually.js';
 import { errorsIn } from './block-program.js';
 import { runBlock } from './block-runner.js';
 import { type Block, blocks } from './markdown-blocks.js';
+import { SmppPeers } from './smpp-peers.js';
 
 const HOUR = 3_600_000;
 const OUR_NUMBER = '2348000000001';
@@ -57,6 +60,12 @@ function servicesOf(app: common.INestApplicationContext) {
     verification: of(messaging.VerificationService),
     messaging: of(messaging.MessagingService),
   };
+}
+
+/** The simulator takes no uploads. */
+function withUploads(simulator: messaging.TransportFactory): messaging.TransportFactory {
+  return (context) =>
+    Object.assign(simulator(context), { uploadMedia: () => Promise.resolve('106540352242922') });
 }
 
 /** A message that failed as `blocked`, one that is unknown, and an open conversation. */
@@ -87,7 +96,7 @@ const all = blocks();
 describe('the TypeScript blocks of README and docs', () => {
   const compiled = all.filter(({ words }) => !words.includes('sketch'));
   const code = 'const a = 1;\nsms.sent();\n';
-  const wrong = { place: 'wrong.md:7', page: 'wrong.md', line: 7, words: [], code };
+  const wrong = { place: 'wrong.md:7', page: 'wrong.md', line: 7, words: [], code, isTsx: false };
   let errors: string[];
   beforeAll(() => {
     errors = errorsIn([...compiled, wrong]);
@@ -111,12 +120,13 @@ describe('a block that is no whole program', () => {
   let tested: TestingModule;
   let scope: Readonly<Record<string, unknown>>;
   let kit: Readonly<Record<string, unknown>>;
+  const smpp = new SmppPeers();
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dundun-docs-'));
     app = await boot(
       messaging.MessagingModule.forRoot({
-        transport: messaging.simulator({ reportDelay: 1 }),
+        transport: withUploads(messaging.simulator({ reportDelay: 1 })),
         reports: { pollAfter: '1h' },
         voice: { from: OUR_NUMBER },
         whatsapp: { from: OUR_NUMBER, templates: TEMPLATES },
@@ -143,28 +153,38 @@ describe('a block that is no whole program', () => {
     kit = { ...servicesOf(tested), messaging: tested.get(MessagingTester) };
   });
   afterAll(async () => {
+    await smpp.close();
     await tested?.close();
     await app?.close();
     await rm(directory, { recursive: true });
   });
 
   let files = 0;
-  const boot = (module: common.DynamicModule) => {
+  const rootOf = (module: common.DynamicModule) => {
     const database = {
       type: 'better-sqlite3',
       database: join(directory, `${files++}.sqlite`),
       driver: SqliteDriver,
     } as TypeOrmModuleOptions;
     const imports = [TypeOrmModule.forRoot(database), module];
-    const root = { module: class Root {}, imports };
-    return core.NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
+    return { module: class Root {}, imports };
   };
+  const quiet = { logger: false, abortOnError: false } as const;
+  const boot = (module: common.DynamicModule) =>
+    core.NestFactory.createApplicationContext(rootOf(module), quiet);
+  /** As an app with a server, which has the endpoints of callbacks. */
+  const serve = async (module: common.DynamicModule) =>
+    (await core.NestFactory.create(rootOf(module), { ...quiet, rawBody: true })).init();
 
   const run = all.filter(({ words }) =>
     ['run', 'sketch', 'compile'].every((word) => !words.includes(word)),
   );
 
-  it('most TypeScript blocks of the docs are run', () => expect(run.length).toBeGreaterThan(40));
+  it('TypeScript blocks of the docs are run, here or by the suite of transactions', () => {
+    expect(run.length).toBeGreaterThan(60);
+    const others = all.filter(({ words }) => words.includes('compile'));
+    expect(new Set(others.map(({ page }) => page))).toEqual(new Set(['docs/transactions.md']));
+  });
 
   it.each(run.map((block) => [block.place, block] as const))(
     '%s runs, and the modules that it makes boot',
@@ -177,13 +197,15 @@ describe('a block that is no whole program', () => {
     },
   );
 
-  async function runAndBoot({ code, page }: Block): Promise<void> {
+  async function runAndBoot(block: Block): Promise<void> {
+    const { page } = block;
     const isTest = page === 'docs/testing.md';
     const sendAt = new Date(Date.now() + HOUR);
     const reminder = { from: 'ACME', to: '2348012345670', body: 'Rate us', sendAt };
     if (isTest) await tested.get(messaging.SmsService).send(reminder);
-    const made = await runBlock(code, isTest ? kit : scope);
-    for (const module of made) await (await boot(module)).close();
+    const peers = page === 'libs/smpp/README.md' ? await smpp.scope() : {};
+    const made = await runBlock(block, { ...(isTest ? kit : scope), ...peers });
+    for (const module of made) await (await serve(module)).close();
   }
 });
 
@@ -191,6 +213,7 @@ describe('a block that is a whole program', () => {
   let directory: string;
   const started: common.INestApplicationContext[] = [];
 
+  beforeAll(() => buildPages());
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dundun-docs-'));
   });
@@ -205,12 +228,14 @@ describe('a block that is a whole program', () => {
     switch (name) {
       case 'reflect-metadata':
         return {};
+      case '@dundun/dashboard':
+        return dashboard;
       case '@dundun/messaging':
         return messaging;
       case '@nestjs/common':
         return common;
       case '@nestjs/core':
-        return { ...core, NestFactory: { createApplicationContext: start } };
+        return { ...core, NestFactory: { createApplicationContext: start, create: startServer } };
       case '@nestjs/event-emitter':
         return events;
       case '@nestjs/typeorm':
@@ -224,12 +249,31 @@ describe('a block that is a whole program', () => {
     started.push(app);
     return app;
   };
+  /** An app that listens at any free port. */
+  const startServer = async (module: common.Type) => {
+    const app = await core.NestFactory.create(module, { logger: ['error'] });
+    const listen = app.listen.bind(app);
+    started.push(app);
+    return Object.assign(app, { listen: () => listen(0, '127.0.0.1') });
+  };
   const openInFolder = (options: { readonly database: string }) =>
     TypeOrmModule.forRoot({
       ...options,
       database: join(directory, options.database),
       driver: SqliteDriver,
     } as TypeOrmModuleOptions);
+
+  /** Addresses that a program prints have a page. */
+  async function checkAddresses(lines: readonly (string | undefined)[]): Promise<void> {
+    for (const line of lines) {
+      const printed = URL.canParse(line ?? '') ? new URL(line ?? '') : undefined;
+      if (!printed) continue;
+      const [app] = started as common.INestApplication[];
+      const own = new URL(printed.pathname, await app?.getUrl());
+      const answers = await Promise.all([fetch(own), fetch(`${own.href}/api/context`)]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    }
+  }
 
   const programs = all.filter(({ words }) => words.includes('run'));
 
@@ -254,6 +298,7 @@ describe('a block that is a whole program', () => {
       await run(required, {});
       const wanted = [...code.matchAll(/^\/\/ (.*)$/gm)].map(([, line]) => line);
       await eventually(async () => expect(lines).toEqual(wanted));
+      await checkAddresses(wanted);
     },
   );
 });

@@ -9,12 +9,16 @@ export interface Block {
   readonly place: string;
   readonly line: number;
   readonly page: string;
-  /** Words behind `ts`: `run` is a whole program, `compile` is not run, `sketch` not compiled either. */
+  /**
+   * Words behind `ts`: `run` is a whole program, `compile` is run by a suite of its own, `sketch` is neither
+   * run nor compiled.
+   */
   readonly words: readonly string[];
   readonly code: string;
+  readonly isTsx: boolean;
 }
 
-const FENCE = /^```(?:ts|typescript)\b([^\n]*)\n([\s\S]*?)^```$/gm;
+const FENCE = /^```(tsx?)\b([^\n]*)\n([\s\S]*?)^```$/gm;
 
 /** The blocks of all pages that readers have. */
 export function blocks(): Block[] {
@@ -22,18 +26,19 @@ export function blocks(): Block[] {
     .filter((name) => name.endsWith('.md') && !/^(?:\.vitepress|reference)\b/.test(name))
     .map((name) => `docs/${name}`);
   const pages = ['README.md', 'CONTRIBUTING.md', 'examples/README.md', ...docs];
-  for (const library of readdirSync(join(ROOT, 'libs'))) pages.push(`libs/${library}/README.md`);
+  for (const library of ['smpp', 'messaging', 'dashboard']) pages.push(`libs/${library}/README.md`);
   return pages.flatMap((page) => blocksOf(page, readFileSync(join(ROOT, page), 'utf8')));
 }
 
 function blocksOf(page: string, text: string): Block[] {
   return [...text.matchAll(FENCE)].map((match) => {
-    const [, words = '', code = ''] = match;
+    const [, language, words = '', code = ''] = match;
     const line = text.slice(0, match.index).split('\n').length + 1;
     return {
       place: `${page}:${line}`,
       page,
       line,
+      isTsx: language === 'tsx',
       words: words.split(/\s+/).filter(Boolean),
       code,
     };

@@ -59,7 +59,6 @@ declare global {
   const receipt: messaging.Receipt;
   const jest: typeof jestGlobals.jest;
   const { afterEach, beforeEach, it }: typeof jestGlobals;
-  const AdminGuard: common.Type<common.CanActivate>;
   const expect: typeof jestGlobals.expect;
   function settle(messageId: string | undefined, state: unknown): Promise<void>;
   function receive(pdu: unknown): Promise<void>;

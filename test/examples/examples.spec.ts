@@ -10,6 +10,7 @@ import * as manyProcesses from '../../examples/many-processes/main.js';
 import * as oneTimeCodes from '../../examples/one-time-codes/main.js';
 import * as ownPolicy from '../../examples/own-policy/main.js';
 import * as ownTransport from '../../examples/own-transport/main.js';
+import * as prepaidCredits from '../../examples/prepaid-credits/main.js';
 import * as transactionalOutbox from '../../examples/transactional-outbox/main.js';
 import * as whatsAppConversation from '../../examples/whatsapp-conversation/main.js';
 import { describeWithServer } from '../support/servers.js';
@@ -112,6 +113,18 @@ describe('the example', () => {
     const lines = await printed(ownTransport);
     expect(lines).toContain('2348012345678 is delivered');
     expect(lines).toContain('2348012345670 is rejected (number_blocked)');
+  });
+
+  it('prepaid-credits refuses a send without credits, and gives those of a rejected message back', async () => {
+    expect(await printed(prepaidCredits)).toEqual([
+      'credits: 1',
+      '2348012349903 is rejected',
+      'credits: 2',
+      '2348012345678 is sent',
+      '2348012345678 is delivered',
+      'credits: 0',
+      'insufficient_balance: The message needs 1 credits; buy more first',
+    ]);
   });
 
   it('own-policy rejects the recipient who is excluded', async () => {

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-
-// Compiles the library and an app.
-jest.setTimeout(180_000);
+import { buildPackages } from '../support/builds.js';
 
 const root = join(import.meta.dirname, '../..');
 const app = join(root, 'test/nest11');
@@ -22,11 +20,13 @@ const tsc = (...args: string[]): Promise<{ stdout: string }> =>
     throw new Error((error as { stdout: string }).stdout, { cause: error });
   });
 
-/** Entries of providers that need no package of their own. */
-const PROVIDERS = readdirSync(join(root, 'libs/messaging/src/providers'), { withFileTypes: true })
+/** Entries of providers. */
+const ALL = readdirSync(join(root, 'libs/messaging/src/providers'), { withFileTypes: true })
   .filter(({ name, parentPath }) => existsSync(join(parentPath, name, 'index.ts')))
-  .map(({ name }) => name)
-  .filter((name) => !['smpp', 'smtp', 'ses'].includes(name));
+  .map(({ name }) => name);
+
+/** Those that need no package of their own. */
+const PROVIDERS = ALL.filter((name) => !['smpp', 'smtp', 'ses'].includes(name));
 
 describe('the library as it is published', () => {
   let data: string;
@@ -35,19 +35,9 @@ describe('the library as it is published', () => {
 
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'dundun-nest11-'));
-    const compiled = join(data, 'compiled');
-    // The library's types refer to the build of this one.
-    await tsc('-b', 'libs/smpp');
-    await tsc(
-      '-p',
-      'libs/messaging',
-      '--outDir',
-      compiled,
-      '--tsBuildInfoFile',
-      join(data, 'info'),
-    );
-    await node(['libs/messaging/bundle.js', compiled, join(installed, 'dist/package')]);
-    await cp(join(root, 'libs/messaging/package.json'), join(installed, 'package.json'));
+    const packed = join(await buildPackages(), 'messaging.tgz');
+    await mkdir(installed, { recursive: true });
+    await promisify(execFile)('tar', ['-xzf', packed, '-C', installed, '--strip-components=1']);
     await tsc('-p', 'test/nest11');
     absent = join(data, 'absent.cjs');
     await writeFile(
@@ -59,7 +49,6 @@ describe('the library as it is published', () => {
          return resolve(name, ...rest);
        };`,
     );
-    // Two compilations.
   });
 
   afterAll(async () => {
@@ -124,22 +113,56 @@ describe('the library as it is published', () => {
     },
   );
 
-  it.each(['index', 'bullmq', 'operations', 'ports', 'queue', 'smtp', 'terminus', 'testing'])(
-    'import and require of the entry %s share its classes',
-    async (name) => {
-      const main = join(data, `both-${name}.mjs`);
-      await writeFile(
-        main,
-        `import { createRequire } from 'node:module';
+  it('the error of a wrong option of a provider or verifier begins with the name of its function', async () => {
+    const main = join(data, 'options.mjs');
+    await writeFile(
+      main,
+      `const said = {};
+       for (const entry of ${JSON.stringify(['index', ...ALL].map((name) => entry(`${name}.js`)))}) {
+         const { hmacSignature, basicAuth, sharedSecret, http, simulator, ...others } = await import(entry);
+         const shared = { hmacSignature, basicAuth, sharedSecret, http, simulator };
+         const functions = entry.endsWith('/index.js') ? shared : others;
+         for (const [name, make] of Object.entries(functions)) {
+           if (/Parser$|^[A-Z]/.test(name)) continue;
+           try {
+             make({ noSuchOption: 1 });
+             said[name] = 'no error';
+           } catch (error) {
+             said[name] = error.message;
+           }
+         }
+       }
+       console.log(JSON.stringify(said));`,
+    );
+    const { stdout } = await node([main]);
+    const said = Object.entries(JSON.parse(stdout) as Record<string, string>);
+    expect(said.length).toBeGreaterThan(30);
+    expect(said.filter(([name, error]) => !new RegExp(`^${name}\\b.*: `).test(error))).toEqual([]);
+  });
+
+  it.each([
+    'index',
+    'bullmq',
+    'inbound',
+    'operations',
+    'ports',
+    'queue',
+    'smtp',
+    'terminus',
+    'testing',
+  ])('import and require of the entry %s share its classes', async (name) => {
+    const main = join(data, `both-${name}.mjs`);
+    await writeFile(
+      main,
+      `import { createRequire } from 'node:module';
          const imported = await import(${JSON.stringify(entry(`${name}.js`))});
          const required = createRequire(import.meta.url)(${JSON.stringify(join(installed, `dist/package/${name}.cjs`))});
          const names = Object.keys(imported);
          console.log(JSON.stringify([names.length > 0, names.filter((name) => imported[name] !== required[name])]));`,
-      );
-      const { stdout } = await node([main]);
-      expect(JSON.parse(stdout)).toEqual([true, []]);
-    },
-  );
+    );
+    const { stdout } = await node([main]);
+    expect(JSON.parse(stdout)).toEqual([true, []]);
+  });
 });
 
 function entry(file: string): string {

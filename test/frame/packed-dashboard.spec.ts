@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
-
-// Compiles the libraries and packs them.
-jest.setTimeout(180_000);
+import { buildPackages } from '../support/builds.js';
 
 const root = join(import.meta.dirname, '../..');
 const run = (args: readonly string[], cwd = root) =>
@@ -17,8 +15,6 @@ const run = (args: readonly string[], cwd = root) =>
       throw new Error(`${stdout}${stderr}`, { cause: error });
     },
   );
-const tsc = join(root, 'node_modules/typescript/bin/tsc');
-const vite = join(root, 'node_modules/vite/bin/vite.js');
 
 /** Folder from which each app takes Nest. */
 const NESTS = {
@@ -31,52 +27,39 @@ describe('the packages as they are published, in apps of their own', () => {
 
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'dundun-packed-'));
-    await symlink(join(root, 'node_modules'), join(data, 'node_modules'));
-    // The library's types refer to the build of this one.
-    await run([tsc, '-b', 'libs/smpp']);
-    for (const name of ['messaging', 'dashboard']) {
-      const from = join(root, 'libs', name);
-      const copy = join(data, name);
-      // Without the project's references: the dashboard is compiled against the library's types.
-      const settings = join(data, `${name}.json`);
-      const compilerOptions = {
-        rootDir: join(from, 'src'),
-        outDir: join(copy, 'dist'),
-        tsBuildInfoFile: join(data, `${name}.info`),
-        typeRoots: [join(root, 'node_modules/@types')],
-        paths: {
-          '@dundun/messaging': [join(data, 'messaging/dist/package/index.d.cts')],
-          '@dundun/messaging/*': [join(data, 'messaging/dist/package/*.d.cts')],
-          '@dundun/smpp': [join(root, 'libs/smpp/dist/index.d.ts')],
-        },
-      };
-      const include = [join(from, 'src')];
-      const own = {
-        extends: join(from, 'tsconfig.json'),
-        compilerOptions,
-        references: [],
-        include,
-      };
-      await writeFile(
-        settings,
-        JSON.stringify({ ...own, exclude: [join(from, 'src/**/*.spec.ts')] }),
-      );
-      await run([tsc, '-p', settings]);
-      if (name === 'messaging')
-        await run(['libs/messaging/bundle.js', join(copy, 'dist'), join(copy, 'dist/package')]);
-      for (const file of ['package.json', 'README.md', 'LICENSE'])
-        await cp(join(from, file), join(copy, file)).catch(() => undefined);
-    }
-    const pages = ['--outDir', join(data, 'dashboard/dist/ui'), '--emptyOutDir'];
-    await run([vite, 'build', '-c', 'libs/dashboard/ui/vite.config.ts', ...pages]);
-    for (const name of ['messaging', 'dashboard'])
-      await promisify(execFile)('npm', ['pack', '--silent', '--pack-destination', data], {
-        cwd: join(data, name),
-      });
-    for (const nest of [11, 12] as const) await install(data, nest);
+    const packages = await buildPackages();
+    for (const nest of [11, 12] as const) await install(data, nest, packages);
   });
 
   afterAll(() => rm(data, { recursive: true, force: true }));
+
+  // tsc reads the declarations that the library's build made, which lack its internal members.
+  it('the dashboard compiles against the published types of the library', async () => {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    await expect(run([tsc, '-p', 'libs/dashboard', '--noEmit'])).resolves.toBeDefined();
+  });
+
+  it.each([11, 12] as const)(
+    'import and require of the dashboard share its classes on Nest %d',
+    async (nest) => {
+      const { stdout } = await run(
+        [
+          '--input-type=module',
+          '--eval',
+          `import { createRequire } from 'node:module';
+           import { MessagingDashboardModule } from '@dundun/dashboard';
+           import { MessageHistory } from '@dundun/messaging/operations';
+           const require = createRequire(process.cwd() + '/app.mjs');
+           console.log(
+             require('@dundun/dashboard').MessagingDashboardModule === MessagingDashboardModule,
+             require('@dundun/messaging/operations').MessageHistory === MessageHistory,
+           );`,
+        ],
+        join(data, `nest${nest}`),
+      );
+      expect(stdout.trim()).toBe('true true');
+    },
+  );
 
   it.each([
     [11, 'express', ''],
@@ -117,7 +100,7 @@ describe('the packages as they are published, in apps of their own', () => {
 });
 
 /** An app's directory, with the packages as npm would unpack them beside its other dependencies. */
-async function install(data: string, nest: 11 | 12): Promise<void> {
+async function install(data: string, nest: 11 | 12, packages: string): Promise<void> {
   const app = join(data, `nest${nest}`);
   const modules = join(app, 'node_modules');
   await mkdir(join(modules, '@dundun'), { recursive: true });
@@ -128,7 +111,7 @@ async function install(data: string, nest: 11 | 12): Promise<void> {
   for (const name of ['messaging', 'dashboard']) {
     const to = join(modules, '@dundun', name);
     await mkdir(to);
-    const packed = join(data, `dundun-${name}-0.1.0.tgz`);
+    const packed = join(packages, `${name}.tgz`);
     await promisify(execFile)('tar', ['-xzf', packed, '-C', to, '--strip-components=1']);
   }
   await cp(join(import.meta.dirname, 'packed-dashboard/app.mjs'), join(app, 'app.mjs'));

@@ -9,10 +9,16 @@ limitTests(300);
 
 const ROOT = join(import.meta.dirname, '../..');
 const BUNDLE = join(ROOT, 'src/bundle.js');
+const PAGES = join(ROOT, 'src/pages.js');
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const CACHE = join(ROOT, 'node_modules/.cache');
 
-const node = (...args: readonly string[]) => promisify(execFile)(process.execPath, args);
+const node = (...args: readonly string[]) =>
+  promisify(execFile)(process.execPath, args, { cwd: ROOT }).catch((error: unknown) => {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${stdout}${stderr}`, { cause: error });
+  });
 
 /** Bundles the gateway where its sources changed; concurrent suites wait for each other. */
 export async function buildGateway(): Promise<void> {
@@ -26,27 +32,40 @@ export async function buildProcesses(name: string, entries: readonly string[]): 
   return directory;
 }
 
-const PAGES = {
-  'src/portal/ui': 'dist/portal',
-  'libs/dashboard/ui': 'libs/dashboard/dist/ui',
-} as const;
-
-/** Builds the pages of the portal, or of the dashboard, where their sources changed. */
-export async function buildPages(directory: keyof typeof PAGES): Promise<void> {
-  const isBuilt = async () => {
-    const built = await stat(join(ROOT, PAGES[directory], 'index.html')).catch(() => undefined);
-    return built && built.mtimeMs > (await latestChange(Object.keys(PAGES)));
-  };
-  await alone(async () => {
-    if (!(await isBuilt()))
-      await node(VITE, 'build', '-c', join(ROOT, directory, 'vite.config.ts'));
-  });
+/** Builds the pages of the portal and of the dashboard where their sources changed. */
+export async function buildPages(): Promise<void> {
+  await alone(() => node(PAGES, '--if-changed'));
 }
 
+/** Folders of the sources of packages, and of the pages that packages have. */
+const PACKED = ['libs', 'docs', 'examples'];
+
+/**
+ * Builds and packs the libraries where their sources or pages changed.
+ * @returns the folder of `smpp.tgz`, `messaging.tgz` and `dashboard.tgz`
+ */
+export async function buildPackages(): Promise<string> {
+  const packages = join(ROOT, 'dist/packages');
+  await alone(async () => {
+    // The last one that is made.
+    const packed = await stat(join(packages, 'dashboard.tgz')).catch(() => undefined);
+    if (packed && packed.mtimeMs > (await latestChange(PACKED))) return;
+    await node(TSC, '-b', '--noCheck', 'libs/smpp', 'libs/messaging', 'libs/dashboard');
+    await node(join(ROOT, 'libs/bundle.js'), 'messaging', 'dashboard');
+    await node(VITE, 'build', '-c', join(ROOT, 'libs/dashboard/ui/vite.config.ts'));
+    await node(join(ROOT, 'libs/pack.js'));
+  });
+  return packages;
+}
+
+/** The time of the last change of a file in the folders, except in builds and installed packages. */
 async function latestChange(folders: readonly string[]): Promise<number> {
   const times = folders.map(async (folder) => {
     const files = await readdir(join(ROOT, folder), { recursive: true });
-    const found = await Promise.all(files.map((file) => stat(join(ROOT, folder, file))));
+    const own = files.filter(
+      (file) => !/(?:^|\/)(?:dist|node_modules|reference)(?:\/|$)/.test(file),
+    );
+    const found = await Promise.all(own.map((file) => stat(join(ROOT, folder, file))));
     return Math.max(...found.map(({ mtimeMs }) => mtimeMs));
   });
   return Math.max(...(await Promise.all(times)));

@@ -96,6 +96,21 @@ export async function fillReports(
   await source.query(`${analyse} messaging_report`);
 }
 
+/** Gives a hundred tenants, `tenant 0` and so on, so many notifications together. */
+export async function fillNotifications(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  count: number,
+): Promise<void> {
+  const { series, id, text, analyse } = WORDS[kind];
+  await source.query(
+    `INSERT INTO messaging_notification (id, tenant, status, steps, created_at, ended_at)
+     SELECT ${id('0190ffff', 'seq')}, ${text('tenant ', 'seq % 100')}, 'delivered',
+       '[{"channel":"sms","at":1,"status":"delivered"}]', 1, 1 FROM ${series(count)}`,
+  );
+  await source.query(`${analyse} messaging_notification`);
+}
+
 /**
  * Gives a tenant a batch of which so many requests for 1,000 recipients each were sent: `ref-0` and
  * so on, to numbers from `2348` and eight digits on. All reports are missing. @returns its id

@@ -46,6 +46,8 @@ export class ReloadlyServer {
         : { status: 401, body: { errorCode: 'INVALID_CREDENTIALS', message: 'no' } };
     if (authorization !== `Bearer ${this.token}`)
       return { status: 401, body: { errorCode: 'INVALID_TOKEN', message: 'no' } };
+    if (path === '/accounts/balance')
+      return { status: 200, body: { balance: 12.5, currencyCode: 'USD' } };
     if (path.startsWith('/operators/countries/NG')) return { status: 200, body: OPERATORS };
     if (path.startsWith('/topups/reports')) {
       const key = new URL(path, 'http://x').searchParams.get('customIdentifier') ?? '';

@@ -1,8 +1,11 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type Handler, RecordingServer } from './recording-server.js';
 
 type Received = Parameters<Handler>[0];
+
+/** Path of the addresses that Meta gives for files. */
+const ATTACHMENTS = '/whatsapp_business/attachments/';
 
 interface CloudMessage {
   readonly to?: string;
@@ -33,7 +36,8 @@ export interface CloudTemplate {
 
 /**
  * Meta's Graph API, by its published reference: `POST /{version}/{phone number id}/messages` and
- * `…/media`, `GET /{version}/{WABA}/message_templates` in pages. It ignores keys.
+ * `…/media`, `GET /{version}/{media id}` and the address that it gives, `GET
+ * /{version}/{WABA}/message_templates` in pages. It ignores keys.
  */
 export class WhatsAppCloudServer extends RecordingServer {
   readonly token = 'EAAG-token-of-a-system-user';
@@ -48,6 +52,8 @@ export class WhatsAppCloudServer extends RecordingServer {
   readonly knownAs = new Map<string, string>();
   readonly taken: CloudMessage[] = [];
   readonly uploads: Upload[] = [];
+  /** Files of inbound messages by their ids. */
+  readonly files = new Map<string, { readonly type: string; readonly bytes: Buffer }>();
   /** Templates of the business account; while there are none, a message may name any. */
   readonly templates: CloudTemplate[] = [];
 
@@ -79,6 +85,11 @@ export class WhatsAppCloudServer extends RecordingServer {
     if (headers.authorization !== `Bearer ${this.token}`)
       return refuse(response, 401, 190, 'Invalid OAuth access token.');
     const { pathname, searchParams } = new URL(url, this.url);
+    if (method === 'GET' && pathname === ATTACHMENTS)
+      return this.#download(searchParams.get('mid') ?? '', response);
+    if (method === 'GET' && /^\/v[\d.]+\/me$/.test(pathname)) return answer(response, { id: '1' });
+    const [, id] = (method === 'GET' && /^\/v[\d.]+\/(\d+)$/.exec(pathname)) || [];
+    if (id !== undefined) return this.#locate(id, response);
     if (method === 'GET' && pathname.endsWith(`/${this.wabaId}/message_templates`))
       return this.#list(searchParams, response);
     if (method === 'POST' && pathname.endsWith(`/${this.phoneNumberId}/media`))
@@ -132,6 +143,27 @@ export class WhatsAppCloudServer extends RecordingServer {
     const content = Buffer.from(await file.arrayBuffer());
     this.uploads.push({ id, type: file.type, filename: file.name, bytes: content });
     answer(response, { id });
+  }
+
+  /** `GET /{media id}`: an address that is good for five minutes. */
+  #locate(id: string, response: ServerResponse): void {
+    const file = this.files.get(id);
+    if (!file) return refuse(response, 400, 100, 'Unsupported get request. Object does not exist.');
+    const sha256 = createHash('sha256').update(file.bytes).digest('hex');
+    answer(response, {
+      messaging_product: 'whatsapp',
+      url: `${this.url}${ATTACHMENTS}?mid=${id}&ext=1790000000&hash=ATs`,
+      mime_type: file.type,
+      sha256,
+      file_size: String(file.bytes.length),
+      id,
+    });
+  }
+
+  #download(id: string, response: ServerResponse): void {
+    const file = this.files.get(id);
+    if (!file) return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': file.type }).end(file.bytes);
   }
 
   #list(query: URLSearchParams, response: ServerResponse): void {

@@ -50,8 +50,8 @@ export class ApiCall {
     private readonly settings: DashboardState,
     private readonly request: DashboardRequest,
   ) {
-    const { tenants, act, reveal, operate = tenants === 'all' } = access;
-    this.access = { tenants, act, reveal, operate };
+    const { tenants, act, reveal, operate = tenants === 'all', by = 'dashboard' } = access;
+    this.access = { tenants, act, reveal, operate, by };
   }
 
   /** @throws DashboardError 403 */
@@ -96,7 +96,7 @@ export class ApiCall {
 const RIGHTS = {
   act: 'send or change anything here',
   reveal: 'see whole addresses and content',
-  operate: 'see lanes and providers',
+  operate: 'see lanes and providers, or settle messages',
 } as const;
 
 /** Runs the requests of the API and answers in JSON, whatever interceptors the app has. */

@@ -75,7 +75,16 @@ route('POST messages', SendingApi, (api, call, { body }) => api.send(call, body)
 route('GET messages/:id', MessagesApi, (api, call, { id }) => api.detail(call, id));
 route('GET messages/:id/html', MessagesApi, (api, call, { id }) => api.html(call, id));
 route('POST messages/:id/reveal', MessagesApi, (api, call, { id }) => api.reveal(call, id));
-route('POST messages/:id/resend', SendingApi, (api, call, { id }) => api.resend(call, id), CREATED);
+route('GET messages/:id/resend', SendingApi, (api, call, { id }) => api.estimateResend(call, id));
+route(
+  'POST messages/:id/resend',
+  SendingApi,
+  (api, call, { id, body }) => api.resend(call, id, body),
+  CREATED,
+);
+route('POST messages/:id/settle', SendingApi, (api, call, { id, body }) =>
+  api.settle(call, id, body),
+);
 
 route('GET batches', BatchesApi, (api, call, { query }) => api.list(call, query), SHARED);
 route('GET batches/:id', BatchesApi, (api, call, { id }) => api.detail(call, id));
@@ -90,10 +99,13 @@ route('GET providers', LanesApi, (api, call) => api.providers(call), SHARED);
 
 route('GET contacts', ContactsApi, (api, call, { query }) => api.list(call, query));
 route('GET contacts/export', ContactsApi, (api, call, { query }) => api.export(call, query));
-route('POST contacts/import', ContactsApi, (api, call, { body }) => api.import(call, body));
+route('POST contacts/import', ContactsApi, (api, call, { body }) => api.importAll(call, body));
 route('GET contacts/:id', ContactsApi, (api, call, { id, query }) => api.detail(call, id, query));
 route('GET contacts/:id/conversation', ContactsApi, (api, call, { id, query }) =>
   api.conversation(call, id, query),
+);
+route('GET contacts/:id/media', ContactsApi, (api, call, { id, query }) =>
+  api.media(call, id, query),
 );
 
 route('GET phones', PhonesApi, (api, call, { query }) => api.phones(call, query));

@@ -1,5 +1,6 @@
 import type { Address, Contact, ListedMessage, SuppressionEntry } from '@dundun/messaging';
 import { addressKey, readAddress } from '@dundun/messaging';
+import { InboundMediaError, mediaHeaders } from '@dundun/messaging/inbound';
 import { Inject, Injectable } from '@nestjs/common';
 import type {
   ContactDetail,
@@ -10,8 +11,8 @@ import type {
   ListAnswer,
 } from './api.js';
 import { type ApiCall, StreamAnswer } from './api-call.js';
-import { unknownId } from './dashboard.error.js';
-import { masked, maskedName, outlineOf, textOf } from './masking.js';
+import { fileError, unknownId } from './dashboard.error.js';
+import { masked, maskedName, outlineOf, receivedOutlineOf, textOf } from './masking.js';
 import { MessagingParts } from './messaging-parts.js';
 import { Fields, type Given, iso } from './query.js';
 
@@ -99,6 +100,7 @@ export class ContactsApi {
       sent.push(...(await this.#sentTo(contact.tenant, address, limit, before)).data);
     const received = await history.inboundOf(id, { limit, before });
     const contents = await history.contents(sent.map((message) => message.id));
+    const inbound = await history.inboundContents(received);
     const entries: (ConversationEntry & { readonly time: number })[] = [
       ...sent.map((message) => {
         const content = contents.get(message.id) ?? null;
@@ -112,18 +114,20 @@ export class ContactsApi {
           status: message.status,
           text: whole ? textOf(content) : null,
           content: outlineOf(content),
+          received: null,
         };
       }),
-      ...received.map(({ id: own, channel, to, text, receivedAt }) => ({
-        time: receivedAt.getTime(),
-        id: own,
+      ...received.map((one) => ({
+        time: one.receivedAt.getTime(),
+        id: one.id,
         direction: 'in' as const,
-        channel,
-        sender: to,
-        at: iso(receivedAt),
+        channel: one.channel,
+        sender: one.to,
+        at: iso(one.receivedAt),
         status: null,
-        text: whole ? text : null,
-        content: text === null ? null : outlineOf({ kind: 'text', text }),
+        text: whole ? one.text : null,
+        content: outlineOf({ kind: one.kind, ...(one.text !== null && { text: one.text }) }),
+        received: receivedOutlineOf(one, inbound.get(one.id), whole),
       })),
     ].toSorted((one, other) => other.time - one.time);
     // Entries of one millisecond stay together, because the cursor is a time.
@@ -136,7 +140,27 @@ export class ContactsApi {
     };
   }
 
-  async import(call: ApiCall, body: unknown): Promise<ImportAnswer> {
+  /** Fetches a file of an inbound message from its provider, which is audited. */
+  async media(call: ApiCall, id: string, query: Given): Promise<StreamAnswer> {
+    call.require('reveal');
+    const fields = new Fields(query);
+    const message = fields.need('message', 36);
+    const file = fields.text('file', 1) ?? '0';
+    if (!/^\d$/.test(file)) fields.refuse('file', 'must be the number of a file, 0 for the first');
+    fields.done();
+    const { tenant } = await this.#read(call, id);
+    const { contactId } = await this.parts.inbound.message(message, { tenant });
+    if (contactId !== id) throw unknownId('message');
+    await call.audit({ action: 'contact.file_downloaded', tenant, subject: message });
+    const media = await this.parts.inbound
+      .media(message, { tenant, file: Number(file) })
+      .catch((error: unknown) => {
+        throw error instanceof InboundMediaError ? fileError(error) : error;
+      });
+    return new StreamAnswer(media.stream, mediaHeaders(media));
+  }
+
+  async importAll(call: ApiCall, body: unknown): Promise<ImportAnswer> {
     call.require('act');
     const fields = new Fields(body);
     const tenant = call.tenantOf(fields.text('tenant', 255));

@@ -34,7 +34,7 @@ export class ContextReader implements OnModuleInit {
     return this.#simulator;
   }
 
-  answer({ access }: ApiCall): ContextAnswer {
+  answer({ access: { by: _by, ...access } }: ApiCall): ContextAnswer {
     const { title, environment, live, pollInterval } = this.settings;
     return {
       title,

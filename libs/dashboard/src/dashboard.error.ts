@@ -6,6 +6,7 @@ import {
   MessageValidationError,
   MessagingError,
 } from '@dundun/messaging';
+import type { InboundMediaError } from '@dundun/messaging/inbound';
 import { AlreadySentError } from '@dundun/messaging/operations';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -14,7 +15,7 @@ import type { ErrorAnswer } from './api.js';
 /** A refusal of the dashboard itself. */
 export class DashboardError extends MessagingError {
   constructor(
-    readonly status: 400 | 403 | 404 | 415,
+    readonly status: 400 | 403 | 404 | 410 | 413 | 415 | 503,
     code: string,
     message: string,
   ) {
@@ -28,6 +29,20 @@ export function unknownId(kind: string): DashboardError {
 
 export function forbidden(right: string): DashboardError {
   return new DashboardError(403, 'forbidden', `You may not ${right}; ask for the right to`);
+}
+
+const FILE_ERRORS = {
+  not_found: [404, 'No such file among those that you may see'],
+  unsupported: [404, 'This file cannot be fetched'],
+  media_expired: [410, 'The platform has the file no longer'],
+  media_too_large: [413, 'The file is larger than this app takes'],
+  unavailable: [503, 'The platform did not give the file; try again'],
+} as const;
+
+/** Without the words of the library, which name providers. */
+export function fileError({ code }: InboundMediaError): DashboardError {
+  const [status, message] = FILE_ERRORS[code];
+  return new DashboardError(status, code, message);
 }
 
 /** Answers the errors of the library and the dashboard; the app answers every other. */

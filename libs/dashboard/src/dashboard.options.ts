@@ -9,8 +9,10 @@ export interface DashboardAccess {
   readonly act: boolean;
   /** Whole addresses, names and content; otherwise the server masks them. */
   readonly reveal: boolean;
-  /** Lanes and providers of the whole app. @default `tenants` is `'all'` */
+  /** Lanes and providers of the whole app; with `act` settle messages. @default `tenants` is `'all'` */
   readonly operate?: boolean;
+  /** Name of the caller, in 1 to 255 characters, beside what the caller settles. @default 'dashboard' */
+  readonly by?: string;
 }
 
 /** Request of Express or Fastify. */
@@ -25,6 +27,7 @@ export interface AuditEntry {
     | 'message.revealed'
     | 'message.sent'
     | 'message.resent'
+    | 'message.settled'
     | 'messages.exported'
     | 'batch.cancelled'
     | 'batch.rescheduled'
@@ -32,6 +35,7 @@ export interface AuditEntry {
     | 'contacts.imported'
     | 'contacts.exported'
     | 'contact.revealed'
+    | 'contact.file_downloaded'
     | 'phone.replied'
     | 'phone.reported';
   /** Tenant of the subject; `null`: of several tenants, or of none. */

@@ -1,18 +1,14 @@
-import { readAddress } from '@dundun/messaging';
-import type { ContentOutline, ShownAddress } from './api.js';
+import { type InboundContent, readAddress } from '@dundun/messaging';
+import type { InboundText } from '@dundun/messaging/operations';
+import { partialAddress } from '@dundun/messaging/values';
+import type { ContentOutline, ReceivedOutline, ShownAddress } from './api.js';
 
 const DOT = '•';
 
-/**
- * `•••••••••01`, `h•••@demo.test`, `platform:•••`.
- * @param key as views have it: digits, an e-mail address or `platform:{id}`
- */
+/** @param key as views have it: digits, an e-mail address or `platform:{id}`; empty: it was erased */
 export function masked(key: string): ShownAddress {
-  if (key === '') return '';
-  if (key.startsWith('platform:')) return `platform:${DOT.repeat(3)}`;
-  const at = key.lastIndexOf('@');
-  if (at >= 0) return `${key.slice(0, 1)}${DOT.repeat(3)}${key.slice(at)}`;
-  return DOT.repeat(Math.max(3, key.length - 2)) + key.slice(-2);
+  const address = readAddress(key);
+  return address ? partialAddress(address) : key && DOT.repeat(3);
 }
 
 /** The first letter alone. */
@@ -35,6 +31,51 @@ export function outlineOf(content: object | null): ContentOutline | null {
     characters: typeof text === 'string' ? text.length : null,
     template: typeof template === 'string' ? template : null,
   };
+}
+
+/** @param whole with what the sender wrote */
+export function receivedOutlineOf(
+  { profileName, repliesTo }: InboundText,
+  content: InboundContent | undefined,
+  whole: boolean,
+): ReceivedOutline {
+  const files = content?.kind === 'media' ? content.files : [];
+  return {
+    profileName: whole ? profileName : maskedName(profileName),
+    isReply: repliesTo !== null,
+    detail: whole && content ? detailOf(content) : null,
+    files: files.map(({ type, contentType, filename, size }) => {
+      return { type, contentType, filename: whole ? filename : null, size };
+    }),
+  };
+}
+
+/** What the text of the message does not say; `null`: nothing. */
+function detailOf(content: InboundContent): string | null {
+  const joined = (...parts: readonly (string | null)[]) =>
+    parts.filter((part) => part !== null && part !== '').join(', ') || null;
+  switch (content.kind) {
+    case 'text':
+    case 'media':
+    case 'flow':
+      return null;
+    case 'location': {
+      const { name, address, latitude, longitude } = content;
+      return joined(name, address, `${latitude}, ${longitude}`);
+    }
+    case 'contacts':
+      return joined(
+        ...content.contacts.map(({ name, phones, emails }) => joined(name, ...phones, ...emails)),
+      );
+    case 'reaction':
+      return content.emoji;
+    case 'button':
+      return content.payload;
+    case 'list':
+      return joined(content.description, content.id);
+    case 'other':
+      return content.type;
+  }
 }
 
 /** Readable text of a content; `null`: it has no text. */

@@ -10,6 +10,7 @@ import { FactsReader } from './facts.js';
 import { masked, outlineOf } from './masking.js';
 import { MessagingParts } from './messaging-parts.js';
 import { Fields, type Given, iso } from './query.js';
+import { mayStillLeave } from './repetition.js';
 import { timelineOf, waitingOf } from './timeline.js';
 import { reasonOf } from './words.js';
 
@@ -74,7 +75,13 @@ export class MessagesApi {
         ...timelineOf(message, channels),
         ...waitingOf(message, health, new Date(clock.now())),
       ],
-      canResend: call.access.act && sendable && content !== null && recipient !== '',
+      canResend:
+        call.access.act &&
+        sendable &&
+        content !== null &&
+        recipient !== '' &&
+        !mayStillLeave(message),
+      canSettle: call.access.act && call.access.operate && sendable && message.status === 'unknown',
     };
   }
 
@@ -99,17 +106,16 @@ export class MessagesApi {
     return new TextAnswer(html, EMAIL_HEADERS);
   }
 
-  /** CSV of the newest messages that match; whole addresses with `reveal=true`. */
+  /**
+   * CSV of the newest messages that match; whole addresses with `reveal=true`, which is audited for
+   * each tenant whose messages the file has.
+   */
   async export(call: ApiCall, query: Given): Promise<TextAnswer> {
     const fields = new Fields(query);
     const { cursor: _none, ...filter } = filterOf(call, fields);
     const whole = fields.flag('reveal');
     fields.done();
-    if (whole) {
-      call.require('reveal');
-      const tenant = filter.tenants === 'all' ? null : (filter.tenants[0] ?? null);
-      await call.audit({ action: 'messages.exported', tenant, subject: null });
-    }
+    if (whole) call.require('reveal');
     const rows: ListedMessage[] = [];
     let cursor: string | null | undefined;
     for (let page = 0; page < MOST_PAGES && cursor !== null && rows.length < MOST_ROWS; page++) {
@@ -123,6 +129,9 @@ export class MessagesApi {
       // On SQLite nothing else here waits.
       await turn();
     }
+    const exported = whole ? new Set(rows.map(({ tenant }) => tenant)) : [];
+    for (const tenant of exported)
+      await call.audit({ action: 'messages.exported', tenant, subject: null });
     const lines = rows.map((message) => {
       const { id, tenant, channel, sender, status, errorCode, provider, acceptedAt } = message;
       const recipient = whole ? message.recipient : masked(message.recipient);

@@ -11,6 +11,7 @@ import {
   VerificationService,
   VoiceService,
 } from '@dundun/messaging';
+import { InboundService } from '@dundun/messaging/inbound';
 import { MessageHistory, MessagingOperations } from '@dundun/messaging/operations';
 import { ChannelRegistry, MESSAGE_TRANSPORTS } from '@dundun/messaging/ports';
 import { Inject, Injectable } from '@nestjs/common';
@@ -23,6 +24,10 @@ export class MessagingParts {
 
   get history(): MessageHistory {
     return this.modules.get(MessageHistory, { strict: false });
+  }
+
+  get inbound(): InboundService {
+    return this.modules.get(InboundService, { strict: false });
   }
 
   get messaging(): MessagingService {

@@ -1,61 +1,43 @@
-import type { MessageStats } from '@dundun/messaging';
+import type { MessageOutcomes } from '@dundun/messaging/operations';
 import type { ChannelRegistry } from '@dundun/messaging/ports';
+import type { Failure, Outcomes } from './api.js';
+import { reasonOf } from './words.js';
 
-/** Outcomes of messages; the others are on the way. */
-export interface Outcomes {
-  /** Reached their recipient for good, such as `delivered` or `completed`. */
-  readonly delivered: number;
-  readonly failed: number;
-  readonly cancelled: number;
+type Outcome = 'delivered' | 'failed' | 'cancelled' | 'unknown' | 'onTheWay';
+
+/** What a message with this status counts as; each counts once. */
+function outcomeOf(channels: ChannelRegistry, channel: string, status: string): Outcome {
+  if (status === 'cancelled' || status === 'unknown') return status;
+  const [, known] = channels.statusesOf(channel).find(([name]) => name === status) ?? [];
+  if (known?.failed) return 'failed';
+  return known?.terminal ? 'delivered' : 'onTheWay';
 }
 
-/** Together at most the accepted ones: a message may have had several statuses. */
-export function outcomesOf(
+/** Sums of channels and times: the outcomes add up to the accepted messages. */
+export function outcomesOf(channels: ChannelRegistry, slots: readonly MessageOutcomes[]): Outcomes {
+  const sums = { delivered: 0, failed: 0, cancelled: 0, unknown: 0, onTheWay: 0, read: 0 };
+  for (const { channel, outcomes } of slots)
+    for (const { status, messages } of outcomes) {
+      sums[outcomeOf(channels, channel, status)] += messages;
+      if (status === 'read') sums.read += messages;
+    }
+  const sumOf = (field: 'accepted' | 'sent') => slots.reduce((sum, one) => sum + one[field], 0);
+  return { accepted: sumOf('accepted'), sent: sumOf('sent'), ...sums };
+}
+
+/** Most failures first, each of one channel, status and error code. */
+export function failuresOf(
   channels: ChannelRegistry,
-  { accepted, counts }: Pick<MessageStats, 'accepted' | 'counts'>,
-): Outcomes {
-  const reached = Math.min(reachedOf(channels, counts), accepted);
-  const delivered = Math.max(0, reached - (counts[REVERSED] ?? 0));
-  const cancelled = Math.min(counts[CANCELLED] ?? 0, accepted - delivered);
-  return {
-    delivered,
-    failed: Math.min(failedOf(channels, counts), accepted - delivered - cancelled),
-    cancelled,
-  };
-}
-
-/** Messages that reached their recipient, also those that failed afterwards. */
-export function reachedOf(channels: ChannelRegistry, counts: MessageStats['counts']): number {
-  const names = channels.names.map((channel) => channels.statusesOf(channel));
-  return familiesOf(
-    names.map((statuses) =>
-      statuses.flatMap(([name, { terminal, failed }]) => (terminal && !failed ? [name] : [])),
-    ),
-  ).reduce((all, family) => all + Math.max(...family.map((name) => counts[name] ?? 0)), 0);
-}
-
-/** Messages with a status of failure, also of those that were delivered before. */
-export function failedOf(channels: ChannelRegistry, counts: MessageStats['counts']): number {
-  const names = channels.names.flatMap((channel) =>
-    channels.statusesOf(channel).flatMap(([name, { failed }]) => (failed ? [name] : [])),
-  );
-  const failing = new Set(names.filter((name) => name !== CANCELLED));
-  return [...failing].reduce((sum, name) => sum + (counts[name] ?? 0), 0);
-}
-
-const CANCELLED = 'cancelled';
-
-/** An order that the operator took back; it was delivered before. */
-const REVERSED = 'reversed';
-
-/** Statuses that one message can have had together, such as `delivered` and `read`. */
-function familiesOf(lists: readonly (readonly string[])[]): string[][] {
-  let families: string[][] = [];
-  for (const list of lists) {
-    if (list.length === 0) continue;
-    const isOther = (family: readonly string[]) => !family.some((name) => list.includes(name));
-    const joined = families.filter((family) => !isOther(family)).flat();
-    families = [...families.filter(isOther), [...new Set([...joined, ...list])]];
-  }
-  return families;
+  slots: readonly MessageOutcomes[],
+): readonly Failure[] {
+  const failures = new Map<string, Failure>();
+  for (const { channel, outcomes } of slots)
+    for (const { status, errorCode, messages } of outcomes) {
+      if (outcomeOf(channels, channel, status) !== 'failed') continue;
+      const key = JSON.stringify([channel, status, errorCode]);
+      const reason = errorCode === null ? null : reasonOf(errorCode, null).title;
+      const before = failures.get(key)?.messages ?? 0;
+      failures.set(key, { channel, status, errorCode, reason, messages: before + messages });
+    }
+  return [...failures.values()].toSorted((one, other) => other.messages - one.messages);
 }

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -22,15 +22,20 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const BASE = '<base href="./" />';
 
-/** The built pages; the path is the same from `src` and from `dist`. */
-const OWN_FILES = new URL('../dist/ui/', import.meta.url);
+/** The built pages, from `src` and from the published code. Code in a bundle of an app has none beside it. */
+function ownFiles(): string {
+  const url: string | undefined = import.meta.url;
+  const places = url === undefined ? [] : ['../dist/ui', '../../ui'];
+  const paths = places.map((place) => fileURLToPath(new URL(place, url)));
+  return paths.find((path) => existsSync(path)) ?? 'dist/ui';
+}
 
 /** The built pages, in memory. */
 export class PageFiles {
   readonly #assets = new Map<string, PageFile>();
   readonly #page: readonly [string, string] | undefined;
 
-  constructor(directory: string | URL = OWN_FILES) {
+  constructor(directory: string | URL = ownFiles()) {
     const root = typeof directory === 'string' ? directory : fileURLToPath(directory);
     const [before, after, ...others] = read(`${root}/index.html`)?.toString().split(BASE) ?? [];
     if (before === undefined || after === undefined || others.length > 0) {

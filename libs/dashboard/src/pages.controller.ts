@@ -62,7 +62,6 @@ export class AssetsController {
 export class PagesController {
   constructor(
     @Inject(PageFiles) private readonly files: PageFiles,
-    @Inject(DASHBOARD_MOUNT) private readonly mount: DashboardMount,
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
   ) {}
 
@@ -103,7 +102,7 @@ export class PagesController {
   #baseOf(request: DashboardRequest, depth: number): string {
     const [path = ''] = String(request['originalUrl'] ?? request['url']).split('?');
     const steps = depth + (path.endsWith('/') ? 1 : 0);
-    if (steps === 0) return `./${this.mount.path.split('/').at(-1)}/`;
+    if (steps === 0) return `./${path.split('/').at(-1)}/`;
     return steps === 1 ? './' : '../'.repeat(steps - 1);
   }
 }

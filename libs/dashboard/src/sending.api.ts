@@ -7,11 +7,12 @@ import {
   type Receipt,
   type SendOptions,
 } from '@dundun/messaging';
+import { MessageStatusError } from '@dundun/messaging/operations';
 import type { ChannelDefinition } from '@dundun/messaging/ports';
 import { addressIdentity, isGroupId } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { EstimateAnswer, SendAnswer } from './api.js';
+import type { EstimateAnswer, SendAnswer, SettleMessageAnswer } from './api.js';
 import type { ApiCall } from './api-call.js';
 import type { AuditManager } from './dashboard.options.js';
 import { unknownId } from './dashboard.error.js';
@@ -19,6 +20,7 @@ import { MessagingParts } from './messaging-parts.js';
 import { MAX_RECIPIENTS } from './context.js';
 import { addedUp } from './money.js';
 import { Fields, iso } from './query.js';
+import { mayStillLeave } from './repetition.js';
 import { reasonOf } from './words.js';
 
 /** Recipients whose policies and prices an estimate asks for. */
@@ -63,29 +65,70 @@ export class SendingApi {
     );
   }
 
-  /** The same content to the same recipient, as a new send. */
-  async resend(call: ApiCall, id: string): Promise<SendAnswer> {
+  /**
+   * The same content to the same recipient, as a new send.
+   * @throws MessageStatusError while the message may still leave
+   */
+  async resend(call: ApiCall, id: string, body: unknown): Promise<SendAnswer> {
     call.require('act');
+    const fields = new Fields(body);
+    const idempotencyKey = fields.text('idempotencyKey', 255);
+    fields.done();
+    const request = await this.#repetitionOf(call, id);
+    const { tenant } = request;
+    return this.#accept({ ...request, idempotencyKey }, (_, manager) =>
+      call.audit({ action: 'message.resent', tenant, subject: id }, manager),
+    );
+  }
+
+  /** Estimate of {@link resend}. */
+  async estimateResend(call: ApiCall, id: string): Promise<EstimateAnswer> {
+    call.require('act');
+    return this.#estimateOf(await this.#repetitionOf(call, id));
+  }
+
+  /** Records what became of a message that is `unknown`. */
+  async settle(call: ApiCall, id: string, body: unknown): Promise<SettleMessageAnswer> {
+    call.require('act');
+    call.require('operate');
+    const fields = new Fields(body);
+    const status = fields.need('status', 32);
+    const note = fields.text('note', 1_000);
+    fields.done();
+    const { tenants, by } = call.access;
+    const { tenant } = await this.parts.history.message(id, { tenants });
+    const also = (manager: AuditManager) =>
+      call.audit({ action: 'message.settled', tenant, subject: id }, manager);
+    const settled = await this.parts.operations.settle(id, status, { tenants, by, note, also });
+    return { status: settled.status };
+  }
+
+  async #repetitionOf(call: ApiCall, id: string): Promise<Request> {
     const { history, channels } = this.parts;
     const message = await history.message(id, { tenants: call.access.tenants });
     const { tenant, channel, recipient } = message;
     const definition = channels.find(channel);
     if (!definition || recipient === '' || message.content === null)
       throw unknownId('message with its content and recipient');
+    if (mayStillLeave(message))
+      throw new MessageStatusError(id, message.status, 'it may still leave: wait for its end');
     const content = message.content as Content;
     const from = (await history.batch(message.batchId)).sender || undefined;
     await call.checkSend({ tenant, channel, from, content });
     const again = { tenant, definition, from, to: [recipient], content };
-    return this.#accept({ ...again, sendAt: undefined, idempotencyKey: undefined }, (_, manager) =>
-      call.audit({ action: 'message.resent', tenant, subject: id }, manager),
-    );
+    return { ...again, sendAt: undefined, idempotencyKey: undefined };
   }
 
   async estimate(call: ApiCall, body: unknown): Promise<EstimateAnswer> {
     call.require('act');
     const request = this.#requestOf(call, body);
-    const { tenant, definition, from, to, content } = request;
+    const { tenant, definition, from, content } = request;
     await call.checkSend({ tenant, channel: definition.name, from, content });
+    return this.#estimateOf(request);
+  }
+
+  async #estimateOf(request: Request): Promise<EstimateAnswer> {
+    const { definition, to, content } = request;
     const { addresses, duplicates, invalid } = await this.#recipientsOf(request);
     const cost = await this.#costOf(request, addresses[0]);
     const denied = await this.#deniedOf(request, addresses.slice(0, MOST_ASKED));

@@ -1,9 +1,9 @@
-import type { MessageStats } from '@dundun/messaging';
+import type { MessageOutcomes } from '@dundun/messaging/operations';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ChangesAnswer, Funnel, StatsAnswer } from './api.js';
+import type { ChangesAnswer, StatsAnswer } from './api.js';
 import type { ApiCall } from './api-call.js';
 import { MessagingParts } from './messaging-parts.js';
-import { failedOf, outcomesOf, reachedOf } from './outcomes.js';
+import { failuresOf, outcomesOf } from './outcomes.js';
 import { Fields, type Given, iso } from './query.js';
 import { SharedAnswers } from './shared-answers.js';
 
@@ -20,6 +20,17 @@ const LEAST_KEPT = 1_000;
 
 /** Milliseconds. */
 const CHANGES_KEPT = 500;
+
+/** Rows of failures. */
+const MOST_FAILURES = 20;
+
+interface Period {
+  readonly tenants: readonly string[] | 'all';
+  readonly channel: string | undefined;
+  readonly interval: 'hour' | 'day';
+  readonly since: Date;
+  readonly until: Date;
+}
 
 /** Counts for charts, and the look for changes. */
 @Injectable()
@@ -59,55 +70,52 @@ export class StatsApi {
     return this.#shared.get(JSON.stringify(['changes', tenants, since]), read, CHANGES_KEPT);
   }
 
-  async #read(period: {
-    readonly tenants: readonly string[] | 'all';
-    readonly channel: string | undefined;
-    readonly interval: 'hour' | 'day';
-    readonly since: Date;
-    readonly until: Date;
-  }): Promise<Omit<StatsAnswer, 'readAgainIn'>> {
+  async #read(period: Period): Promise<Omit<StatsAnswer, 'readAgainIn'>> {
     const { history, channels } = this.parts;
-    const { slots, countedSince } = await history.stats({ ...period, atMost: MOST_COUNTED });
+    const { slots, countedSince } = await history.presentStatuses({
+      ...period,
+      atMost: MOST_COUNTED,
+    });
     const latency = await history.latency(period);
+    const names = channels.names.filter((name) => slots.some(({ channel }) => channel === name));
     return {
       since: iso(period.since),
       until: iso(period.until),
       interval: period.interval,
-      series: slots.map(({ start, accepted, counts }) => ({
-        start: iso(start),
-        accepted,
-        counts,
-        ...outcomesOf(channels, { accepted, counts }),
+      series: startsOf(period).map((start) => {
+        const own = slots.filter((slot) => slot.start.getTime() === start);
+        return {
+          start: iso(new Date(start)),
+          counts: countsOf(own),
+          ...outcomesOf(channels, own),
+        };
+      }),
+      funnel: outcomesOf(channels, slots),
+      channels: names.map((name) => ({
+        channel: name,
+        ...outcomesOf(
+          channels,
+          slots.filter(({ channel }) => channel === name),
+        ),
       })),
-      funnel: this.#funnel(slots),
+      failures: failuresOf(channels, slots).slice(0, MOST_FAILURES),
       countedSince: iso(countedSince),
       latency: latency.messages === 0 ? null : latency,
     };
   }
-
-  /** Each step counts the messages of the steps after it, whose own reports may be missing. */
-  #funnel(series: readonly MessageStats[]): Funnel {
-    const { channels } = this.parts;
-    const total = totalOf(series);
-    const sum = (name: string) => total.counts[name] ?? 0;
-    const { accepted } = total;
-    const delivered = Math.min(reachedOf(channels, total.counts), accepted);
-    const firsts = new Set(channels.all.map((channel) => channel.accepted));
-    const sent = [...firsts].reduce((all, name) => all + sum(name), 0);
-    return {
-      accepted,
-      sent: Math.min(Math.max(sent, delivered), accepted),
-      delivered,
-      read: Math.min(sum('read'), accepted),
-      failed: Math.min(failedOf(channels, total.counts), accepted),
-    };
-  }
 }
 
-function totalOf(series: readonly MessageStats[]): Pick<MessageStats, 'accepted' | 'counts'> {
+/** The hours or days of a period, also those without messages. */
+function startsOf({ since, until, interval }: Period): number[] {
+  const step = LENGTH[interval];
+  const first = Math.floor(since.getTime() / step);
+  const count = Math.ceil(until.getTime() / step) - first;
+  return Array.from({ length: count }, (_, n) => (first + n) * step);
+}
+
+function countsOf(slots: readonly MessageOutcomes[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const point of series)
-    for (const [name, count] of Object.entries(point.counts))
-      counts[name] = (counts[name] ?? 0) + count;
-  return { accepted: series.reduce((sum, { accepted }) => sum + accepted, 0), counts };
+  for (const { status, messages } of slots.flatMap(({ outcomes }) => outcomes))
+    counts[status] = (counts[status] ?? 0) + messages;
+  return counts;
 }

@@ -21,7 +21,7 @@ export function timelineOf(message: MessageRecord, channels: ChannelRegistry): T
     at: iso(acceptedAt),
     kind: 'accepted',
     status: 'queued',
-    title: 'Accepted by this app',
+    title: 'Accepted',
   } as const;
   const scheduled =
     sendAt && sendAt > acceptedAt

@@ -1,5 +1,5 @@
-import { Logger } from '@nestjs/common';
-import { partsOfQueueLane, queueLaneOf } from './message/ids.js';
+import { timeLimit } from './message/time-limit.js';
+import { DeliveryLane } from './dispatch/delivery-lane.js';
 import type { LaneTask } from './dispatch/dispatcher.js';
 import type { LeasedLane } from './dispatch/leased-lane.js';
 import type { PlaceKeeper } from './dispatch/place-keeper.js';
@@ -7,11 +7,8 @@ import type { MessagingJob } from './jobs/messaging.jobs.js';
 import type { DeliveryReport } from './message/events.js';
 import type { MessageTransport, SentSubmission, Transports } from './ports/message-transport.js';
 import type { MessageStore } from './store/message-store.js';
-import type { DueLane } from './store/reads/lane-queues.js';
 import type { Cancellation, CancellingProvider } from './store/verbs/cancellations.js';
-import type { WorkQueue } from './work-queues.js';
-
-const NAME = 'messaging-cancel';
+import type { DueWork, WorkQueue } from './work-queues.js';
 
 /** Requests to a provider at a time: they share its connections with messages. */
 const TOGETHER = 5;
@@ -24,7 +21,7 @@ const TIME_LIMIT = 60_000;
  * confirmation changes a status, as a report of the provider.
  */
 export class CancellationQueue implements WorkQueue {
-  readonly name = NAME;
+  readonly name = 'messaging-cancel';
   readonly jobs: readonly MessagingJob[] = [
     { name: 'cancellations', every: 60_000, run: () => this.store.cancellations.giveUp() },
   ];
@@ -35,17 +32,16 @@ export class CancellationQueue implements WorkQueue {
     private readonly places: Pick<PlaceKeeper, 'isLeased'>,
   ) {}
 
-  start(leased: LeasedLane): LaneTask {
-    const provider = partsOfQueueLane(leased.lane).key;
+  start(leased: LeasedLane, provider: string): LaneTask {
     return new CancellationLane(leased, provider, this.transports.get(provider), this.store);
   }
 
-  async due(horizon: number): Promise<readonly DueLane[]> {
+  async due(horizon: number): Promise<readonly DueWork[]> {
     if (!this.places.isLeased) return [];
     const due = await this.store.cancellations.firstDue();
     return due
       .filter(({ dueIn }) => dueIn <= horizon)
-      .map(({ provider, dueIn }) => ({ lane: queueLaneOf(NAME, provider), dueIn }));
+      .map(({ provider, dueIn }) => ({ key: provider, dueIn }));
   }
 }
 
@@ -57,35 +53,26 @@ export function cancellingOf(transports: Transports): readonly CancellingProvide
   });
 }
 
-class CancellationLane implements LaneTask {
-  readonly #logger = new Logger('Cancel');
-  readonly #abort = new AbortController();
-
+class CancellationLane extends DeliveryLane {
   constructor(
-    private readonly leased: LeasedLane,
+    leased: LeasedLane,
     private readonly provider: string,
     private readonly transport: MessageTransport | undefined,
     private readonly store: MessageStore,
-  ) {}
+  ) {
+    super(leased);
+  }
 
   get underWay(): string {
     return `cancels at ${this.provider}`;
   }
 
-  nudge(): void {
-    this.leased.changed.wake();
-  }
-
   async pump(): Promise<void> {
-    while (!this.leased.stopping.aborted && this.leased.valid) {
+    while (this.mayGoOn) {
       const next = await this.store.cancellations.nextDue(this.provider);
       if (!next) return;
       await this.#carryOut(next);
     }
-  }
-
-  abort(): void {
-    this.#abort.abort(new Error('the process stops'));
   }
 
   async nextDueIn(): Promise<number> {
@@ -98,7 +85,7 @@ class CancellationLane implements LaneTask {
     const { cancellations } = this.store;
     const { submissions, last } = await cancellations.accepted(cancellation);
     for (let from = 0; from < submissions.length; from += TOGETHER) {
-      if (this.leased.stopping.aborted || !this.leased.valid) return;
+      if (!this.mayGoOn) return;
       const asked = submissions.slice(from, from + TOGETHER);
       const answers = await Promise.allSettled(asked.map((one) => this.#ask(one)));
       const reports = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
@@ -106,14 +93,14 @@ class CancellationLane implements LaneTask {
       const failure = answers.find((one) => one.status === 'rejected');
       if (!failure) continue;
       const { name } = failure.reason as Error;
-      this.#logger.warn(`${this.provider}: not asked to cancel, asked again later: ${name}`);
+      this.logger.warn(`${this.provider}: not asked to cancel, asked again later: ${name}`);
       return cancellations.failed(cancellation);
     }
     await cancellations.answered(cancellation, last);
   }
 
   async #ask(submission: SentSubmission): Promise<readonly DeliveryReport[]> {
-    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(TIME_LIMIT)]);
+    const signal = timeLimit(TIME_LIMIT, this.signal);
     return (await this.transport?.cancel?.(submission, signal)) ?? [];
   }
 }

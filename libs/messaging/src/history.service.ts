@@ -1,19 +1,27 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Contact } from './contacts/contact.js';
 import { ContactStore } from './contacts/contact-store.js';
+import type { InboundContent } from './message/inbound-content.js';
 import type { MessageContent } from './message/message.js';
 import { isBatchId } from './message/ids.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
-import { checkTime, periodOf } from './channels/send.js';
+import { checkTime, isWithin, periodOf } from './channels/send.js';
 import { readAddress, addressKey } from './message/address.js';
-import { BatchNotFoundError, MessageValidationError, validated } from './message/errors.js';
+import {
+  BatchNotFoundError,
+  MessageValidationError,
+  MessagingConfigError,
+  validated,
+} from './message/errors.js';
+import { OUTCOME_GROUPS, type Outcomes, type OutcomesOptions } from './message/outcomes.js';
 import type {
   BatchFilter,
   BatchView,
   ListedBatch,
   Changes,
   HistoryFilter,
+  PresentStatuses,
   HistoryStats,
   HistoryStatsOptions,
   InboundText,
@@ -23,11 +31,27 @@ import type {
   Page,
   TenantsOption,
 } from './message/views.js';
+import { presentStatuses } from './store/reads/present-statuses.js';
+import type { MessageStore } from './store/message-store.js';
+import { readOutcomes } from './store/reads/outcomes.js';
 import { messageStats } from './store/reads/message-stats.js';
 import type { ListScope } from './store/rows/cursor.js';
 
 const MOST_SLOTS = 2_300;
 const MOST_TENANTS = 100;
+
+const HOUR = 3_600_000;
+/** Longest period of outcomes, 400 days. */
+const MOST_HOURS = 9_600;
+const MOST_GROUPS = 500;
+
+/** @throws MessagingConfigError where outcomes are not counted */
+export function requireOutcomes({ outcomeCounts }: Pick<MessageStore, 'outcomeCounts'>): void {
+  if (outcomeCounts) return;
+  throw new MessagingConfigError(
+    'store.outcomes: outcomes are not counted; set store.outcomes: true in every process, then run MessagingOperations.rebuildOutcomes()',
+  );
+}
 
 /**
  * Reads messages and batches of every channel, of one tenant, of several or of all: for pages of
@@ -110,6 +134,13 @@ export class MessageHistory {
     return messageStats(this.context.store.database, scope, period);
   }
 
+  /** Counts of messages by channel, present status, and the hour or day of their acceptance. */
+  async presentStatuses(options: HistoryStatsOptions): Promise<PresentStatuses> {
+    const scope = this.#scopeOf(options);
+    const period = periodOf(options, this.context.clock.now(), MOST_SLOTS);
+    return presentStatuses(this.context.store.database, scope, period);
+  }
+
   /** Times from being due to acceptance by the provider and to delivery, of the newest batches. */
   async latency(options: Omit<HistoryStatsOptions, 'interval'>): Promise<Latency> {
     const { channels, store } = this.context;
@@ -117,6 +148,41 @@ export class MessageHistory {
     const period = periodOf(options, this.context.clock.now());
     const sent = channels.all.map(({ name }) => channels.acceptedRankOf(name));
     return store.changes.latency(tenants, { ...period, channel }, sent, channels.reachedRanks);
+  }
+
+  /**
+   * Delivered share, times, parts and statuses by provider, country, sender …, beside those of the period
+   * before: of the messages that were accepted in it, with every report until now. It needs
+   * `store.outcomes: true`, and reads counts, not messages.
+   * @throws MessagingConfigError where outcomes are not counted
+   * @throws MessageValidationError naming each wrong field
+   * @example
+   * const { groups } = await history.outcomes({ since: new Date(Date.now() - 86_400_000), by: 'provider' });
+   */
+  async outcomes(options: OutcomesOptions): Promise<Outcomes> {
+    const { clock, store } = this.context;
+    requireOutcomes(store);
+    const { tenants } = this.#scopeOf({ tenants: options.tenants ?? 'all' });
+    const { by, where = {}, limit = 100 } = options;
+    const period = periodOf({ since: options.since, until: options.until }, clock.now());
+    const [since, until] = [
+      Math.floor(period.since.getTime() / HOUR) * HOUR,
+      Math.ceil(period.until.getTime() / HOUR) * HOUR,
+    ];
+    validated((errors) => {
+      if (until - since > MOST_HOURS * HOUR)
+        errors.push({ path: 'since', message: `must be at most ${MOST_HOURS} hours before until` });
+      if (!OUTCOME_GROUPS.includes(by))
+        errors.push({ path: 'by', message: `must be one of ${OUTCOME_GROUPS.join(', ')}` });
+      for (const [name, value] of Object.entries(where))
+        if (name === 'tenant' || !OUTCOME_GROUPS.some((one) => one === name))
+          errors.push({ path: `where.${name}`, message: 'is not what outcomes are counted by' });
+        else if (value !== undefined && typeof value !== 'string')
+          errors.push({ path: `where.${name}`, message: 'must be a text' });
+      if (!isWithin(limit, 1, MOST_GROUPS))
+        errors.push({ path: 'limit', message: `must be 1 to ${MOST_GROUPS}` });
+    });
+    return readOutcomes(store.database, { tenants, since, until, by, where, limit });
   }
 
   /**
@@ -164,6 +230,11 @@ export class MessageHistory {
     limit = 100,
   }: TenantsOption & { readonly limit?: number } = {}): Promise<InboundText[]> {
     return this.texts.ofTenants(tenants, pageOf({ limit }).limit);
+  }
+
+  /** Contents of inbound messages of a list, by their ids. */
+  inboundContents(messages: readonly InboundText[]): Promise<ReadonlyMap<string, InboundContent>> {
+    return this.texts.contents(messages);
   }
 
   #scopeOf({

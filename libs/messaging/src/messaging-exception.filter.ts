@@ -12,7 +12,8 @@ interface HttpResponse {
 
 /**
  * Answers the library's errors in an app's own controllers, on Express and Fastify, with
- * `{ statusCode, code, message, fields? }`: 400 for wrong fields, 404, 409, 422 where a policy, a route
+ * `{ statusCode, code, message, fields?, details? }`: 400 for wrong fields, 402 where the spend guard finds
+ * too little money, 404, 409, 422 where a policy, a route
  * or a template refuses, 429 with `Retry-After`, 503 for what may work later. An error of the app's
  * set-up is 500 and is logged. {@link httpStatusOf} has the statuses.
  * @example

@@ -1,4 +1,5 @@
 import { ConfigurableModuleBuilder, type Provider } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import {
   CALLBACK_PATH,
@@ -8,6 +9,7 @@ import {
 import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
 import { ChannelRegistry } from './message/channel-registry.js';
+import { MessagingConfigError } from './message/errors.js';
 import { interfaceCallbacks } from './providers/http/interface-callbacks.js';
 import { extrasOf, MESSAGING_EXTRAS } from './ports/messaging-extras.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
@@ -51,3 +53,16 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
     };
   })
   .build();
+
+/**
+ * Two modules would call the same listeners and policies, take callbacks at one path, and on one data
+ * source send each other's messages.
+ * @throws MessagingConfigError where the app has another one
+ */
+export function requireOnly(modules: ModulesContainer): void {
+  const all = [...modules.values()].filter(({ providers }) => providers.has(MESSAGING_OPTIONS));
+  if (all.length > 1)
+    throw new MessagingConfigError(
+      'MessagingModule: forRoot() is called more than once in this app; call it once, with isGlobal: true where several modules inject its services, and with several providers and routes where messages leave by several',
+    );
+}

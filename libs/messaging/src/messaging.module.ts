@@ -1,6 +1,7 @@
 import { type Abstract, Module, type Provider } from '@nestjs/common';
-import { DiscoveryModule, ModuleRef } from '@nestjs/core';
+import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import type { DataSource } from 'typeorm';
 import { CallbackCounts } from './callbacks/callbacks.service.js';
 import { registryOf } from './channels/built-in-channels.js';
 import { ChannelContext } from './channels/channel.service.js';
@@ -9,6 +10,7 @@ import { EmailService } from './channels/email/email.service.js';
 import { SmsService } from './channels/sms/sms.service.js';
 import { VoiceService } from './channels/voice/voice.service.js';
 import { VerificationService } from './channels/verification/verification.service.js';
+import { NotificationEvents } from './channels/notification/notification-events.js';
 import { NotificationService } from './channels/notification/notification.service.js';
 import { Notifier } from './channels/notification/notifier.js';
 import { VasService } from './channels/vas/vas.service.js';
@@ -19,6 +21,7 @@ import { InboundRecorder } from './contacts/inbound.js';
 import { LearntNumbers } from './contacts/learnt-numbers.js';
 import { NumberLearner } from './contacts/number-learner.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
+import { InboundService } from './inbound.service.js';
 import { MessageStatusHandlers } from './message-status-handlers.js';
 import { MessageHistory } from './history.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
@@ -32,12 +35,17 @@ import type { PreparedSubmission } from './dispatch/submissions.js';
 import { ProviderBreaker, ProviderWatch } from './dispatch/provider-breaker.js';
 import { ProviderRate, ProviderState, ProviderStates } from './dispatch/provider-state.js';
 import { DatabaseEngine } from './engines/database.engine.js';
+import { ListeningEngine } from './engines/listening.engine.js';
 import { HoldsService } from './holds.service.js';
 import { MessagingOperations } from './operations.service.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { ChannelRegistry } from './message/channel-registry.js';
 import { JobIntervals } from './jobs/job-intervals.js';
-import { ConfigurableModuleClass, MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
+import {
+  ConfigurableModuleClass,
+  MESSAGING_DATA_SOURCE,
+  requireOnly,
+} from './messaging.module-definition.js';
 import { MessagingRuntime } from './messaging.runtime.js';
 import { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 import { MessagingService } from './messaging.service.js';
@@ -48,7 +56,7 @@ import { policiesInOrder } from './policy/policies-in-order.js';
 import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { PolicyService } from './policy/policy.service.js';
 import { MESSAGING_CLOCK, systemClock } from './ports/clock.js';
-import { DISPATCH_ENGINE } from './ports/dispatch-engine.js';
+import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import {
   ErasureListeners,
   InboundListeners,
@@ -58,16 +66,19 @@ import {
 } from './ports/listeners.js';
 import { requireAmbient } from './ports/ambient-transaction.js';
 import { MESSAGE_TRANSPORTS, MESSAGING_HTTP } from './ports/message-transport.js';
-import { MESSAGING_OPTIONS, MESSAGING_SETTINGS, settingsOf } from './ports/messaging-options.js';
+import { MESSAGING_OPTIONS } from './ports/messaging-options.js';
+import { MESSAGING_SETTINGS, settingsOf } from './ports/messaging-settings.js';
 import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
 import { costsOf } from './ports/provider-costs.js';
 import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
+import { SpendGuards } from './ports/spend-guard.js';
 import type { Token } from './ports/token.js';
 import { MESSAGING_METRICS } from './ports/metrics.js';
 import { Telemetry } from './ports/telemetry.js';
 import { MESSAGING_TRACING } from './ports/tracing.js';
 import { Router } from './routing/router.js';
-import { useDataSource } from './store/data-source-use.js';
+import type { StoreDatabase } from './store/database/store-database.js';
+import { WakeChannel } from './store/postgres/wake-channel.js';
 import { MessageStore } from './store/message-store.js';
 import { StoreListeners } from './store/store-listeners.js';
 import { cancellingOf } from './cancellation-queue.js';
@@ -89,9 +100,9 @@ const PROVIDERS: Provider[] = [
   ),
   provide(
     DISPATCH_ENGINE,
-    { settings: MESSAGING_SETTINGS },
-    ({ settings: { dispatch } }) =>
-      dispatch.engine?.({ leaseTime: dispatch.lease }) ?? new DatabaseEngine(),
+    { settings: MESSAGING_SETTINGS, source: MESSAGING_DATA_SOURCE, store: MessageStore },
+    ({ settings: { dispatch }, source, store }) =>
+      dispatch.engine?.({ leaseTime: dispatch.lease }) ?? embeddedEngine(source, store.database),
   ),
   provide(
     MESSAGE_TRANSPORTS,
@@ -119,6 +130,7 @@ const PROVIDERS: Provider[] = [
   provide(
     MessageStore,
     {
+      modules: ModulesContainer,
       source: MESSAGING_DATA_SOURCE,
       settings: MESSAGING_SETTINGS,
       transports: MESSAGE_TRANSPORTS,
@@ -128,9 +140,10 @@ const PROVIDERS: Provider[] = [
       listeners: StatusListeners,
       erasureListeners: ErasureListeners,
       storeListeners: StoreListeners,
+      spend: SpendGuards,
       telemetry: Telemetry,
     },
-    async ({ source, settings, transports, telemetry, events, ...others }) => {
+    async ({ modules, source, settings, transports, telemetry, events, ...others }) => {
       const { ambientTransaction, dispatch, reports, store, policy, erasure, verification } =
         settings;
       const { tracing, metrics } = telemetry;
@@ -138,7 +151,7 @@ const PROVIDERS: Provider[] = [
       const known = [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS];
       const recipientIndex = store.recipientIndex || policy.frequencyCap !== undefined;
       const wanted = recipientIndex ? known : MESSAGING_MIGRATIONS;
-      useDataSource(source);
+      requireOnly(modules);
       requireAmbient(source, ambientTransaction);
       if (!migrate) await requireTables(source, MESSAGING_ENTITIES);
       return MessageStore.open(
@@ -257,13 +270,16 @@ const PROVIDERS: Provider[] = [
     {
       context: ChannelContext,
       settings: MESSAGING_SETTINGS,
-      events: EventEmitterPublisher,
+      publisher: EventEmitterPublisher,
+      listeners: StatusListeners,
       erasures: ErasureListeners,
       storeListeners: StoreListeners,
       holds: HoldWatch,
     },
-    ({ context, settings, events, erasures, storeListeners, holds }) =>
-      new NotificationService(context, settings, events, erasures, storeListeners, holds),
+    ({ context, settings, publisher, listeners, erasures, storeListeners, holds }) => {
+      const events = new NotificationEvents(context.store.database, listeners, publisher);
+      return new NotificationService(context, settings, events, erasures, storeListeners, holds);
+    },
   ),
   provide(
     InboundRecorder,
@@ -302,6 +318,7 @@ const PROVIDERS: Provider[] = [
     EventEmitterPublisher,
     HoldsService,
     InboundListeners,
+    InboundService,
     InboundTexts,
     JobIntervals,
     MessageHistory,
@@ -310,6 +327,7 @@ const PROVIDERS: Provider[] = [
     DispatchParts,
     MessagingRuntime,
     ServiceJobs,
+    SpendGuards,
     StoreListeners,
     Telemetry,
     MessagingService,
@@ -333,6 +351,7 @@ const PROVIDERS: Provider[] = [
     ContactsService,
     EmailService,
     HoldsService,
+    InboundService,
     MessageHistory,
     MessagingOperations,
     MessagingService,
@@ -358,6 +377,12 @@ export class MessagingModule extends ConfigurableModuleClass {}
 type Dependency = Token<unknown> | Abstract<unknown>;
 type Provided<D> = D extends Token<infer T> | Abstract<infer T> ? T : never;
 type Injected<I> = { readonly [Name in keyof I]: Provided<I[Name]> };
+
+/** The engine without a broker. */
+function embeddedEngine(source: DataSource, database: StoreDatabase): DispatchEngine {
+  const channel = WakeChannel.of(source, database);
+  return channel ? new ListeningEngine(channel) : new DatabaseEngine();
+}
 
 /** @param inject the dependencies, by the names that the factory gets them under */
 function provide<const D extends Dependency, const I extends Readonly<Record<string, Dependency>>>(

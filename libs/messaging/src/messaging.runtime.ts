@@ -16,25 +16,25 @@ import {
   erasureJob,
   type MessagingJob,
   MessagingJobs,
+  outcomesJob,
   purgeJob,
   templatesJob,
   wakeJob,
 } from './jobs/messaging.jobs.js';
 import { JobIntervals } from './jobs/job-intervals.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
-import { MessagingConfigError } from './message/errors.js';
+import { MessagingConfigError, namingProvider } from './message/errors.js';
 import { SyncedTemplates } from './message/templates.js';
 import { TemplateListeners } from './ports/listeners.js';
 import { DispatchParts, ServiceJobs } from './runtime-parts.js';
 import type { WorkQueues } from './work-queues.js';
-import { giveBackDataSource } from './store/data-source-use.js';
 import { MessageStore } from './store/message-store.js';
 import {
   MESSAGE_TRANSPORTS,
   type MessageTransport,
   type Transports,
 } from './ports/message-transport.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-settings.js';
 import { warnWithoutShutdownHooks } from './shutdown-hooks.js';
 
 /** Milliseconds after `shutdownTimeout` in which outcomes are recorded and lanes released. */
@@ -87,9 +87,11 @@ export class MessagingRuntime implements LifecycleHooks {
     await this.#eachTransport((transport) => transport.onApplicationBootstrap?.());
     for (const [provider, transport] of transports) {
       const origin = { provider, transport: provider };
-      await transport.listen?.(
-        (reports) => store.reports.record(reports, origin),
-        (messages) => this.inbound.record(messages, origin),
+      await namingProvider(`provider ${provider}`, () =>
+        transport.listen?.(
+          (reports) => store.reports.record(reports, origin),
+          (messages) => this.inbound.record(messages, origin),
+        ),
       );
     }
     this.#logger.log(this.#summary());
@@ -120,6 +122,7 @@ export class MessagingRuntime implements LifecycleHooks {
         erasureJob(store),
         ...this.services.jobs,
         ...(store.purge.enabled ? [purgeJob(store)] : []),
+        ...(store.outcomeCounts ? [outcomesJob(store.outcomeCounts)] : []),
       );
       await this.dispatch.holds.refresh();
       await this.dispatch.providers.refresh();
@@ -166,7 +169,6 @@ export class MessagingRuntime implements LifecycleHooks {
     } finally {
       await this.dispatch.places.giveUp();
       await this.services.idle();
-      giveBackDataSource(this.store.database.dataSource);
       await this.store.close();
     }
   }
@@ -191,10 +193,10 @@ export class MessagingRuntime implements LifecycleHooks {
   #templateJobs(): readonly MessagingJob[] {
     const { templates, syncTemplates } = this.settings.whatsapp;
     if (!(templates instanceof SyncedTemplates)) return [];
-    const listing = [...this.transports.values()].filter(
-      (one) => typeof one.fetchTemplates === 'function',
+    const listing = new Map(
+      [...this.transports].filter(([, one]) => typeof one.fetchTemplates === 'function'),
     );
-    if (listing.length === 0)
+    if (listing.size === 0)
       throw new MessagingConfigError(
         "whatsapp.templates: is 'synced', and no provider lists templates; pass wabaId to whatsappCloud(), or the templates themselves",
       );
@@ -217,7 +219,11 @@ export class MessagingRuntime implements LifecycleHooks {
   async #eachTransport(
     call: (transport: MessageTransport & Partial<LifecycleHooks>) => unknown,
   ): Promise<void> {
-    await Promise.all([...this.transports.values()].map(async (transport) => call(transport)));
+    await Promise.all(
+      [...this.transports].map(([name, transport]) =>
+        namingProvider(`provider ${name}`, () => call(transport)),
+      ),
+    );
   }
 
   /** Waits until `until`, then logs unfinished work and continues. */

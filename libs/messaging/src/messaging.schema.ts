@@ -6,6 +6,7 @@ import { BATCH_TEXT_ENTITIES, BATCH_TEXT_MIGRATIONS } from './store/schema/batch
 import { shown } from './store/schema/columns.js';
 import { BATCH_COUNT_ENTITIES } from './store/schema/batch-count.js';
 import { CANCELLATION_ENTITIES, CANCELLATION_MIGRATIONS } from './store/schema/cancellation.js';
+import { OUTCOME_ENTITIES } from './store/schema/outcomes.js';
 import { STORE_MIGRATIONS } from './store/schema/store.migration.js';
 import { storeEntities } from './store/schema/tables.js';
 
@@ -30,6 +31,7 @@ export const MESSAGING_ENTITIES = [
   ...BATCH_TEXT_ENTITIES,
   ...CANCELLATION_ENTITIES,
   ...BATCH_COUNT_ENTITIES,
+  ...OUTCOME_ENTITIES,
   ...CONTACT_ENTITIES,
   ...VAS_ENTITIES,
   ...VERIFICATION_ENTITIES,

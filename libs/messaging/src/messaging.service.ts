@@ -8,8 +8,13 @@ import { MessageStore } from './store/message-store.js';
 import type { ProviderPause } from './store/verbs/provider-pauses.js';
 import type { Channel, MessageClass } from './message/message.js';
 import type { ProviderHealth } from './message/views.js';
-import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-options.js';
+import { MessagingConfigError } from './message/errors.js';
+import {
+  MESSAGE_TRANSPORTS,
+  type ProviderAccount,
+  type Transports,
+} from './ports/message-transport.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-settings.js';
 import { type Duration, milliseconds } from './ports/option-schema.js';
 import type { WriteHealth } from './store/database/write-watch.js';
 import type { PassedMessages } from './ports/metrics.js';
@@ -110,6 +115,20 @@ export class MessagingService {
         ...pauseOf(pauses.get(name), this.context.clock.now()),
       };
     });
+  }
+
+  /**
+   * Asks a provider whether it takes the credential of the account, without sending anything.
+   * @returns `undefined` where its transport cannot ask, as one that simulates
+   * @throws SubmitFailure with the reason and its remedy; MessagingConfigError where there is no such provider
+   */
+  async checkProvider(name: string, signal: AbortSignal): Promise<ProviderAccount | undefined> {
+    const transport = this.transports.get(name);
+    if (!transport)
+      throw new MessagingConfigError(
+        `provider: there is no provider ${name}; there are ${[...this.transports.keys()].join(', ')}`,
+      );
+    return transport.checkAccount?.(signal);
   }
 
   /**

@@ -28,6 +28,10 @@ describe('openTelemetryTracing', () => {
   it('tracing is off without the OpenTelemetry API or SDK', async () => {
     const missing = Object.assign(new Error('no such module'), { code: 'ERR_MODULE_NOT_FOUND' });
     expect(await openTelemetryTracing(() => Promise.reject(missing))).toBeUndefined();
+    const inJest = new Error(
+      "@dundun/messaging tried to access @opentelemetry/api (a peer dependency) but it isn't provided by its ancestors",
+    );
+    expect(await openTelemetryTracing(() => Promise.reject(inJest))).toBeUndefined();
     expect(await openTelemetryTracing()).toBeUndefined();
   });
 

@@ -24,6 +24,8 @@ export function errorTypeOf(error: unknown): string {
 }
 
 function isMissing(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return true;
+  // Jest passes the words of Yarn's Plug'n'Play on without its code.
+  return code === undefined && /tried to access @opentelemetry\/api\b/.test(String(message));
 }

@@ -11,7 +11,7 @@ import {
 import { messageIdOf } from './message/ids.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
 import { checkTime, durationOf, given } from './channels/send.js';
-import { MessageHistory } from './history.service.js';
+import { MessageHistory, requireOutcomes } from './history.service.js';
 import { HoldsService } from './holds.service.js';
 import type { ChannelDefinition } from './message/channel-definition.js';
 import {
@@ -34,10 +34,12 @@ import type {
 } from './message/views.js';
 import type { Duration } from './ports/option-schema.js';
 import type { AlsoOption } from './store/database/sql.js';
+import { recentProviders } from './store/reads/recent-providers.js';
 import { requestsInFlight } from './store/reads/in-flight.js';
 import { PRIORITY } from './store/rows/batch-state.js';
 import { checkLanes, OPERATOR_HOLD } from './store/rows/hold.js';
 import type { NewBatch } from './store/rows/new-batch.js';
+import type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';
 import type { MessagePosition } from './store/verbs/operator-changes.js';
 
 export interface UnmatchedFilter {
@@ -91,6 +93,13 @@ export interface DrainOptions {
   readonly timeout?: Duration | undefined;
   /** As of {@link PauseOptions}. @default 'drained' */
   readonly reason?: string | undefined;
+}
+
+export interface RebuildOptions {
+  /** An age such as `'7d'`, or a time; the whole hour that has it. @default the oldest batch */
+  readonly since?: Duration | Date | undefined;
+  /** As `since`. @default now */
+  readonly until?: Duration | Date | undefined;
 }
 
 /** Until each process that dispatches has read a new hold, in milliseconds. */
@@ -323,9 +332,44 @@ export class MessagingOperations {
     return this.context.store.unmatched.page({ provider, cursor: page.cursor, limit: page.limit });
   }
 
+  /**
+   * Names of the providers that accepted messages of a period, by its 500 newest batches.
+   * @example
+   * const used = await operations.recentProviders({ since: yesterday, until: anHourAgo });
+   */
+  async recentProviders(period: {
+    readonly since: Date;
+    readonly until: Date;
+  }): Promise<readonly string[]> {
+    return recentProviders(this.context.store.database, period);
+  }
+
   /** Number of reports that name no message, by provider; of more than 100,000 some are not counted. */
   async unmatchedCounts(): Promise<ReadonlyMap<string, number>> {
     return this.context.store.unmatched.counts();
+  }
+
+  /**
+   * Counts the outcomes of whole hours again (`store.outcomes`), from the messages and their log. Needed
+   * once after the option was turned on in every process; it may run beside them, one transaction an
+   * hour. An hour from which retention or an erasure has erased messages keeps its counts.
+   * @throws MessagingConfigError where outcomes are not counted
+   * @throws MessageValidationError naming each wrong field
+   */
+  async rebuildOutcomes(options: RebuildOptions = {}): Promise<RebuiltOutcomes> {
+    const { clock, store } = this.context;
+    requireOutcomes(store);
+    const now = clock.now();
+    const { since, until } = validated((errors) => {
+      const period = {
+        since: timeOf('since', options.since, now, errors),
+        until: timeOf('until', options.until, now, errors),
+      };
+      if (period.since && period.since >= (period.until ?? new Date(now)))
+        errors.push({ path: 'until', message: 'must be after since' });
+      return period;
+    });
+    return store.outcomeRebuild.run(since?.getTime(), until?.getTime());
   }
 
   async #placeOf(id: string, tenants: TenantsOption['tenants'] = 'all'): Promise<MessagePosition> {

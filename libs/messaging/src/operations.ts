@@ -9,13 +9,17 @@ export {
 } from './message/errors.js';
 export type {
   Changes,
+  PresentStatuses,
   HistoryStats,
   InboundText,
   Latency,
+  MessageOutcomes,
   MessageRecord,
   SubmissionView,
   UnmatchedReport,
 } from './message/views.js';
 export type { BulkResult } from './bulk-changes.js';
 export { MessagingOperations, type Resent } from './operations.service.js';
+export { OUTCOME_GROUPS, type OutcomeFigures, type Outcomes } from './message/outcomes.js';
+export type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';
 export type { Hold } from './store/rows/hold.js';

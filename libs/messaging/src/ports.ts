@@ -23,6 +23,8 @@ export {
   PausedUncertainFailure,
   PermanentFailure,
   RetryableFailure,
+  SpendRefusedError,
+  type SpendRefusal,
   SubmitFailure,
   UncertainFailure,
   UnroutableFailure,
@@ -31,6 +33,7 @@ export type {
   DeliveryReport,
   InboundMessage,
   InboundPreference,
+  NotificationChange,
   ReportedSubmit,
 } from './message/events.js';
 export type { StatusDefinition } from './message/status.js';
@@ -52,15 +55,20 @@ export {
 } from './ports/dispatch-engine.js';
 export {
   type ConnectionPlaces,
+  type InboundMedia,
   type InboundSink,
   type HttpAnswer,
   type HttpRequester,
   type InjectedTransport,
+  type MediaRequest,
+  type ProviderMessage,
   type MediaUpload,
   MESSAGE_TRANSPORTS,
   type MessageTransport,
   MESSAGING_HTTP,
   type PartReport,
+  type ProviderAccount,
+  type ProviderBalance,
   type ReportSink,
   type SentSubmission,
   type Submission,
@@ -77,5 +85,12 @@ export {
   type QueueReading,
   type SubmitMeasurement,
 } from './ports/metrics.js';
+export {
+  type GuardedBatch,
+  type GuardedCancellation,
+  type GuardedEnd,
+  MESSAGING_SPEND_GUARD,
+  type SpendGuard,
+} from './ports/spend-guard.js';
 export { MESSAGING_RATE_CARD, type Price, type RateCard } from './ports/rate-card.js';
 export { MESSAGING_TRACING, type MessagingTracing, type TracedStep } from './ports/tracing.js';

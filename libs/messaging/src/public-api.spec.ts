@@ -128,18 +128,22 @@ function programOf(entries: readonly string[]): ts.Program {
   return ts.createProgram(entries, options, host);
 }
 
-/** The declaration of an exported name and of the option tables that its type comes from. */
+/** The declaration of an exported name, and of the options that its options consist of. */
 function declarationsOf(symbol: ts.Symbol): string[] {
-  const found = new Set<ts.Declaration>(sourceOf(symbol)?.declarations);
-  for (const declaration of found) if (isOptions(declaration)) addTables(declaration);
+  const found = new Set<ts.Declaration>(sourceOf(symbol).declarations);
+  for (const declaration of found) if (isOptions(declaration)) addInner(declaration);
   return [...found].map((declaration) => printed(declaration));
 
-  function addTables(node: ts.Node): void {
+  function addInner(node: ts.Node): void {
     if (ts.isIdentifier(node))
-      for (const table of sourceOf(checker.getSymbolAtLocation(node))?.declarations ?? [])
-        if (isTable(table)) found.add(table);
-    ts.forEachChild(node, addTables);
+      for (const inner of sourceOf(checker.getSymbolAtLocation(node))?.declarations ?? [])
+        if (isOptions(inner)) found.add(inner);
+    ts.forEachChild(node, addInner);
   }
+}
+
+function isOptions(declaration: ts.Declaration): boolean {
+  return ts.isInterfaceDeclaration(declaration) && declaration.name.text.endsWith('Options');
 }
 
 /** The symbol behind an import. */
@@ -183,38 +187,30 @@ function namedIn(type: ts.TypeNode | undefined): ts.Symbol[] {
   return found;
 }
 
+/** Not in the published types. */
+function isInternal(node: ts.Node): boolean {
+  return ts.getJSDocTags(node).some(({ tagName }) => tagName.text === 'internal');
+}
+
 function isPublic(node: ts.ClassElement): boolean {
   const hidden = [ts.SyntaxKind.PrivateKeyword, ts.SyntaxKind.ProtectedKeyword];
   const modifiers = ts.canHaveModifiers(node) ? (ts.getModifiers(node) ?? []) : [];
-  const isInternal = ts.getJSDocTags(node).some(({ tagName }) => tagName.text === 'internal');
   return (
-    !isInternal &&
+    !isInternal(node) &&
     !ts.isPrivateIdentifier(node.name ?? node) &&
     !modifiers.some(({ kind }) => hidden.includes(kind))
   );
 }
 
-function isOptions(declaration: ts.Declaration): boolean {
-  return ts.isTypeAliasDeclaration(declaration) || isTable(declaration);
-}
-
-function isTable(declaration: ts.Declaration): boolean {
-  return (
-    ts.isVariableDeclaration(declaration) &&
-    declaration.initializer !== undefined &&
-    ts.isObjectLiteralExpression(declaration.initializer)
-  );
-}
-
 const printer = ts.createPrinter({ removeComments: true });
 
-/** Without comments, bodies and private members. */
+/** Without comments, bodies, private and internal members. */
 function printed(declaration: ts.Declaration): string {
   const { transformed } = ts.transform<ts.Node>(declaration, [
     (context) => (root) => {
       const visit = (node: ts.Node): ts.Node | undefined => {
         if (ts.isBlock(node) || ts.isDecorator(node)) return undefined;
-        if (ts.isClassElement(node) && isPrivate(node)) return undefined;
+        if (ts.isClassElement(node) && (isPrivate(node) || isInternal(node))) return undefined;
         if (ts.isParameter(node) && node.modifiers)
           return ts.visitEachChild(
             ts.factory.updateParameterDeclaration(

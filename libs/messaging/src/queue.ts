@@ -1,11 +1,11 @@
 /** Leased lanes, wakes, a bounded stop, group commit and retries for an app's own work. */
-export { recordAgain, scheduledWait } from './dispatch/backoff.js';
+export { scheduledWait } from './dispatch/backoff.js';
 export { doubledWait } from './message/doubled-wait.js';
+export { timeLimit } from './message/time-limit.js';
+export { DeliveryLane } from './dispatch/delivery-lane.js';
 export type { LaneTask } from './dispatch/dispatcher.js';
 export type { LeasedLane } from './dispatch/leased-lane.js';
 export type { MessagingJob } from './jobs/messaging.jobs.js';
-export { partsOfQueueLane, queueLaneOf } from './message/ids.js';
-export type { LaneWaker } from './ports/dispatch-engine.js';
 export { retryAfterMilliseconds } from './providers/http-client/http-failures.js';
 export {
   isBusy,
@@ -15,6 +15,5 @@ export {
   type WriteRefusal,
 } from './store/database/database-errors.js';
 export { GroupCommit, type GroupCommitOptions } from './store/database/group-commit.js';
-export type { DueLane } from './store/reads/lane-queues.js';
 export type { Sql } from './store/database/sql.js';
-export { type QueueDatabase, type WorkQueue, WorkQueues } from './work-queues.js';
+export { type DueWork, type QueueDatabase, type WorkQueue, WorkQueues } from './work-queues.js';

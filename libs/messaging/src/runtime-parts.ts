@@ -17,7 +17,7 @@ import {
 } from './jobs/messaging.jobs.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import type { EventPublisher } from './ports/listeners.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-settings.js';
 import { WorkQueues } from './work-queues.js';
 
 /** The parts of a process that send, and those that say when it may not. */

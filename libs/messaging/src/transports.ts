@@ -1,6 +1,6 @@
 import { Inject, type Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { MessagingConfigError } from './message/errors.js';
+import { MessagingConfigError, namingProvider } from './message/errors.js';
 import type {
   InjectedTransport,
   MessageTransport,
@@ -8,7 +8,7 @@ import type {
   Transports,
   TransportSource,
 } from './ports/message-transport.js';
-import type { MessagingSettings } from './ports/messaging-options.js';
+import type { MessagingSettings } from './ports/messaging-settings.js';
 import { wholeNumber } from './ports/option-schema.js';
 
 /** @throws MessagingConfigError without a transport, or where a capability prevents all sending */
@@ -17,11 +17,10 @@ export async function transportsOf(
   context: TransportContext,
   module: ModuleRef,
 ): Promise<Transports> {
-  const made = async (option: string, source: TransportSource) =>
-    checked(
-      option,
-      await (typeof source === 'function' ? source(context) : injected(source, module)),
-    );
+  const made = async (option: string, source: TransportSource) => {
+    const make = () => (typeof source === 'function' ? source(context) : injected(source, module));
+    return checked(option, await namingProvider(option, make));
+  };
   if (providers) {
     const transports = new Map<string, MessageTransport>();
     for (const [name, provider] of Object.entries(providers))

@@ -8,6 +8,7 @@ import { EmailCodes } from './domains/sender-domains.js';
 import { EmailDomainsModule } from './email-domains.module.js';
 import { EmailContactsController } from './messages/contacts.controller.js';
 import { EmailController } from './messages/email.controller.js';
+import { EMAIL_NOTIFICATION } from './messages/notification.js';
 import { UnsubscribeController } from './unsubscribe/unsubscribe.controller.js';
 
 @Module({
@@ -29,6 +30,7 @@ export const email = {
   // Accounts have domains instead.
   senders: null,
   codes: EmailCodes,
+  notification: EMAIL_NOTIFICATION,
   curl: {
     token: 'API_KEY',
     send: { path: 'email/ng/v1/messages' },

@@ -1,16 +1,21 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../../accounts/accounts.module.js';
+import { BillingModule } from '../../billing/billing.module.js';
 import type { GatewayChannel } from '../../channel.js';
 import { StatusEvent } from '../../http/callback.dto.js';
 import { SmsIntakeModule } from '../../senders/sms-intake.js';
 import { firstSenderOf } from '../../senders/first-sender.js';
 import { SendersService } from '../../senders/senders.service.js';
+import { SMS_NOTIFICATION } from './notification.js';
 import { SENDER_IDS } from './senders.js';
 import { SmsController } from './sms.controller.js';
 
 const DEMO_SENDER = 'ACME';
 
-@Module({ imports: [AccountsModule, SmsIntakeModule], controllers: [SmsController] })
+@Module({
+  imports: [AccountsModule, BillingModule, SmsIntakeModule],
+  controllers: [SmsController],
+})
 class SmsModule {}
 
 export const sms = {
@@ -22,7 +27,13 @@ export const sms = {
   options: ({ MAX_RECIPIENTS, MAX_PARTS }) => ({
     sms: { deliveryReport: false, maxRecipients: MAX_RECIPIENTS, maxParts: MAX_PARTS },
   }),
-  prices: () => undefined,
+  prices: ({ SMS_PRICES: prices }) =>
+    prices && {
+      currency: prices.currency,
+      rates: prices.prefixes.map(([prefix, price]) => {
+        return { prefix, category: null, price, billing: null };
+      }),
+    },
   callback: {
     statusEvent: 'sms.delivery_report',
     receivedEvent: 'sms.message_received',
@@ -31,6 +42,7 @@ export const sms = {
   },
   senders: SENDER_IDS,
   codes: firstSenderOf('sms'),
+  notification: SMS_NOTIFICATION,
   curl: {
     token: 'API_TOKEN',
     send: { path: 'ng/v1/sendsms', fields: { text: 'body' } },

@@ -11,6 +11,7 @@ import {
   type AuthRequirement,
   AuthWithin,
 } from '../../accounts/auth.guard.js';
+import { ChargeStore } from '../../billing/charging/charge.store.js';
 import { SmsIntake } from '../../senders/sms-intake.js';
 import { inWireFields } from '../../http/error-mapping.js';
 import { readText } from '../../http/fields.js';
@@ -25,7 +26,7 @@ import {
   readJsonBody,
   ValidQuery,
 } from '../../http/request.decorators.js';
-import { parseTimestamp } from '../../http/rfc3339.js';
+import { parseTimestamp, timeOf } from '../../http/rfc3339.js';
 import { sendAnswerOf } from '../../http/batch.dto.js';
 import { validated } from '../../http/validation.js';
 import {
@@ -44,6 +45,7 @@ import {
   SmsBatch,
   SmsBatchPage,
   SmsEstimate,
+  smsEstimateOf,
 } from './sms.dto.js';
 
 const TOKEN: AuthRequirement = { kind: 'api_token' };
@@ -56,6 +58,7 @@ export class SmsController {
     private readonly sms: SmsService,
     private readonly auth: AuthGuard,
     private readonly intake: SmsIntake,
+    private readonly charges: ChargeStore,
   ) {}
 
   @Post('sendsms')
@@ -89,16 +92,17 @@ export class SmsController {
   @Post('sms/estimate')
   @Auth('api_token')
   @Operation('Parts and encoding of a text', {
-    description: 'Nothing is sent or stored.',
+    description:
+      'Nothing is sent or stored. `cost` is the price where the rate card has one for every number, `*`.',
     answer: SmsEstimate,
     success: 'What one message takes.',
   })
-  async estimateSms(@JsonBody(EstimateSms) request: EstimateSms): Promise<SmsEstimate> {
+  async estimateSms(
+    @AccountId() tenant: string,
+    @JsonBody(EstimateSms) request: EstimateSms,
+  ): Promise<SmsEstimate> {
     const { text = '' } = readText(request, SMS_TEXT);
-    const estimate = await this.sms.estimate(text);
-    const { encoding, parts, units, ucs2Characters: ucs2_characters, currency } = estimate;
-    const cost = estimate.cost === null ? null : Number(estimate.cost);
-    return { encoding, parts, units, ucs2_characters, cost, currency };
+    return smsEstimateOf(await this.sms.estimate(text, { tenant }));
   }
 
   @Get('sms')
@@ -113,7 +117,9 @@ export class SmsController {
     @AccountId() tenant: string,
     @ValidQuery(BatchesQuery) { cursor, limit }: BatchesQuery,
   ): Promise<SmsBatchPage> {
-    return pageOf(await this.sms.batches({ tenant, cursor, limit }), batchSummaryOf);
+    const page = await this.sms.batches({ tenant, cursor, limit });
+    const costs = await this.charges.costs(page.data.map(({ id }) => id));
+    return pageOf(page, (batch) => batchSummaryOf(batch, costs.get(batch.id)));
   }
 
   @Get('sms/:referenceId')
@@ -142,7 +148,7 @@ export class SmsController {
     @BatchId('referenceId') id: string,
     @JsonBody(RescheduleSms) { send_at }: RescheduleSms,
   ): Promise<SmsBatch> {
-    const sendAt = parseTimestamp(send_at) as Date;
+    const sendAt = timeOf(send_at);
     return this.#withRecipients(await this.sms.reschedule(id, sendAt, { tenant }));
   }
 
@@ -219,8 +225,9 @@ export class SmsController {
   async #withRecipients(batch: BatchView): Promise<SmsBatch> {
     const { id, tenant } = batch;
     const { data: to, nextCursor } = await this.sms.recipients(id, { tenant, limit: 1_000 });
+    const costs = await this.charges.costs([id]);
     return {
-      ...batchSummaryOf(batch),
+      ...batchSummaryOf(batch, costs.get(id)),
       reason: batch.reason,
       counts: batch.counts,
       to,

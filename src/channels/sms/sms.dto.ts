@@ -7,10 +7,13 @@ import {
   REPORTED_STATUSES,
   type ReportedStatus,
   type ReportView,
+  type SmsEstimate as LibraryEstimate,
   type StatusCounts,
 } from '@dundun/messaging';
 import { isGroupId } from '@dundun/messaging/values';
 import { Transform } from 'class-transformer';
+import type { BatchCost } from '../../billing/charging/charge.store.js';
+import { amountText } from '../../billing/money.js';
 import { SENDER_ID, SENDER_ID_RULE } from './senders.js';
 import {
   Choice,
@@ -123,7 +126,11 @@ export class SmsBatchSummary {
   @WholeNumber({ minimum: 1, description: 'SMS parts that the text takes.' })
   readonly parts!: number;
 
-  @Price() readonly cost!: number | null;
+  @Price({
+    description:
+      'What its messages cost, or may still cost, without those that cost nothing; null: the account is not charged.',
+  })
+  readonly cost!: number | null;
   @Text({ nullable: true }) readonly currency!: string | null;
 
   @CountsByStatus('Messages', MESSAGE_STATUSES, { delivered: 1 }, 'listed')
@@ -190,7 +197,11 @@ export function recipientOf({ recipient, status, errorCode }: MessageView): Plai
   return { to: recipient, status, error_code: errorCode };
 }
 
-export function batchSummaryOf(batch: ListedBatch): Plain<SmsBatchSummary> {
+/** @param cost `undefined`: the batch is free */
+export function batchSummaryOf(
+  batch: ListedBatch,
+  cost: BatchCost | undefined,
+): Plain<SmsBatchSummary> {
   return {
     reference_id: batch.id,
     from: batch.sender,
@@ -201,8 +212,8 @@ export function batchSummaryOf(batch: ListedBatch): Plain<SmsBatchSummary> {
     send_at: batch.sendAt?.toISOString() ?? null,
     recipients_processed: batch.recipients,
     parts: batch.parts,
-    cost: null,
-    currency: null,
+    cost: cost ? Number(amountText(cost.amount)) : null,
+    currency: cost?.currency ?? null,
     counts: batch.counts,
     deferred_until: batch.deferredUntil?.toISOString() ?? null,
     tags: batch.tags,
@@ -238,6 +249,12 @@ export class SmsEstimate {
 
   @Price() readonly cost!: number | null;
   @Text({ nullable: true }) readonly currency!: string | null;
+}
+
+export function smsEstimateOf(estimate: LibraryEstimate): Plain<SmsEstimate> {
+  const { encoding, parts, units, ucs2Characters: ucs2_characters, currency } = estimate;
+  const cost = estimate.cost === null ? null : Number(estimate.cost);
+  return { encoding, parts, units, ucs2_characters, cost, currency };
 }
 
 export class ReportsQuery extends PageQueryOf(1_000, 100) {

@@ -16,6 +16,8 @@ export const vas = {
   callback: VAS_CALLBACK,
   senders: null,
   codes: null,
+  // An order is placed once; a notification repeats its message on another channel.
+  notification: null,
   curl: {
     token: 'API_TOKEN',
     send: null,

@@ -4,6 +4,7 @@ import type { GatewayChannel } from '../../channel.js';
 import { firstSenderOf } from '../../senders/first-sender.js';
 import { SendersService } from '../../senders/senders.service.js';
 import { VOICE_CALLBACK } from './callback.js';
+import { VOICE_NOTIFICATION } from './notification.js';
 import { CALLER_IDS } from './senders.js';
 import { VoiceController } from './voice.controller.js';
 
@@ -20,10 +21,15 @@ export const voice = {
   tag: 'Voice',
   scopes: [],
   options: ({ VOICE_PRICE: { billing } }) => ({ voice: { deliveryReport: false, billing } }),
-  prices: ({ VOICE_PRICE }) => VOICE_PRICE.prices,
+  prices: ({ VOICE_PRICE: { prices, billing } }) => ({
+    currency: prices.currency,
+    rates: [{ prefix: '*', category: null, price: prices.voice, billing }],
+  }),
+  isTimed: true,
   callback: VOICE_CALLBACK,
   senders: CALLER_IDS,
   codes: firstSenderOf('voice'),
+  notification: VOICE_NOTIFICATION,
   curl: {
     token: 'API_TOKEN',
     send: { path: 'ng/v1/voice/calls' },

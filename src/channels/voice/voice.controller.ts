@@ -19,9 +19,11 @@ import { parseTimestamp } from '../../http/rfc3339.js';
 import { sendAnswerOf } from '../../http/batch.dto.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { AccountSenders } from '../../senders/account-senders.js';
+import { CALL_FIELDS, messageOf } from './call-message.js';
 import {
   callBatchOf,
   CallEstimateAnswer,
+  callEstimateOf,
   callOf,
   CallOrBatch,
   CallPage,
@@ -60,34 +62,12 @@ export class VoiceController {
     @JsonBody(SendCall) request: SendCall,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendCallAnswer> {
-    const { from, to, send_at, delivery_report, redial, collect } = request;
-    if (!(await this.senders.isApproved(tenant, 'voice', from)))
-      throw new ApiError('caller_not_registered', `The caller id ${from} is not registered`, {
-        details: [{ path: 'from', message: 'must be a caller id registered for this account' }],
-      });
-    const { text, audio_url: audioUrl, code, language, voice, repeat } = request;
-    const { machine, category, ring_timeout, max_duration, tags, metadata } = request;
-    // Spread objects took a tenth of the acceptance of a call.
-    const message = {
-      text,
-      audioUrl,
-      code,
-      language,
-      voice,
-      repeat,
-      maxDuration: max_duration * SECOND,
-      from,
-      to,
-      deliveryReport: delivery_report === 'yes',
-      machine,
-      category,
-      tags,
-      metadata,
-      sendAt: parseTimestamp(send_at),
-      ringTimeout: ring_timeout * SECOND,
-      redial: redial && { times: redial.times, after: ofSeconds(redial.after) },
-      collect: collect && { maxDigits: collect.max_digits, timeout: ofSeconds(collect.timeout) },
-    };
+    const { from, to, send_at, delivery_report, tags, metadata } = request;
+    const refusal = await this.senders.refusalOf(tenant, 'voice', from);
+    if (refusal) throw refusal;
+    const deliveryReport = delivery_report === 'yes';
+    const sendAt = parseTimestamp(send_at);
+    const message = messageOf(request, { to, deliveryReport, sendAt, tags, metadata });
     const receipt = await this.pending
       .during(to.length, () => this.voice.send(message, { tenant, idempotencyKey }))
       .catch(refuse);
@@ -169,15 +149,10 @@ export class VoiceController {
     @JsonBody(EstimateCall) request: EstimateCall,
   ): Promise<CallEstimateAnswer> {
     const { to } = request;
-    const { duration, billedSeconds, cost, currency } = await this.voice
+    const estimate = await this.voice
       .estimate(speechOf(request), { tenant, ...(to !== undefined && { to }) })
       .catch(refuse);
-    return {
-      duration,
-      billed_seconds: billedSeconds,
-      cost: cost === null ? null : Number(cost),
-      currency,
-    };
+    return callEstimateOf(estimate);
   }
 
   /** The send of a call that has no other number. */
@@ -204,12 +179,7 @@ function speechOf({ text, language, voice, audio_url, code, repeat, max_duration
   return { text, audioUrl: audio_url, code, language, voice, repeat, maxDuration };
 }
 
-/** Milliseconds; a missing value is left to the library's default. */
-function ofSeconds(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * SECOND;
-}
-
-const WIRE = { audioUrl: 'audio_url', sendAt: 'send_at' };
+const WIRE = { ...CALL_FIELDS, sendAt: 'send_at' };
 
 /** With the fields of the interface. */
 function refuse(error: unknown): never {

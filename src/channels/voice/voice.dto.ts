@@ -1,4 +1,11 @@
-import type { BatchStatus, BatchView, CallView, ListedCall, StatusCounts } from '@dundun/messaging';
+import type {
+  BatchStatus,
+  BatchView,
+  CallEstimate,
+  CallView,
+  ListedCall,
+  StatusCounts,
+} from '@dundun/messaging';
 import type { VoiceContent } from '@dundun/messaging/ports';
 import { isGroupId } from '@dundun/messaging/values';
 import {
@@ -223,6 +230,12 @@ export class CallEstimateAnswer {
 
   @Price() readonly cost!: number | null;
   @Text({ nullable: true, examples: ['USD'] }) readonly currency!: string | null;
+}
+
+export function callEstimateOf(estimate: CallEstimate): Plain<CallEstimateAnswer> {
+  const { duration, billedSeconds, currency } = estimate;
+  const cost = estimate.cost === null ? null : Number(estimate.cost);
+  return { duration, billed_seconds: billedSeconds, cost, currency };
 }
 
 export class CallsQuery extends PageQueryOf(1_000, 100) {

@@ -4,7 +4,9 @@ import { AccountsModule } from '../../accounts/accounts.module.js';
 import type { GatewayChannel } from '../../channel.js';
 import { StatusEvent } from '../../http/callback.dto.js';
 import { ContactsController } from './contacts.controller.js';
+import { WHATSAPP_NOTIFICATION } from './notification.js';
 import { seedNumber, WHATSAPP_NUMBERS, WhatsAppCodes } from './senders.js';
+import { SendingRules } from './sending-rules.js';
 import { WhatsAppTemplateSync } from './template-sync.js';
 import { WhatsAppController } from './whatsapp.controller.js';
 
@@ -12,6 +14,7 @@ import { WhatsAppController } from './whatsapp.controller.js';
   imports: [AccountsModule],
   controllers: [WhatsAppController, ContactsController],
   providers: [
+    SendingRules,
     WhatsAppTemplateSync,
     { provide: MESSAGING_TEMPLATE_LISTENER, useExisting: WhatsAppTemplateSync },
   ],
@@ -27,16 +30,25 @@ export const whatsapp = {
   // The templates of each account are in the database.
   options: () => ({ whatsapp: { templates: 'open' } }),
   // Where the platform says only that it bills them.
-  prices: ({ carriers, WHATSAPP_PRICES }) =>
-    carriers.of('whatsapp').some(({ traits }) => traits.bindsNumbers) ? WHATSAPP_PRICES : undefined,
+  prices: ({ carriers, WHATSAPP_PRICES: { currency, whatsapp: prices = {} } }) =>
+    carriers.of('whatsapp').some(({ traits }) => traits.bindsNumbers)
+      ? {
+          currency,
+          rates: Object.entries(prices).map(([category, price]) => {
+            return { prefix: '*', category, price, billing: null };
+          }),
+        }
+      : undefined,
   callback: {
     statusEvent: 'whatsapp.message_status',
     receivedEvent: 'whatsapp.message_received',
+    inboundPath: '/whatsapp/ng/v1/inbound',
     identifiedBy: 'message',
     event: StatusEvent,
   },
   senders: WHATSAPP_NUMBERS,
   codes: WhatsAppCodes,
+  notification: WHATSAPP_NOTIFICATION,
   curl: {
     token: 'API_KEY',
     send: {

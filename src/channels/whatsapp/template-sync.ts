@@ -8,13 +8,12 @@ import {
 } from '@dundun/messaging';
 import { MESSAGE_TRANSPORTS, type MessageTransport } from '@dundun/messaging/ports';
 import {
-  type DueLane,
+  type DueWork,
   type LaneTask,
   type LeasedLane,
-  partsOfQueueLane,
-  queueLaneOf,
   type WorkQueue,
   WorkQueues,
+  timeLimit,
 } from '@dundun/messaging/queue';
 import type { WhatsAppCloudTransport } from '@dundun/messaging/whatsapp-cloud';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
@@ -23,8 +22,6 @@ import { DataSource, type EntityManager, LessThanOrEqual } from 'typeorm';
 import { Sender, TemplateEntity } from '../../accounts/accounts.tables.js';
 import { TemplateRegistry } from '../../accounts/templates.js';
 import { type Environment, ENVIRONMENT } from '../../config/environment.js';
-
-const NAME = 'whatsapp-templates';
 
 /** Milliseconds between two reads of a list, and after one that failed. */
 const EVERY = 900_000;
@@ -40,7 +37,7 @@ const MOST_ROWS = 500;
  */
 @Injectable()
 export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModuleInit {
-  readonly name = NAME;
+  readonly name = 'whatsapp-templates';
   readonly #logger = new Logger('WhatsAppTemplates');
 
   constructor(
@@ -59,7 +56,7 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
     if (ways.some(({ traits }) => traits.bindsNumbers)) this.queues.add(this);
   }
 
-  async due(horizon: number): Promise<readonly DueLane[]> {
+  async due(horizon: number): Promise<readonly DueWork[]> {
     const now = this.clock.now();
     const found = await this.source.manager.find(Sender, {
       where: { templatesDueAt: LessThanOrEqual(new Date(now + horizon)) },
@@ -67,12 +64,11 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
       take: MOST_ROWS,
     });
     return found.flatMap(({ waba, templatesDueAt }) =>
-      waba === null ? [] : [{ lane: queueLaneOf(NAME, waba), dueIn: Number(templatesDueAt) - now }],
+      waba === null ? [] : [{ key: waba, dueIn: Number(templatesDueAt) - now }],
     );
   }
 
-  start(leased: LeasedLane): LaneTask {
-    const waba = partsOfQueueLane(leased.lane).key;
+  start(leased: LeasedLane, waba: string): LaneTask {
     const stop = new AbortController();
     const dueIn = async () => Number((await this.#dueAt(waba)) ?? Infinity) - this.clock.now();
     return {
@@ -112,7 +108,7 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
     if (!dueAt) return;
     let wait = EVERY;
     try {
-      const listed = await this.#read(waba, AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT)]));
+      const listed = await this.#read(waba, timeLimit(TIMEOUT, stop));
       await this.messaging.transaction((manager) => this.#store(manager, waba, listed));
       this.registry.forget();
     } catch (error) {
@@ -129,10 +125,8 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
 
   /** One of the carriers has the token of the business account. */
   #read(waba: string, signal: AbortSignal): Promise<readonly PlatformTemplate[]> {
-    const carriers = [...this.transports.values()].filter((one) => 'templatesOf' in one);
-    return Promise.any(
-      carriers.map((one) => (one as WhatsAppCloudTransport).templatesOf(waba, signal)),
-    );
+    const carriers = [...this.transports.values()].filter(listsTemplates);
+    return Promise.any(carriers.map((one) => one.templatesOf(waba, signal)));
   }
 
   /** Templates that Meta no longer lists go; those that an operator added stay. */
@@ -164,6 +158,10 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
     );
     await manager.save(TemplateEntity, rows, { chunk: MOST_ROWS });
   }
+}
+
+function listsTemplates(transport: MessageTransport): transport is WhatsAppCloudTransport {
+  return 'templatesOf' in transport;
 }
 
 function paramsOf(

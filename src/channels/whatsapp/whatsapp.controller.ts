@@ -1,5 +1,4 @@
 import {
-  type MessageCategory,
   type SendOptions,
   type SubmittedMessage,
   type WhatsAppReceipt,
@@ -9,8 +8,7 @@ import { Controller, Get, Inject, type OnModuleDestroy, Param, Post, Res } from 
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../../accounts/auth.guard.js';
 import { PendingSends } from '../../accounts/limits.js';
-import type { TemplateEntity } from '../../accounts/accounts.tables.js';
-import { paramsFault, TemplateRegistry, templateView } from '../../accounts/templates.js';
+import { TemplateRegistry, templateView } from '../../accounts/templates.js';
 import { type Environment, ENVIRONMENT } from '../../config/environment.js';
 import { ApiError } from '../../http/api-error.js';
 import { inWireFields, isNotSetUp, notSetUp } from '../../http/error-mapping.js';
@@ -20,7 +18,7 @@ import { Operation } from '../../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../../http/page.dto.js';
 import { IdempotencyKey, JsonBody, ValidQuery } from '../../http/request.decorators.js';
 import { Metrics } from '../../metrics/metrics.js';
-import { AccountSenders } from '../../senders/account-senders.js';
+import { SendingRules } from './sending-rules.js';
 import {
   messageOf,
   sendAnswerOf,
@@ -49,7 +47,7 @@ export class WhatsAppController implements OnModuleDestroy {
   constructor(
     private readonly whatsApp: WhatsAppService,
     private readonly templates: TemplateRegistry,
-    private readonly senders: AccountSenders,
+    private readonly rules: SendingRules,
     private readonly pending: PendingSends,
     private readonly metrics: Metrics,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
@@ -76,16 +74,7 @@ export class WhatsAppController implements OnModuleDestroy {
     @JsonBody(SendWhatsApp) request: SendTemplate | SendText,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendWhatsAppAnswer> {
-    const from = await this.senders.firstOf(account, 'whatsapp');
-    if (from === undefined)
-      throw new ApiError('sender_not_registered', 'This account has no WhatsApp number');
-    const ways = this.environment.carriers.of('whatsapp');
-    const isBound = ways.length > 0 && ways.every(({ traits }) => traits.bindsNumbers);
-    if (isBound && !(await this.senders.phoneNumberIdOf(from)))
-      throw new ApiError(
-        'sender_not_registered',
-        'The WhatsApp number of this account is not bound to Meta; contact your provider',
-      );
+    const from = await this.rules.numberOf(account);
     const options = { tenant: account, idempotencyKey };
     const receipt = await this.pending
       .during(1, () =>
@@ -162,10 +151,8 @@ export class WhatsAppController implements OnModuleDestroy {
     const { tenant, idempotencyKey } = options;
     const message = { from, to, template, language, params, tags, metadata };
     try {
-      const known = await this.templates.find(tenant, template, language);
-      const category = categoryOf(request, known);
-      const paramNames = known?.paramNames ?? undefined;
-      return await this.whatsApp.sendTemplate({ ...message, category, paramNames }, options);
+      const approved = await this.rules.templateOf(tenant, request);
+      return await this.whatsApp.sendTemplate({ ...message, ...approved }, options);
     } catch (error) {
       // The key may belong to a send from before the template was withdrawn.
       const first =
@@ -176,23 +163,4 @@ export class WhatsAppController implements OnModuleDestroy {
       throw inWireFields(error, { template: 'template_name' });
     }
   }
-}
-
-/** @throws ApiError where the template cannot be sent so */
-function categoryOf(
-  { template_name: name, language, params }: SendTemplate,
-  known: TemplateEntity | undefined,
-): MessageCategory {
-  if (known?.status !== 'approved')
-    throw new ApiError(
-      'template_not_approved',
-      `There is no approved template ${name} in ${language}`,
-      { details: [{ path: 'template_name', message: 'must be an approved template' }] },
-    );
-  const fault = paramsFault(known, params);
-  if (fault !== undefined)
-    throw new ApiError('template_params_mismatch', `params: ${fault}, for the template ${name}`, {
-      details: [{ path: 'params', message: fault }],
-    });
-  return known.category;
 }

@@ -109,6 +109,14 @@ class Charged {
   readonly sender!: string;
 }
 
+export class WhatsAppEstimate {
+  @Choice([...TEMPLATE_CATEGORIES, 'service'], { nullable: true, examples: ['utility'] })
+  readonly category!: string | null;
+
+  @Price({ examples: [0.01] }) readonly cost!: number | null;
+  @Text({ nullable: true, examples: ['USD'] }) readonly currency!: string | null;
+}
+
 const SUBMIT_STATUSES = [
   'sent',
   'queued',

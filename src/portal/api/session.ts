@@ -26,13 +26,16 @@ export interface ChoosableAccount {
   readonly suspended: boolean;
 }
 
-/** `GET api/session` (never 401), and the answer to sign-in, set-up and the choice of an account. */
+/** `GET api/session` (never 401), and the answer to sign-in and set-up. */
 export interface Session {
   /** `null`: signed out; then `account` is `null` and `accounts` is empty. */
   readonly user: PortalUser | null;
-  /** The chosen account; `null`: an operator without one, or a user without any account. */
+  /**
+   * The account that the address names (`/portal/a/{account}/api/session`), else the one that the
+   * session started in; `null`: there is none, or it is not one of the user.
+   */
   readonly account: ChoosableAccount | null;
-  /** The user's accounts, and the chosen one. An operator finds the others at `GET api/accounts`. */
+  /** The user's accounts, and that of the address. An operator finds the others at `GET api/accounts`. */
   readonly accounts: readonly ChoosableAccount[];
   readonly environment: 'development' | 'test' | 'production';
   /** Whether the carrier is the simulator: the page Phone is there. */
@@ -44,6 +47,8 @@ export interface Session {
    * factor`: the person must set one up before the pages of the account open.
    */
   readonly missing: 'code' | 'second factor' | null;
+  /** Why the session of the browser's cookie has ended, for people; `null`: there was none, or it goes on. */
+  readonly ended: string | null;
 }
 
 /** `POST api/session`. `DELETE api/session` signs out (204). */
@@ -101,11 +106,6 @@ export interface SecondFactorCode {
 /** Shown this once; each works once. */
 export interface RecoveryCodes {
   readonly codes: readonly string[];
-}
-
-/** `POST api/session/account`. */
-export interface ChooseAccount {
-  readonly accountId: string;
 }
 
 /** `POST api/session/password` (204): the user's other sessions end. */

@@ -1,5 +1,6 @@
-import { type CurlAction, mount } from '@dundun/dashboard/ui';
+import type { CurlAction } from '@dundun/dashboard/ui';
 import type { CurlForm, CurlSend } from '../../http/curl-form.js';
+import { root } from './addresses.js';
 
 type SendRequest = Extract<CurlAction, { action: 'send' }>['request'];
 
@@ -16,7 +17,7 @@ export interface ApiCommand {
 /** The command, with the name of a variable in the place of the secret. */
 export function commandOf({ method, path, body, token = 'API_TOKEN' }: ApiCommand): string {
   return [
-    `curl -X ${method} '${new URL(`../${path}`, mount).href}'`,
+    `curl -X ${method} '${new URL(`../${path}`, root).href}'`,
     `  -H "Authorization: Bearer $${token}"`,
     ...(body
       ? [

@@ -15,8 +15,15 @@ import type { JSX } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { AccountRow, Listed, Session } from '../portal-api.js';
 import { AddSecondFactor } from './pages/second-factor.js';
-import { portalProduct } from './product.js';
-import { SessionData, useSession } from './session-data.js';
+import {
+  accountAddress,
+  accountInAddress,
+  rememberAccount,
+  rememberedAccount,
+  root,
+} from './addresses.js';
+import { OPERATION, portalProduct } from './product.js';
+import { SessionData, type SessionState, useSession } from './session-data.js';
 import { SetUpPage } from './set-up-page.js';
 import { Alone, SignInPage } from './sign-in-page.js';
 
@@ -50,7 +57,7 @@ export function Portal(): JSX.Element {
       </main>
     );
   }
-  if (!session.user) return <SignInPage done={take} />;
+  if (!session.user) return <SignInPage done={take} ended={session.ended} />;
   if (session.missing === 'second factor') {
     return (
       <Alone title="Set up a second factor">
@@ -69,8 +76,52 @@ export function Portal(): JSX.Element {
       </Alone>
     );
   }
+  return <Opened session={session} take={take} />;
+}
+
+/** The pages of the account in the address; without one the operator's own, or the way to an account. */
+function Opened({ session, take }: SessionState): JSX.Element {
+  const route = useRoute();
+  const { account, user, accounts } = session;
+  const isOperator = user?.isOperator ?? false;
+  const isHome = isOperator && OPERATION.some(({ name }) => name === route.page);
+  const last = rememberedAccount();
+  const mayOpenLast = isOperator || accounts.some(({ id }) => id === last);
+  const start = mayOpenLast && last !== undefined && route.page ? last : account?.id;
+  const target = accountInAddress === undefined && !isHome ? start : undefined;
+  const isLost = accountInAddress === undefined && isOperator && target === undefined;
+  useEffect(() => {
+    if (accountInAddress !== undefined && account) rememberAccount(account.id);
+  }, [account]);
+  useEffect(() => {
+    // Links of former versions name no account.
+    if (target !== undefined)
+      window.location.replace(accountAddress(target, window.location.href.slice(root.href.length)));
+    else if (isLost && !isHome && route.page !== 'settings') navigate('accounts', 'replace');
+  }, [target, isLost, isHome, route.page]);
+  if (target !== undefined)
+    return (
+      <main class="alone">
+        <Skeleton />
+      </main>
+    );
+  if (accountInAddress !== undefined && !account) {
+    return (
+      <Alone title="There is no such account">
+        <p>The link may be wrong, or you are no member of the account any more.</p>
+        <a href={root.href} target="_self">
+          Go to your accounts
+        </a>
+      </Alone>
+    );
+  }
   return (
-    <SessionData.Provider value={{ session, take }}>
+    <SessionData.Provider
+      value={{
+        session: accountInAddress === undefined ? { ...session, account: null } : session,
+        take,
+      }}
+    >
       <SignedIn />
     </SessionData.Provider>
   );
@@ -99,20 +150,18 @@ function SignedIn(): JSX.Element {
       </Alone>
     );
   }
-  // The pages are drawn anew for another account, so that no data of the former one stays on the screen.
-  return <Shell key={session.account?.id ?? ''} product={product} />;
+  return <Shell product={product} />;
 }
 
 function AccountChoice(): JSX.Element {
-  const { session, take } = useSession();
+  const { session } = useSession();
   const isOperator = session.user?.isOperator ?? false;
   const all = useData<Listed<AccountRow>>(isOperator ? 'api/accounts?limit=100' : undefined);
   const names = new Map(session.accounts.map(({ id, name }) => [id, name]));
   for (const { id, name } of all.data?.data ?? []) names.set(id, name);
-  const choose = async (accountId: string): Promise<void> => {
-    if (!accountId) return;
-    take(await call<Session>('POST', 'api/session/account', { accountId }));
-    navigate('overview');
+  // Another account is another address, so that each tab keeps its own.
+  const choose = (accountId: string): void => {
+    window.location.assign(accountId ? accountAddress(accountId) : new URL('accounts', root));
   };
   return (
     <div class="account">
@@ -122,9 +171,9 @@ function AccountChoice(): JSX.Element {
       <select
         id="account"
         value={session.account?.id ?? ''}
-        onChange={(event) => void choose(event.currentTarget.value)}
+        onChange={(event) => choose(event.currentTarget.value)}
       >
-        {!session.account && <option value="">Choose an account</option>}
+        {isOperator && <option value="">All accounts</option>}
         {[...names].map(([id, name]) => (
           <option key={id} value={id}>
             {name}

@@ -15,7 +15,10 @@ import { AccountsPage } from './pages/accounts-page.js';
 import { CarriersPage } from './pages/carriers-page.js';
 import { EmailPage } from './pages/email-page.js';
 import { GroupsPage } from './pages/groups-page.js';
+import { health } from './pages/health-page.js';
+import { InsightsPage } from './pages/insights-page.js';
 import { OrdersPage } from './pages/orders-page.js';
+import { requests } from './pages/requests-page.js';
 import { SendersPage } from './pages/senders-page.js';
 import { SettingsPage } from './pages/settings-page.js';
 import { TemplatesPage } from './pages/templates-page.js';
@@ -27,6 +30,14 @@ const groups: Page = {
   key: 'r',
   group: 'Audience',
   view: GroupsPage,
+};
+
+const insights: Page = {
+  name: 'insights',
+  title: 'Insights',
+  icon: 'chart',
+  key: 'i',
+  view: InsightsPage,
 };
 
 const orders: Page = {
@@ -91,11 +102,15 @@ const carriers: Page = {
   view: CarriersPage,
 };
 
+/** The pages of operators, which are of no account. */
+export const OPERATION: readonly Page[] = [accounts, lanes, carriers, health];
+
 /** The pages for the person's role, and the gateway's parts of the shared pages. */
 export function portalProduct(session: Session): Product {
   const ofAccount = session.account
     ? [
         overview,
+        insights,
         messages,
         batches,
         orders,
@@ -105,13 +120,17 @@ export function portalProduct(session: Session): Product {
         senders,
         templates,
         email,
+        ...(session.account.role === 'admin' ? [requests] : []),
         settings,
       ]
     : [];
-  const operation = session.user?.isOperator ? [accounts, lanes, carriers] : [];
+  const operation = session.user?.isOperator ? OPERATION : [];
   return {
-    pages: session.account ? [...ofAccount, ...operation] : [...operation, settings],
+    pages: session.account
+      ? [...ofAccount, ...operation]
+      : [...operation, ...(session.user?.isOperator ? [insights] : []), settings],
     curl: curlWith(session.curls),
+    tenant: 'Account',
     templates: 'api/templates?limit=100',
     senders: async (channel) => {
       const { ofChannels } = await call<Senders>('GET', 'api/senders');

@@ -2,9 +2,9 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Session } from '../portal-api.js';
 
-interface SessionState {
+export interface SessionState {
   readonly session: Session;
-  /** The session after sign-out, or the choice of another account. */
+  /** The session after a sign-in or a sign-out. */
   readonly take: (session: Session) => void;
 }
 

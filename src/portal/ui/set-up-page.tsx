@@ -1,4 +1,4 @@
-import { call, Field, navigate, Notice, Skeleton, toast, useAction } from '@dundun/dashboard/ui';
+import { call, Field, navigate, Notice, Skeleton, useAction } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Session, SetUp, SetupInfo } from '../portal-api.js';
@@ -42,8 +42,7 @@ export function SetUpPage({ done }: { done: (session: Session) => void }): JSX.E
       return;
     }
     done(session);
-    navigate('overview', 'replace');
-    toast('You are signed in');
+    navigate('./', 'replace');
   };
 
   if (given) {
@@ -67,7 +66,7 @@ export function SetUpPage({ done }: { done: (session: Session) => void }): JSX.E
           <code>dundun user invite</code> for a new member, <code>dundun user reset</code> for a
           forgotten password.
         </p>
-        <a href="overview">Go to the sign-in</a>
+        <a href="./">Go to the sign-in</a>
       </Alone>
     );
   }

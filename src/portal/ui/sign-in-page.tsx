@@ -1,4 +1,4 @@
-import { Button, call, Card, Field, Logo } from '@dundun/dashboard/ui';
+import { Button, call, Card, Field, Logo, Notice } from '@dundun/dashboard/ui';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Session, SignIn } from '../portal-api.js';
@@ -55,7 +55,12 @@ export function CodePage(props: {
   );
 }
 
-export function SignInPage({ done }: { done: (session: Session) => void }): JSX.Element {
+export function SignInPage(props: {
+  done: (session: Session) => void;
+  /** Why the former session ended. */
+  ended: string | null;
+}): JSX.Element {
+  const { done, ended } = props;
   const [given, setGiven] = useState<SignIn>();
   const signIn = async (form: FormData): Promise<void> => {
     const body = { email: textOf(form, 'email'), password: textOf(form, 'password') };
@@ -75,6 +80,7 @@ export function SignInPage({ done }: { done: (session: Session) => void }): JSX.
   }
   return (
     <Alone title="Sign in">
+      {ended && <Notice tone="warning">{ended}</Notice>}
       <PlainForm submit="Sign in" action={signIn}>
         <Field
           label="E-mail"

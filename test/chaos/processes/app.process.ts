@@ -9,6 +9,9 @@ import {
   SmsService,
   VoiceService,
 } from '../../../libs/messaging/src/index.js';
+import { MESSAGING_SPEND_GUARD } from '../../../libs/messaging/src/ports.js';
+import { CreditsGuard } from '../../../examples/prepaid-credits/credits.guard.js';
+import { CreditAccount, CreditBatch } from '../../../examples/prepaid-credits/credits.tables.js';
 import { chances } from './chance.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { block, Points, tell } from './points.js';
@@ -30,7 +33,11 @@ function providerAt(baseUrl: string) {
 
 @Module({
   imports: [
-    TypeOrmModule.forRoot({ ...dataSourceOptions(settings.database), retryAttempts: 0 }),
+    TypeOrmModule.forRoot({
+      ...dataSourceOptions(settings.database),
+      entities: settings.pays ? [CreditAccount, CreditBatch] : [],
+      retryAttempts: 0,
+    }),
     MessagingModule.forRoot({
       dispatch: { ...settings.options, ...(engine && { engine }) },
       callbackPath: false,
@@ -43,7 +50,10 @@ function providerAt(baseUrl: string) {
           }),
     }),
   ],
-  providers: [Points],
+  providers: [
+    Points,
+    ...(settings.pays ? [{ provide: MESSAGING_SPEND_GUARD, useClass: CreditsGuard }] : []),
+  ],
 })
 class AppModule {}
 

@@ -67,8 +67,9 @@ class StepPoints implements OnModuleInit {
       begun = args[1];
       calling(begun);
       if (args[1].length > 0) this.points.pass('before-step');
-      return within(...args).then(() => {
+      return within(...args).then((changes) => {
         if (args[1].length > 0) this.points.pass('inside-step');
+        return changes;
       });
     };
     Object.defineProperty(newBatches, 'enqueueAllWithin', { value: store });

@@ -76,6 +76,8 @@ export interface AppSettings {
   readonly channel?: 'sms' | 'voice';
   /** Dials again a second after a busy line, and polls for it. @default false */
   readonly redials?: boolean;
+  /** Tenants pay a credit for each message, from the tables of the example. @default false */
+  readonly pays?: boolean;
   readonly options: Pick<DispatchOptions, 'concurrency' | 'rateLimit' | 'lease' | 'backoff'>;
 }
 

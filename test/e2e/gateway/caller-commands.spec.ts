@@ -76,6 +76,18 @@ describe('dundun caller and dundun do-not-call', () => {
     await eventually(async () => expect(await marketing()).toEqual([200, undefined]));
   });
 
+  it('a number with a trunk zero is refused, and the right one named', async () => {
+    for (const command of [
+      ['caller', 'add', '--caller'],
+      ['number', 'add', '--number'],
+      ['do-not-call', 'add', '--phone'],
+      ['do-not-call', 'remove', '--phone'],
+    ])
+      expect(await dundun(...command, '4402079460958')).toMatchObject({
+        error: { message: expect.stringContaining('must be 442079460958:') },
+      });
+  });
+
   it('both lists refuse an account that does not exist, and the audit log has their changes', async () => {
     const nowhere = ['--account', 'acc_nowhere'];
     for (const one of [
@@ -88,7 +100,7 @@ describe('dundun caller and dundun do-not-call', () => {
     const audit = gateway.running.app.get(Audit, { strict: false });
     const { data } = await audit.list(account.accountId, { limit: 2 });
     expect(data).toMatchObject([
-      { action: 'do_not_call.added', target: '•••••••••••98' },
+      { action: 'do_not_call.added', target: '+234 801 ••• 0098' },
       { action: 'suppression.added', target: 'a•••@example.com' },
     ]);
   });

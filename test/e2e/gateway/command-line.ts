@@ -31,6 +31,8 @@ async function run(
 ): Promise<Ended> {
   const { env, exitCode } = process;
   const before = process.cwd();
+  const { isTTY } = process.stdout;
+  process.stdout.isTTY = false;
   const written = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     jest.spyOn(process[name], 'write').mockImplementation((chunk) => {
@@ -49,6 +51,7 @@ async function run(
     return { code: Number(process.exitCode ?? 0), ...written };
   } finally {
     process.chdir(before);
+    process.stdout.isTTY = isTTY;
     process.env = env;
     process.exitCode = exitCode;
     for (const listener of warned) process.on('warning', listener);

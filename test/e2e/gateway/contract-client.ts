@@ -45,7 +45,7 @@ export class ContractClient {
     const answered = {
       status: response.status,
       headers: response.headers,
-      body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
+      body: (text === '' || isFile(response) ? {} : JSON.parse(text)) as Record<string, unknown>,
     };
     (await this.contract()).check(method, path, answered, text);
     return answered;
@@ -62,6 +62,11 @@ export class ContractClient {
     );
     return contract;
   }
+}
+
+/** Its body is no JSON. */
+function isFile({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/csv') ?? false;
 }
 
 export function isProblem({ headers }: Response): boolean {

@@ -87,7 +87,9 @@ describeEachDatabase('erasure through the gateway', (db) => {
       await app.get(AccountSenders, { strict: false }).firstOf(account.accountId, 'whatsapp'),
     );
     const of = { channel: 'whatsapp', bsuid: BSUID, sentAt: new Date(), messageId: randomUUID() };
-    const message: InboundMessage = { ...of, from, to, text };
+    const raw = { order: { note: text } };
+    const content = { kind: 'other', type: 'order', raw } as const;
+    const message: InboundMessage = { ...of, from, to, text, content, profileName: NAME };
     await app.get(InboundRecorder, { strict: false }).record([message], { transport: 'simulator' });
   }
 
@@ -231,14 +233,16 @@ describeEachDatabase('erasure through the gateway', (db) => {
     expect(await batch(id)).toMatchObject({ to: [OTHERS[0], ''], counts: { delivered: 2 } });
   });
 
-  it('an operator erases a number that is no contact', async () => {
-    const phone = '2348036660000';
+  it.each([
+    ['2348036660000', '+234 0803 666 0000'],
+    ['5215587650000', '+52 55 8765 0000'],
+  ])('an operator erases %s, written as %s, which is no contact', async (phone, written) => {
     const id = await send({ to: [phone], body: 'Hello' });
     await ended(id, { delivered: 1 });
     const settings = { DATABASE_URL: db.url, SECRETS_KEY: secret };
     const dundun = (...args: string[]) =>
       commandLine(['contact', 'erase', ...args, '--json'], settings, process.cwd());
-    const { code, stdout } = await dundun('--account', account.accountId, '--phone', phone);
+    const { code, stdout } = await dundun('--account', account.accountId, '--phone', written);
     expect([code, JSON.parse(stdout)]).toEqual([0, { messages: 1, remaining: 0 }]);
     expect(await tablesWith(phone)).toEqual([]);
     const wrong = await dundun('--account', account.accountId);

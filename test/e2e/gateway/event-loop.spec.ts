@@ -86,7 +86,7 @@ describeEachDatabase(
       body?: string,
       headers: Readonly<Record<string, string>> = {},
     ): Promise<Answer> {
-      const isByKey = path.startsWith('/whatsapp') || path.startsWith('/email');
+      const isByKey = /^\/(?:whatsapp|email|ng\/v1\/notifications)/.test(path);
       const token = isByKey ? account.api_key : account.api_token;
       const answer = await fetch(gateway.url + path, {
         method,
@@ -325,6 +325,27 @@ describeEachDatabase(
         const json = JSON.stringify(body);
         const sending = longestTurnOf(async () =>
           expect((await ask('POST', '/email/ng/v1/messages', json)).status).toBe(422),
+        );
+        expect(await sending).toBeLessThan(MOST);
+      }
+    });
+
+    it('large notifications leave other requests their turns', async () => {
+      const email = { from: 'a@shop.example', subject: 'Hello', text: 'Hello' };
+      const common = { to: 'a@example.com', via: ['email'], email, send_at: LATER };
+      const many = Array.from({ length: 150_000 }, (_, n) => `u${n}@example.com`);
+      const bodies: readonly (readonly [status: number, body: object])[] = [
+        [200, { ...common, email: { ...email, html: '<p>Hello "you"</p>\n'.repeat(180_000) } }],
+        [200, { ...common, email: { ...email, text: '"\n'.repeat(1_000_000) } }],
+        [422, { ...common, via: many }],
+        [422, { ...common, to: many }],
+        [422, { ...common, tags: many }],
+        [422, { ...common, via: ['sms'], sms: { from: 'ACME', body: 'x'.repeat(4_000_000) } }],
+      ];
+      for (const [status, body] of bodies) {
+        const json = JSON.stringify(body);
+        const sending = longestTurnOf(async () =>
+          expect((await ask('POST', '/ng/v1/notifications', json)).status).toBe(status),
         );
         expect(await sending).toBeLessThan(MOST);
       }

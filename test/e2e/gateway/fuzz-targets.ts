@@ -14,7 +14,7 @@ interface Tokens {
 }
 
 /** Paths of the interface that are called with an API key. */
-const OF_API_KEY = /^\/(?:whatsapp|email)\//;
+const OF_API_KEY = /^\/(?:whatsapp|email|ng\/v1\/notifications)\b/;
 
 /** How the object of a path's parameter is made, and the field of the answer with its id. */
 type Making = readonly [path: string, body: object, field: string];
@@ -99,6 +99,11 @@ export class FuzzTargets {
         '/ng/v1/vas/orders',
         { to: PHONE, product: 'airtime-ng', amount: '50', client_reference: name },
         'id',
+      ],
+      '/ng/v1/notifications': [
+        '/ng/v1/notifications',
+        { to: PHONE, via: ['sms'], sms: { from: 'ACME', body: 'x' }, send_at: LATER },
+        'notification_id',
       ],
       '/ng/v1/vas/verifications': ['/ng/v1/vas/verifications', { to: PHONE, channel: 'sms' }, 'id'],
       '/whatsapp/ng/v1/contacts': ['/whatsapp/ng/v1/contacts', contact, 'id'],

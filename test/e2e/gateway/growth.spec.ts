@@ -15,8 +15,8 @@ const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
 const IN_FLIGHT = 8;
 /** Requests that are made at once, and name the same objects. */
 const SAMPLE = 500;
-/** SMS, WhatsApp and email. */
-const CHANNELS = 3;
+/** SMS, WhatsApp, email, calls and orders. */
+const CHANNELS = 5;
 /** Compiled code and caches that have a bound settle within so many. */
 const WARM_UP = 1_500;
 /** Tolerance between two garbage collections: 6 MiB. */
@@ -115,9 +115,12 @@ describe('a gateway after thousands of requests', () => {
       // Each that was answered 200 and was no repetition.
       const verifications = told('POST /ng/v1/vas/verifications 200');
       expect(await rows('messaging_verification')).toBe(verifications);
+      const notifications = told('POST /ng/v1/notifications 200');
+      expect(await rows('messaging_notification')).toBe(notifications);
       const sends = told('POST /ng/v1/sendsms 200');
       const codes = 'SELECT batch FROM messaging_verification';
-      expect(await rows('messaging_batch', `channel = 'sms' AND id NOT IN (${codes})`)).toBe(sends);
+      const sent = `channel = 'sms' AND notification IS NULL AND id NOT IN (${codes})`;
+      expect(await rows('messaging_batch', sent)).toBe(sends);
       // The account's lanes, and one for each webhook and for the events of each domain; a lane has
       // no row before its first work.
       const others = [

@@ -45,6 +45,22 @@ describe('dundun messages and lanes', () => {
       'status'
     ];
 
+  it('insights rebuild counts outcomes again, and refuses what is no period', async () => {
+    const message = `${await send('2348012340001')}-0`;
+    await eventually(async () => expect(await statusOf(message)).toBe('delivered'));
+    expect(await dundun('insights', 'rebuild')).toEqual({ rebuilt: 1, kept: 0 });
+    expect(await dundun('insights', 'rebuild', '--since', '10d', '--until', '9d')).toEqual({
+      rebuilt: 0,
+      kept: 0,
+    });
+    expect(await dundun('insights', 'rebuild', '--since', 'tomorrow')).toMatchObject({
+      error: { message: expect.stringMatching(/since/) as unknown },
+    });
+    expect(await dundun('insights', 'rebuild', '--until', '2h', '--since', '1h')).toMatchObject({
+      error: { message: expect.stringMatching(/until: must be after since/) as unknown },
+    });
+  });
+
   it('messages list shows no numbers or texts, and messages resend repeats a message once', async () => {
     const message = `${await send('2348012349901')}-0`;
     await eventually(async () => expect(await statusOf(message)).toBe('undelivered'));
@@ -54,7 +70,8 @@ describe('dundun messages and lanes', () => {
     ]);
     expect(JSON.stringify(listed)).not.toMatch(/2348012349901|Hello/);
     expect(await rowsOf('--older', '2020-01-01T00:00:00Z')).toEqual([]);
-    expect(await rowsOf('--account', 'acc_other')).toEqual([]);
+    const { accountId: other } = await gateway.account();
+    expect(await rowsOf('--account', other)).toEqual([]);
     const resent = await dundun('messages', 'resend', '--message', message, '--by', 'ada');
     expect(resent).toMatchObject({ message, status: 'resent' });
     expect(await dundun('messages', 'resend', '--message', message)).toEqual({

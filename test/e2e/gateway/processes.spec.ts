@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -103,6 +103,38 @@ describe('the built gateway and its command line', () => {
     expect(code).toBe(0);
     expect(stderr).toContain('/node_modules/typeorm/');
     expect(stderr).not.toContain('/node_modules/@nestjs/');
+  });
+
+  it('on a terminal the log has lines for people, with requests and links; outside of development it is JSON', async () => {
+    const terminal = { NODE_OPTIONS: `--import ${scriptOf('process.stdout.isTTY = true')}` };
+    const gateway = await processes.gateway(terminal);
+    for (const page of ['portal', 'portal/phone', 'docs'])
+      expect((await gateway.told(new RegExp(`${gateway.url}/${page}\\b`))).length).toBe(1);
+    await fetch(`${gateway.url}/health/live`);
+    await fetch(`${gateway.url}/ng/v1/sms/2348012345678`);
+    await gateway.told(
+      /^\[\d\d:\d\d:\d\d\] INFO: Access: GET \/health\/live 200 .*"request":"req-/m,
+    );
+    await gateway.told(/GET \/ng\/v1\/sms\/:referenceId 401/);
+    expect(gateway.output).not.toMatch(/2348012345678 401|^\{/m);
+    await gateway.stop('SIGTERM');
+    const silent = await processes.gateway({ ...terminal, NODE_ENV: 'test' });
+    await fetch(`${silent.url}/health/live`);
+    const { stdout } = await silent.stop('SIGTERM');
+    for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toBeDefined();
+    expect(stdout).not.toContain('Access');
+  });
+
+  it('GET / leads a browser to the portal, and is 404 for other clients', async () => {
+    const gateway = await processes.gateway();
+    const get = (accept: string, method = 'GET') =>
+      fetch(gateway.url, { method, headers: { accept }, redirect: 'manual' });
+    const page = await get('text/html,application/xhtml+xml,*/*;q=0.8');
+    expect([page.status, page.headers.get('location')]).toEqual([302, '/portal']);
+    for (const other of [await get('*/*'), await get('text/html', 'POST')]) {
+      expect(other.status).toBe(404);
+      expect(await other.json()).toMatchObject({ error: { code: 'not_found' } });
+    }
   });
 
   it('a gateway that waits for the answers to many callbacks writes no warning', async () => {
@@ -262,14 +294,14 @@ describe('the built gateway and its command line', () => {
     ],
     [
       'a bad sender',
-      ['sender', 'add', '--account', 'acc_x', '--sender', '1'],
+      ['sender', 'add', '--account', '$account', '--sender', '1'],
       {},
       'invalid_field',
       /sender/,
     ],
     [
       'a bad scope',
-      ['key', 'create', '--account', 'acc_x', '--scope', 'x'],
+      ['key', 'create', '--account', '$account', '--scope', 'x'],
       {},
       'invalid_field',
       /whatsapp:send, whatsapp:read/,
@@ -284,7 +316,10 @@ describe('the built gateway and its command line', () => {
   ])(
     '%s exits with 1 and one line of JSON on stderr',
     async (_what, args, settings, code, message) => {
-      const ended = await processes.dundun([...args, '--json'], settings);
+      const made = await processes.dundun(['account', 'create', '--name', 'acme', '--json']);
+      const account = String(answerOf(made)['account_id']);
+      const given = args.map((word) => (word === '$account' ? account : word));
+      const ended = await processes.dundun([...given, '--json'], settings);
       expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 1, stdout: '' });
       expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1);
       expect(JSON.parse(ended.stderr)).toEqual({
@@ -292,6 +327,20 @@ describe('the built gateway and its command line', () => {
       });
     },
   );
+
+  it('the help and the version load nothing of the gateway', async () => {
+    const manifest = await readFile(join(LAUNCHER, '../../../package.json'), 'utf8');
+    const { version } = JSON.parse(manifest) as { version: string };
+    const [help, told] = await Promise.all(
+      ['--help', '--version'].map((option) =>
+        processes.dundunProcess([option], { NODE_OPTIONS: LOGGED_LOADS }),
+      ),
+    );
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('webhook|webhooks') });
+    expect(told).toMatchObject({ code: 0, stdout: `${version}\n` });
+    for (const ended of [help, told])
+      expect(ended?.stderr).not.toMatch(/node_modules\/(?!reflect-metadata)/);
+  });
 
   it('an error without --json is a sentence on stderr', async () => {
     const lost = await processes.dundunProcess(['account', 'create', '--name', 'x', '--json'], {

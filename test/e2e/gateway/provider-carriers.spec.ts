@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
-import { OURS, PROVIDERS } from '../../integration/providers/provider-cases.js';
+import { OURS } from '../../integration/providers/provider-case.js';
+import { PROVIDERS } from '../../integration/providers/provider-cases.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from './test-gateway.js';
@@ -14,7 +15,7 @@ const WRITER = '2348012345601';
 /** All of them in one file, each for the numbers of its own prefix. */
 describe('a gateway whose carriers are providers over HTTP', () => {
   const providers = PROVIDERS.map(([name, make], n) => {
-    return { name, prefix: `23480${n}`, ...make(`/callbacks/${name}`) };
+    return { name, prefix: `2348${10 + n}`, ...make(`/callbacks/${name}`) };
   });
   let directory: string;
   let gateway: TestGateway;
@@ -130,10 +131,26 @@ describe('a gateway whose carriers are providers over HTTP', () => {
     );
   });
 
+  it('an SMS from a short code or a name calls the webhook with it as its sender', async () => {
+    const talking = providers.find(({ name }) => name === 'africas-talking');
+    const { path, headers } = talking?.written(WRITER, 'x') ?? { path: '', headers: {} };
+    for (const [n, from] of ['21512', 'My Bank'].entries()) {
+      const fields = { text: 'Your code', to: OURS, id: `named-${n}`, from };
+      expect(await post({ path, headers, body: new URLSearchParams(fields).toString() })).toBe(204);
+      await eventually(async () =>
+        expect(told('sms.message_received')).toContainEqual(
+          expect.objectContaining({ from, bsuid: null, text: 'Your code' }),
+        ),
+      );
+    }
+  });
+
   it('no line of the log has a secret of a carrier', () => {
     const log = gateway.log.join('');
     const secrets = providers.flatMap(({ carrier }) =>
-      Object.entries(carrier()).filter(([key]) => /secret|token|api_key$/.test(key)),
+      Object.entries(carrier()).filter(([key]) =>
+        /secret|token|(?:api|access|signing)_key$/.test(key),
+      ),
     );
     for (const [, secret] of secrets) expect(log).not.toContain(secret);
   });

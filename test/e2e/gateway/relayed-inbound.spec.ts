@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { DataSource } from 'typeorm';
 import { ContactsService } from '@dundun/messaging';
+import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { AccountSenders } from '../../../src/senders/account-senders.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
@@ -172,11 +173,15 @@ describeOneDatabase('inbound messages through a gateway’s carrier', (database)
     await eventually(async () =>
       expect(told('sms.message_received')).toEqual([
         {
+          reference_id: expect.any(String),
           message_id: 'sms-1',
           from: '2348012345602',
           bsuid: null,
           to: number,
           text: 'STOP',
+          content: { type: 'text' },
+          profile_name: null,
+          replies_to: null,
           received_at: expect.any(String),
         },
       ]),
@@ -184,6 +189,39 @@ describeOneDatabase('inbound messages through a gateway’s carrier', (database)
     const contacts = gateway.running.app.get(ContactsService, { strict: false });
     const found = await contacts.find('2348012345602', { tenant: account.accountId });
     expect(found?.consents['sms']?.state).toBe('opted_out');
+  });
+
+  it('contents pass through both gateways, and a file is fetched through both', async () => {
+    const bytes = Buffer.from('the bytes of a file');
+    const source = `data:image/png;base64,${bytes.toString('base64')}`;
+    const file = { type: 'image', contentType: 'image/png', filename: 'a.png', size: 19 } as const;
+    const message = {
+      messageId: 'wamid.photo',
+      channel: 'whatsapp',
+      from: WRITER,
+      bsuid: null,
+      to: number,
+      text: 'The meter',
+      content: { kind: 'media', caption: 'The meter', files: [{ ...file, source }] },
+      profileName: 'Ada',
+      repliesTo: 'wamid.sent',
+      sentAt: null,
+    } as const;
+    const recorder = carrier.running.app.get(InboundRecorder, { strict: false });
+    await recorder.record([message], { transport: 'simulator' });
+    const found = () => told().find((data) => data['message_id'] === 'wamid.photo');
+    await eventually(async () => expect(found()).toBeDefined());
+    expect(found()).toMatchObject({
+      text: 'The meter',
+      profile_name: 'Ada',
+      replies_to: 'wamid.sent',
+      content: { type: 'media', media: [{ content_type: 'image/png', filename: 'a.png' }] },
+    });
+    const path = `/whatsapp/ng/v1/inbound/${String(found()?.['reference_id'])}/media/0`;
+    const headers = { authorization: `Bearer ${account.apiKey}` };
+    const answer = await fetch(gateway.url + path, { headers });
+    expect([answer.status, Buffer.from(await answer.arrayBuffer())]).toEqual([200, bytes]);
+    expect(answer.headers.get('content-disposition')).toContain('filename="a.png"');
   });
 
   it('an inbound message to an unknown number is skipped and taken once the number is added', async () => {

@@ -28,6 +28,16 @@ const BODIES: Readonly<Record<string, object>> = {
 
 const { scopes: SCOPES } = new GatewayChannels(CHANNELS);
 
+/** Keys need them for the channels of their notifications, which routes do not name. */
+const OF_CHANNELS = CHANNELS.flatMap(({ notification }) => notification?.scope ?? []);
+
+/** A credential that is valid, and of the wrong kind; `any`: no kind is wrong. */
+const WRONG_KIND = {
+  api_key: ({ apiToken }: CreatedAccount) => apiToken,
+  api_token: ({ apiKey }: CreatedAccount) => apiKey,
+  any: () => undefined,
+};
+
 describe('every route of the gateway', () => {
   const gateway = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true', AUTH_FAILURE_LIMIT: 'off' });
   let routes: DeclaredRoute[];
@@ -124,6 +134,16 @@ describe('every route of the gateway', () => {
       body: { to: MEMBER, channel: 'sms' },
     });
     theirs['verificationId'] = String(code.body['id']);
+    const notification = await gateway.call('POST', '/ng/v1/notifications', {
+      token: other.apiToken,
+      body: {
+        to: MEMBER,
+        via: ['sms'],
+        sms: { from: 'ACME', body: 'x' },
+        send_at: '2150-01-01T00:00:00Z',
+      },
+    });
+    theirs['notificationId'] = String(notification.body['notification_id']);
   });
   afterAll(() => gateway.destroy());
 
@@ -145,7 +165,7 @@ describe('every route of the gateway', () => {
 
   it('require every scope that a key can have', () => {
     const required = routes.flatMap(({ auth }) => auth?.scope ?? []);
-    expect([...new Set(required)].sort()).toEqual([...SCOPES].sort());
+    expect([...new Set([...required, ...OF_CHANNELS])].sort()).toEqual([...SCOPES].sort());
   });
 
   it('every route declares its credential, except health, metrics and pages of recipients', () => {
@@ -161,8 +181,10 @@ describe('every route of the gateway', () => {
     await accounts.revokeKey(ours.accountId, keyId);
     const answers = new Set([
       ...(await bodies(() => undefined)),
-      ...(await bodies(({ auth }) => (auth?.kind === 'api_key' ? ours.apiToken : ours.apiKey))),
-      ...(await bodies(({ auth }) => newSecret(auth?.kind ?? 'api_token'))),
+      ...(await bodies(({ auth }) => WRONG_KIND[auth?.kind ?? 'any'](ours))),
+      ...(await bodies(({ auth }) =>
+        newSecret(auth?.kind === 'api_key' ? 'api_key' : 'api_token'),
+      )),
       ...(await bodies(({ auth }) => (auth?.kind === 'api_key' ? apiKey : rotated.apiToken))),
     ]);
     expect([...answers]).toEqual([expect.stringMatching(/^401 .*"code":"unauthorized"/)]);
@@ -176,7 +198,7 @@ describe('every route of the gateway', () => {
   });
 
   it('routes for API keys answer a key without the scope with 403', async () => {
-    for (const route of routes.filter(({ auth }) => auth?.kind === 'api_key')) {
+    for (const route of routes.filter(({ auth }) => auth?.scope !== undefined)) {
       const others = SCOPES.filter((scope) => scope !== route.auth?.scope);
       const { apiKey } = await accounts.createKey(ours.accountId, others);
       expect(await ask(route, apiKey)).toMatchObject({

@@ -1,7 +1,7 @@
 import { MessagingService, simulator } from '@dundun/messaging';
 import type { ChannelDefinition, Simulation } from '@dundun/messaging/ports';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Controller, Inject, Module, Post } from '@nestjs/common';
+import { Controller, Inject, Injectable, Module, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,11 +11,11 @@ import { AccountsModule } from '../../../src/accounts/accounts.module.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { AccountId, Auth } from '../../../src/accounts/auth.guard.js';
 import { carrierType } from '../../../src/carriers/carrier-type.js';
-import type { CallbackData, GatewayChannel } from '../../../src/channel.js';
+import type { CallbackData, GatewayChannel, NotificationReader } from '../../../src/channel.js';
 import { CHANNELS } from '../../../src/channels/index.js';
 import { invalidField } from '../../../src/http/api-error.js';
 import { CallbackEvent, StatusEventData } from '../../../src/http/callback.dto.js';
-import { Field, numberRemedy, Text, Uuid } from '../../../src/http/fields.js';
+import { Field, numberRemedy, Text, Uuid, WholeNumber } from '../../../src/http/fields.js';
 import { Operation } from '../../../src/http/operation.decorator.js';
 import { JsonBody } from '../../../src/http/request.decorators.js';
 import { AccountSenders } from '../../../src/senders/account-senders.js';
@@ -95,6 +95,29 @@ class PagersController {
 @Module({ imports: [AccountsModule], controllers: [PagersController] })
 class PagersModule {}
 
+class NotificationPage {
+  @Text({ examples: ['2340000000007'] }) readonly from!: string;
+  @Text({ maxLength: 80, examples: ['Call the ward'] }) readonly text!: string;
+}
+
+class PageEstimate {
+  @WholeNumber({ minimum: 0, examples: [13] }) readonly characters!: number;
+}
+
+@Injectable()
+class PageReader implements NotificationReader {
+  constructor(@Inject(AccountSenders) private readonly senders: AccountSenders) {}
+
+  async read({ from, text }: NotificationPage, accountId: string) {
+    const refusal = await this.senders.refusalOf(accountId, 'pager', from);
+    return { message: { from, content: { kind: 'pager.note', text } }, fields: {}, refusal };
+  }
+
+  async estimate({ content }: { readonly content: { readonly text: string } }) {
+    return { characters: content.text.length };
+  }
+}
+
 class PagerCallbackData implements CallbackData {
   of() {
     return ({ status }: { status: string }) => ({ sound: status === 'beeped' ? 'beep' : 'none' });
@@ -131,6 +154,14 @@ const pager = {
     actions: null,
   },
   codes: null,
+  notification: {
+    message: NotificationPage,
+    example: { from: '2340000000007', text: 'Call the ward' },
+    estimate: PageEstimate,
+    reader: PageReader,
+    scope: 'pager:send',
+    takesToken: false,
+  },
   curl: {
     token: 'API_KEY',
     send: { path: 'ng/v1/pages' },
@@ -224,6 +255,30 @@ describe('a sixth channel that only this file has', () => {
         expect.objectContaining({ channel: 'pager', one: 'pager number' }),
       ]),
       ofChannels: { pager: [from] },
+    });
+  });
+
+  it('is a channel of notifications and of their estimates', async () => {
+    const page = { from, text: 'Call the ward' };
+    const call = {
+      token: account.apiKey,
+      body: { to: '2348012345678', via: ['pager'], pager: page },
+    };
+    const sent = await gateway.call('POST', '/ng/v1/notifications', call);
+    expect([sent.status, sent.body]).toMatchObject([200, { channel: 'pager' }]);
+    const path = `/ng/v1/notifications/${String(sent.body['notification_id'])}`;
+    await eventually(async () =>
+      expect((await gateway.call('GET', path, { token: account.apiKey })).body).toMatchObject({
+        status: 'delivered',
+        delivered_by: ['pager'],
+      }),
+    );
+    const estimate = await gateway.call('POST', '/ng/v1/notifications/estimate', call);
+    expect(estimate.body).toEqual({ pager: { characters: 13 } });
+    const body = { ...call.body, pager: { ...page, from: '2340000000008' } };
+    const refused = await gateway.call('POST', '/ng/v1/notifications', { ...call, body });
+    expect(refused.body).toMatchObject({
+      error: { code: 'sender_not_registered', details: [{ path: 'pager.from' }] },
     });
   });
 

@@ -42,9 +42,9 @@ describeOneDatabase('inbound SMS over SMPP', (database) => {
     await gateway.destroy();
   });
 
-  async function write(id: string, text: string): Promise<void> {
+  async function write(id: string, text: string, from = WRITER): Promise<void> {
     const at = new Date();
-    const data = { message_id: id, from: WRITER, to: NUMBER, text };
+    const data = { message_id: id, from, to: NUMBER, text };
     const body = JSON.stringify({ type: 'sms.message_received', timestamp: at, data });
     const headers = {
       'content-type': 'application/json',
@@ -57,7 +57,7 @@ describeOneDatabase('inbound SMS over SMPP', (database) => {
   }
 
   /** Texts that arrived whole, with their addresses. */
-  function textsOf({ delivered }: SmppClient): unknown[] {
+  function textsOf({ delivered }: SmppClient): unknown[][] {
     const assembler = new MessageAssembler();
     return delivered.flatMap((pdu) => {
       const { bytes, concatenation } = messageOf(pdu);
@@ -81,5 +81,20 @@ describeOneDatabase('inbound SMS over SMPP', (database) => {
     );
     expect(client.delivered.every(({ esmClass }) => (esmClass & 0x3c) === 0)).toBe(true);
     expect(later.delivered).toEqual([]);
+  });
+
+  it('a text from a short code or a name has it as its source, with Latin-1 letters alone, and delays no other', async () => {
+    const before = textsOf(client).length;
+    const senders = ['21512', 'Böse & Co', 'МТС 👍', 'A name of more than 20 letters', WRITER];
+    for (const [n, from] of senders.entries()) await write(`named-${n}`, 'Code 1', from);
+    await eventually(async () =>
+      expect(
+        textsOf(client)
+          .slice(before)
+          .map(([from]) => from),
+      ).toEqual(['21512', 'Böse & Co', '??? ?', 'A name of more than ', WRITER]),
+    );
+    const tons = client.delivered.slice(-5).map(({ source }) => source.ton);
+    expect(tons).toEqual([3, 5, 5, 5, 1]);
   });
 });

@@ -1,13 +1,15 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { WhatsAppService } from '@dundun/messaging';
 import { getDataSourceToken } from '@nestjs/typeorm';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import type { DataSource } from 'typeorm';
+import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { TemplateEntity } from '../../../src/accounts/accounts.tables.js';
 import { Browser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
+import { wrongInAll } from '../../support/page-check.js';
 import { describeFilledPortal, type FilledAccount } from './filled-account.js';
 import { PASSWORD } from './portal-client.js';
 
@@ -84,6 +86,158 @@ describeFilledPortal('a person at the portal', (portal) => {
     const status = sms.locator('legend').getByText('delivered');
     await status.waitFor();
     expect(await status.count()).toBe(1);
+  });
+
+  it('a file with whole addresses asks first and is audited, and one with masked addresses is not', async () => {
+    const exports = async () => {
+      const { data } = await filled.operator.ok<{ data: { action: string }[] }>('GET', 'audit');
+      return data.filter(({ action }) => action === 'messages.exported').length;
+    };
+    const fileOf = async (name: string) => {
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('dialog').getByRole('link', { name }).click();
+      return readFile(await (await downloading).path(), 'utf8');
+    };
+    const ask = () =>
+      page.locator('main').getByRole('button', { name: 'CSV', exact: true }).click();
+    await open('messages');
+    await ask();
+    await page.getByRole('heading', { name: 'Export messages with whole addresses?' }).waitFor();
+    expect(await wrongInAll(page, 'portal-dialog-export')).toEqual([]);
+    await page.keyboard.press('Escape');
+    await ask();
+    const masked = await fileOf('Export masked');
+    expect(masked).toContain('+234 801 ••• 5601');
+    expect(masked).not.toContain('2348012345601');
+    expect(await exports()).toBe(0);
+    await ask();
+    expect(await fileOf('Export whole')).toContain('2348012345601');
+    expect(await exports()).toBe(1);
+    for (const address of ['contacts', `groups/${filled.groupId}`]) {
+      await open(address);
+      await ask();
+      expect(await fileOf('Export whole')).toContain('234801234');
+    }
+  });
+
+  it('the figures of the overview add up, and a failure has the reason of its own channel', async () => {
+    await open('overview');
+    const funnel = page.getByRole('list', { name: 'Funnel' }).getByRole('listitem');
+    const numberOf = async (title: string) =>
+      Number(await funnel.filter({ hasText: title }).locator('strong').textContent());
+    const rowsOf = await page.getByRole('table', { name: 'Channels' }).locator('tbody tr').all();
+    const figures = await Promise.all(
+      rowsOf.map(async (row) => (await row.getByRole('cell').allTextContents()).map(Number)),
+    );
+    const sumOf = (column: number) => figures.reduce((sum, row) => sum + (row[column] ?? 0), 0);
+    expect(figures.length).toBeGreaterThan(3);
+    const columns = { Accepted: 1, Sent: 2, Delivered: 3, Unknown: 5, Failed: 6 };
+    for (const [title, column] of Object.entries(columns))
+      expect([title, sumOf(column)]).toEqual([title, await numberOf(title)]);
+    for (const row of figures) expect(row.slice(3).reduce((sum, one) => sum + one)).toBe(row[1]);
+    const failures = page.locator('section', { hasText: 'Open a row to see its messages' });
+    const failed = await failures.getByRole('listitem').allTextContents();
+    expect(failed).toContainEqual(
+      expect.stringMatching(/rejected.*SMS The network refuses this number/),
+    );
+    expect(failed).toContainEqual(expect.stringMatching(/busy.*Voice The line was busy/));
+    expect(await wrongInAll(page, 'portal-overview-figures')).toEqual([]);
+    await open('overview?channel=voice');
+    await page.getByText(/^From acceptance, of/).waitFor();
+  });
+
+  it('Send again asks, says what happened to the first message, and a queued one is not offered', async () => {
+    const { accountId } = filled.account;
+    const posted: string[] = [];
+    const listener = (request: Request) => {
+      if (request.method() === 'POST') posted.push(new URL(request.url()).pathname);
+    };
+    const sendAgain = page.locator('main').getByRole('button', { name: 'Send again' });
+    const dialog = page.getByRole('dialog');
+    await open(`messages/${filled.scheduledId}-0`);
+    expect(await page.getByRole('button', { name: /again/ }).count()).toBe(0);
+    await open(`messages/${filled.failedId}`);
+    page.on('request', listener);
+    await sendAgain.click();
+    await dialog.getByRole('heading', { name: 'Send this message again?' }).waitFor();
+    await dialog.getByText('The network refuses this number').waitFor();
+    await dialog.getByText('Cost of the second').waitFor();
+    expect(await dialog.getByText('The recipient may get it twice').count()).toBe(0);
+    expect(await wrongInAll(page, 'portal-dialog-resend')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(posted).toEqual([]);
+    await sendAgain.click();
+    await dialog.getByRole('button', { name: 'Send again' }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(filled.failedId));
+    expect(posted).toEqual([`/portal/a/${accountId}/api/messages/${filled.failedId}/resend`]);
+    page.off('request', listener);
+    await open(`messages/${filled.batchId}-0`);
+    await sendAgain.click();
+    await dialog.getByText('The recipient may get it twice').waitFor();
+
+    await gateway.running.app
+      .get<DataSource>(getDataSourceToken(), { strict: false })
+      .query(
+        `UPDATE messaging_message SET status = 30 WHERE batch = '${filled.batchId}' AND position = 1`,
+      );
+    await open(`messages/${filled.batchId}-1`);
+    await page.getByRole('button', { name: 'Settle or send again' }).click();
+    await dialog.getByRole('heading', { name: 'What became of this message?' }).waitFor();
+    await dialog.getByLabel('What you found').selectOption('resend');
+    await dialog.getByText('its answer was lost').waitFor();
+    await dialog.getByLabel('What you found').selectOption('delivered');
+    expect(await wrongInAll(page, 'portal-dialog-settle')).toEqual([]);
+    await dialog.getByLabel('Note').fill('in the list of the carrier');
+    await dialog.getByRole('button', { name: 'Settle as delivered' }).click();
+    await page.locator('main h1').getByText('delivered').waitFor();
+    const { data } = await filled.operator.ok<{ data: object[] }>('GET', 'audit');
+    expect(data).toContainEqual(
+      expect.objectContaining({
+        action: 'message.settled',
+        target: `${filled.batchId}-1`,
+        accountId,
+      }),
+    );
+    expect(browser.complaints).toEqual([]);
+  });
+
+  it('a file that a person sends is a download in the revealed conversation', async () => {
+    const { account, contactId } = filled;
+    const bytes = 'the bytes of a file';
+    const source = `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`;
+    const file = {
+      type: 'image',
+      contentType: 'image/png',
+      filename: 'plan.png',
+      size: 19,
+    } as const;
+    const message = {
+      messageId: 'wamid.plan',
+      channel: 'whatsapp',
+      from: '2348012349910',
+      bsuid: null,
+      to: '2348000000001',
+      text: 'My plan',
+      content: { kind: 'media', caption: 'My plan', files: [{ ...file, source }] },
+      profileName: 'Ada Obi',
+      sentAt: null,
+      tenant: account.accountId,
+    } as const;
+    const recorder = gateway.running.app.get(InboundRecorder, { strict: false });
+    await recorder.record([message], { transport: 'simulator' });
+    await open(`contacts/${contactId}`);
+    const shown = page.getByRole('listitem').filter({ hasText: 'plan.png' });
+    await page.getByText('image, 19 bytes').waitFor();
+    expect(await shown.count()).toBe(0);
+    await page.getByRole('button', { name: 'Reveal' }).click();
+    await page.getByText('My plan').waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download plan.png, 19 bytes' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe('plan.png');
+    expect(await readFile(await download.path(), 'utf8')).toBe(bytes);
+    await open('settings/audit');
+    await page.getByText('Downloaded a file of a contact').first().waitFor();
   });
 
   it('screenshots of Messages and Phone are taken for the docs', async () => {
@@ -176,7 +330,7 @@ describeFilledPortal('a person at the portal', (portal) => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/messages\/.+-0$/);
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
-    expect(await page.locator('main h1').textContent()).toMatch(/^•+99/);
+    expect(await page.locator('main h1').textContent()).toMatch(/^\+\d+ \d{3} ••• \d\d99/);
   });
 
   it('a WhatsApp template asks for its named values by their names, and is sent with them', async () => {

@@ -38,7 +38,7 @@ export class FilledPortal {
   #page: Page | undefined;
 
   async start(): Promise<void> {
-    await buildPages('src/portal/ui');
+    await buildPages();
     await this.gateway.start();
     this.#filled = await fillAccount(this.gateway);
     this.#browser = await Browser.open(this.gateway.url, this.#filled.operator.cookie);
@@ -63,11 +63,12 @@ export class FilledPortal {
     return started(this.#page);
   }
 
-  /** Goes to an address below the portal, and waits for its data. */
+  /** Goes to an address below the account, and waits for its data. */
   async open(address: string): Promise<void> {
     // A test that failed may have left another page in front, which takes the keys.
     await this.page.bringToFront();
-    await this.page.goto(`${this.gateway.url}/portal/${address}`);
+    const { accountId } = this.filled.account;
+    await this.page.goto(`${this.gateway.url}/portal/a/${accountId}/${address}`);
     await shown(this.page);
   }
 }

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import type { Session } from '../../../src/portal/portal-api.js';
 import { eventually } from '../../support/eventually.js';
 import { Processes } from '../gateway/built-gateway.js';
 import { buildGateway } from '../../support/builds.js';
@@ -73,7 +72,7 @@ describe('live pages', () => {
     expect(other.text).toBe(quiet);
   });
 
-  it('a stream ends at sign-out, at the suspension of the account and at the choice of another', async () => {
+  it('a stream ends at sign-out, at the suspension of the account and at the end of the membership', async () => {
     const { accountId } = await gateway.account();
     const member = await signedIn(gateway, 'viewer', accountId);
     const first = await watch(member);
@@ -86,9 +85,19 @@ describe('live pages', () => {
     await operator.ok('POST', `accounts/${accountId}/suspend`);
     await second.ended;
     expect(third.answer.readableEnded).toBe(false);
-    const other = { accountId: (await gateway.account()).accountId };
-    await operator.ok<Session>('POST', 'session/account', other);
-    await third.ended;
+    third.close();
+    const { accountId: own } = await gateway.account();
+    const [admin, leaving] = [
+      await signedIn(gateway, 'admin', own),
+      await signedIn(gateway, 'viewer', own),
+    ];
+    const fourth = await watch(leaving);
+    const { data } = await admin.ok<{ data: { userId: string; isSelf: boolean }[] }>(
+      'GET',
+      'members',
+    );
+    await admin.ok('DELETE', `members/${data.find(({ isSelf }) => !isSelf)?.userId}`);
+    await fourth.ended;
   });
 
   it('HEAD of the stream answers its headers and opens no stream', async () => {

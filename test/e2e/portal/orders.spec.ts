@@ -60,7 +60,7 @@ describeOneDatabase('the orders of the portal', (database) => {
     const order = await unknownOrder('shop-1');
     expect(order).toMatchObject({
       clientReference: 'shop-1',
-      to: '•••••••••••09',
+      to: '+234 801 ••• 9909',
       amount: '100',
       currency: 'NGN',
       canSettle: true,

@@ -7,6 +7,8 @@ import { PASSWORD, signedIn } from './portal-client.js';
 /** Address of each page. */
 const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   overview: () => 'overview',
+  insights: () => 'insights',
+  'insights-country': () => 'insights?by=sender&country=NG&period=7d',
   messages: () => 'messages',
   'messages-none': () => 'messages?q=2340000000000',
   message: ({ failedId }) => `messages/${failedId}`,
@@ -39,6 +41,9 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   accounts: () => 'accounts',
   lanes: () => 'lanes',
   carriers: () => 'carriers',
+  health: () => 'health',
+  requests: () => 'requests',
+  'requests-refused': () => 'requests?refused=true',
   'tab-unknown': () => 'settings/nothing',
   unknown: () => 'nowhere',
 };
@@ -70,7 +75,7 @@ const DIALOGS: Readonly<
   import: [() => 'contacts', 'Import CSV'],
   'group-new': [() => 'groups', 'New group'],
   'group-members': [({ groupId }) => `groups/${groupId}`, 'Add members'],
-  'group-member-remove': [({ groupId }) => `groups/${groupId}`, /^Remove •/],
+  'group-member-remove': [({ groupId }) => `groups/${groupId}`, /^Remove \+.*•/],
   'group-delete': [({ groupId }) => `groups/${groupId}`, 'Delete'],
   template: [() => 'templates', 'Add a template'],
   'sender-add': [() => 'senders', 'Add a sender ID'],

@@ -26,12 +26,15 @@ export class PortalClient {
   cookie: string | undefined;
   /** Cookie by which a later sign-in knows the browser again. */
   browser: string | undefined;
+  /** The account whose pages are open; `undefined`: those of no account. */
+  account: string | undefined;
 
   constructor(private readonly gateway: TestGateway) {}
 
   async call(method: string, path: string, { body, headers }: PortalCall = {}) {
     const isChange = method !== 'GET';
-    const response = await fetch(`${this.gateway.url}/portal/api/${path}`, {
+    const account = this.account === undefined ? '' : `a/${this.account}/`;
+    const response = await fetch(`${this.gateway.url}/portal/${account}api/${path}`, {
       method,
       headers: {
         cookie: [this.cookie, this.browser].filter(Boolean).join('; '),

@@ -23,7 +23,6 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH groups/:id': { name: 'ours' },
   'POST groups/:id/members': { members: [MEMBER] },
   'POST accounts/:id/resume': { waiting: 'send' },
-  'POST session/account': { accountId: 'acc_unknown' },
 };
 
 const nameOf = ({ method, path }: PortalRoute): string => `${method} ${path}`;
@@ -37,7 +36,7 @@ describe('every route of the portal', () => {
   const theirs: Record<string, string> = {};
 
   beforeAll(async () => {
-    await buildPages('src/portal/ui');
+    await buildPages();
     await gateway.start();
     routes = portalRoutes(gateway.running.app);
     ours = (await gateway.account('ours')).accountId;
@@ -183,13 +182,19 @@ describe('every route of the portal', () => {
       for (const id of Object.values(theirs)) unnamed = unnamed.replaceAll(id, NOWHERE);
       expect(unnamed).toBe(none.text);
     }
-    expect(
-      (
-        await clients.admin.call('POST', 'session/account', {
-          body: { accountId: gateway.running.demo?.accountId },
-        })
-      ).status,
-    ).toBe(404);
+  });
+
+  it('every route below the address of an account that is not one of the person answers 404', async () => {
+    clients.admin.account = gateway.running.demo?.accountId;
+    const asked = closed().filter(({ access }) => access !== 'operator');
+    expect(await statuses(asked, (route) => ask(clients.admin, route))).toEqual(
+      only(asked, '404 not_found'),
+    );
+    clients.operator.account = 'acc_unknown';
+    expect((await clients.operator.call('GET', 'messages')).status).toBe(404);
+    expect(await clients.operator.ok('GET', 'session')).toMatchObject({ user: {}, account: null });
+    clients.admin.account = undefined;
+    clients.operator.account = undefined;
   });
 
   it('a change from a page of another origin is refused on every route, also of a signed-out person', async () => {
@@ -263,6 +268,8 @@ describe('every route of the portal', () => {
       ['', 200, './'],
       ['messages', 200, '../'],
       ['settings/webhook', 200, '../../'],
+      ['a/acc_1', 200, './'],
+      ['a/acc_1/messages', 200, '../'],
       ['api/session', 404, undefined],
     ] as const) {
       const answer = await fetch(`${gateway.url}/portal/${path}${path && '/'}`);

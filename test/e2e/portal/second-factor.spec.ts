@@ -271,7 +271,7 @@ describeWithServer('chromium', 'the second factor in the pages', () => {
   const gateway = new TestGateway();
   let browser: Browser;
   beforeAll(async () => {
-    await buildPages('src/portal/ui');
+    await buildPages();
     await gateway.start();
     browser = await Browser.open(gateway.url);
   });

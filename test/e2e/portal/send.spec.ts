@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactsService, WhatsAppService } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { TemplateEntity } from '../../../src/accounts/accounts.tables.js';
-import type { AuditEntry, Listed, Senders, Template } from '../../../src/portal/portal-api.js';
+import type {
+  AuditEntry,
+  Group,
+  Listed,
+  Senders,
+  Template,
+} from '../../../src/portal/portal-api.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { type PortalClient, signedIn } from './portal-client.js';
 
@@ -74,6 +81,12 @@ describe('a send from the portal', () => {
     expect(await changed({ params: [] })).toMatchObject(
       refused('template_params_mismatch', 'params'),
     );
+    expect(await changed({ params: ['Ada\nObi', '1001'] })).toMatchObject(
+      refused('invalid_field', 'params[0]'),
+    );
+    expect(await changed({ params: ['x'.repeat(1_022), '1001'] })).toMatchObject(
+      refused('template_params_mismatch', 'params[0]'),
+    );
     expect(await changed({ category: 'service' })).toMatchObject(
       refused('invalid_field', 'category'),
     );
@@ -129,6 +142,28 @@ describe('a send from the portal', () => {
     expect(await send({ ...message, from: 'hello@demo.test' })).toMatchObject({
       body: { recipients: 1 },
     });
+  });
+
+  it('a message to a number as a person writes it goes to the number, and lists and senders name it', async () => {
+    const { accountId: tenant } = gateway.running.demo!;
+    const [written, stored, number] = ['+44 (0)20 7946 0958', '4402079460958', '442079460958'];
+    const message = { channel: 'sms', from: 'ACME', content: TEXT };
+    expect(await send({ ...message, to: [written, stored] })).toMatchObject({
+      body: { recipients: 1 },
+    });
+    const history = gateway.running.app.get(MessageHistory, { strict: false });
+    const { data } = await history.messages({ tenants: [tenant], to: number });
+    expect(data.map(({ recipient }) => recipient)).toEqual([number]);
+    const group = await sender.ok<Group>('POST', 'groups', { name: 'Friends' });
+    for (const [path, body] of [
+      ['do-not-call', { phone: stored }],
+      [`groups/${group.id}/members`, { members: [stored] }],
+      ['senders', { channel: 'voice', sender: stored }],
+    ] as const)
+      expect(await admin.call('POST', path, { body })).toMatchObject({
+        status: 422,
+        body: { error: { fields: [{ message: expect.stringContaining(`must be ${number}:`) }] } },
+      });
   });
 
   it('a viewer, and an operator without a chosen account, send nothing', async () => {

@@ -32,7 +32,7 @@ describeWithServer('chromium', 'several open tabs of the portal', () => {
   const gateway = new TestGateway();
   let browser: Browser | undefined;
   beforeAll(async () => {
-    await buildPages('src/portal/ui');
+    await buildPages();
     await gateway.start();
   });
   afterEach(async () => {

@@ -1,8 +1,15 @@
 import { SmsService } from '@dundun/messaging';
-import { MessagingTester, MessagingTestingModule } from '@dundun/messaging/testing';
+import {
+  inMemoryDatabase,
+  MessagingTester,
+  MessagingTestingModule,
+} from '@dundun/messaging/testing';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { Test, type TestingModule } from '@nestjs/testing';
-import { OrdersModule, OrdersService } from './orders.module.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AppModule } from './app.module.js';
+import { Order } from './order.entity.js';
+import { DECLINED, OrdersModule, OrdersService } from './orders.module.js';
 
 describe('orders', () => {
   let app: TestingModule;
@@ -11,7 +18,12 @@ describe('orders', () => {
 
   beforeEach(async () => {
     app = await Test.createTestingModule({
-      imports: [EventEmitterModule.forRoot(), MessagingTestingModule.forRoot(), OrdersModule],
+      imports: [
+        TypeOrmModule.forRoot({ ...inMemoryDatabase(), entities: [Order], synchronize: true }),
+        EventEmitterModule.forRoot(),
+        MessagingTestingModule.forRoot({ dataSource: 'default' }),
+        OrdersModule,
+      ],
     }).compile();
     await app.init();
     messaging = app.get(MessagingTester);
@@ -32,6 +44,15 @@ describe('orders', () => {
     expect(orders.delivered).toEqual([id]);
   });
 
+  it('an order is placed with its message, and a declined one has neither', async () => {
+    await orders.place('+234 801 234 5679');
+    await expect(orders.place(DECLINED)).rejects.toThrow('declined');
+    await messaging.idle();
+    expect(messaging).toHaveSent({ to: '2348012345679', body: 'Thank you' });
+    expect(messaging).not.toHaveSent({ to: DECLINED });
+    expect(await orders.stored()).toEqual({ orders: 1, messages: 1 });
+  });
+
   it('a scheduled message leaves when the clock advances', async () => {
     const sms = app.get(SmsService, { strict: false });
     const sendAt = new Date(messaging.clock.now().getTime() + 3_600_000);
@@ -50,4 +71,11 @@ describe('orders', () => {
     expect(() => expect(messaging).toHaveSent({ body: 'Hello' })).toThrow('on its way');
     expect(() => expect(messaging).toHaveSentNothing()).toThrow('on its way');
   });
+});
+
+it('the whole app boots in a test, with its dashboard', async () => {
+  const app = await Test.createTestingModule({ imports: [AppModule] }).compile();
+  await app.init();
+  expect(app.get(OrdersService, { strict: false }).delivered).toEqual([]);
+  await app.close();
 });

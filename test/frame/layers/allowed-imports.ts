@@ -71,6 +71,9 @@ export const allowedImports: Record<string, string> = {
   'src/blocked/blocked.service.ts': `import { module } from '@dundun/messaging';
     import { accounts } from '../accounts/accounts.service.js';
     export const blocked = [module, accounts];`,
+  'src/billing/ledger/billing.service.ts': `import { module } from '@dundun/messaging';
+    import { accounts } from '../../accounts/accounts.service.js';
+    export const billing = [module, accounts];`,
   'src/webhooks/webhooks.service.ts': `import { accounts } from '../accounts/accounts.service.js';
     import { secrets } from '../secrets/secrets.js';
     export const webhooks = [accounts, secrets];`,
@@ -84,14 +87,25 @@ export const allowedImports: Record<string, string> = {
     export const channels = [channel, controller];`,
   'src/groups/groups.controller.ts': `import { accounts } from '../accounts/accounts.service.js';
     export const groups = [accounts];`,
+  'src/inbound/inbound.controller.ts': `import { accounts } from '../accounts/accounts.service.js';
+    export const inbound = [accounts];`,
+  'src/notifications/notifications.controller.ts': `import { module } from '@dundun/messaging';
+    import { accounts } from '../accounts/accounts.service.js';
+    import { channel } from '../channel.js';
+    export const notifications = [module, accounts, channel];`,
   'src/smpp/smpp-listener.ts': `import { pdu } from '@dundun/smpp';
     import { accounts } from '../accounts/accounts.service.js';
     export const listener = [pdu, accounts];`,
+  'src/doctor/doctor.service.ts': `import { module } from '@dundun/messaging';
+    import { accounts } from '../accounts/accounts.service.js';
+    import { webhooks } from '../webhooks/webhooks.service.js';
+    export const doctor = [module, accounts, webhooks];`,
   'src/portal/members.controller.ts': `import { module } from '@dundun/messaging';
     import { page } from '@dundun/dashboard';
     import { accounts } from '../accounts/accounts.service.js';
     import { groups } from '../groups/groups.controller.js';
-    export const members = [module, page, accounts, groups];`,
+    import { doctor } from '../doctor/doctor.service.js';
+    export const members = [module, page, accounts, groups, doctor];`,
   'src/cli/account.command.ts': `import { accounts } from '../accounts/accounts.service.js';
     import { app } from '../app.module.js';
     export const account = [accounts, app];`,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout } from 'node:timers/promises';
 import type { AuditEntry, DashboardAccess } from '@dundun/dashboard';
 import {
   ContactsService,
@@ -8,6 +9,8 @@ import {
   VoiceService,
 } from '@dundun/messaging';
 import { MessageHistory } from '@dundun/messaging/operations';
+import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
+import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { builtPages, DashboardApp, PLATFORMS, type Platform } from './dashboard-app.js';
@@ -16,6 +19,14 @@ const HOUR = 3_600_000;
 const NUMBER = '2348010000001';
 const FAILING = '2348010009901';
 const TEXT = 'A secret word: mango';
+
+const LATER = {
+  channel: 'sms',
+  from: 'ACME',
+  to: [NUMBER],
+  content: { kind: 'text', text: 'x' },
+  sendAt: new Date(Date.now() + HOUR).toISOString(),
+};
 
 const READER: DashboardAccess = { tenants: 'all', act: false, reveal: false };
 const ADMIN: DashboardAccess = { tenants: ['acme'], act: true, reveal: true };
@@ -142,14 +153,14 @@ describeEachDatabase(
       }
       const list = await api('messages');
       expect(list.data.map(({ recipient }: { recipient: string }) => recipient)).toEqual([
-        '•••••••••••01',
-        '•••••••••••01',
-        '•••••••••••01',
-        '•••••••••••02',
-        '•••••••••••01',
+        '+234 801 ••• 0001',
+        '+234 801 ••• 0001',
+        '+234 801 ••• 0001',
+        '+234 801 ••• 0002',
+        '+234 801 ••• 9901',
       ]);
       expect((await api('contacts?tenant=acme')).data).toMatchObject([
-        { name: 'A•••', addresses: [{ kind: 'phone', value: '•••••••••••01' }] },
+        { name: 'A•••', addresses: [{ kind: 'phone', value: '+234 801 ••• 0001' }] },
       ]);
     });
 
@@ -252,7 +263,7 @@ describeEachDatabase(
           Number(one.kind === 'report') - Number(other.kind === 'report'),
       );
       expect(told).toMatchObject([
-        { kind: 'accepted', title: 'Accepted by this app' },
+        { kind: 'accepted', title: 'Accepted' },
         { kind: 'attempt', title: 'Request to simulator', detail: 'Attempt 1' },
         { kind: 'outcome', status: 'sent', title: 'Accepted by the provider' },
         {
@@ -310,6 +321,29 @@ describeEachDatabase(
       ]);
     });
 
+    it('a whole export is audited for each tenant whose messages it has, a masked one is not', async () => {
+      const exported = async (tenants: DashboardAccess['tenants'], query = '') => {
+        access = { tenants, act: true, reveal: true };
+        audited.length = 0;
+        const { text } = await dashboard.get(`/dashboard/api/messages/export?${query}`);
+        return { text, tenants: new Set(audited.map(({ tenant }) => tenant)) };
+      };
+      for (const tenants of [['acme', 'globex'], 'all'] as const) {
+        const whole = await exported(tenants, 'reveal=true');
+        expect(whole.text).toContain(NUMBER);
+        expect(whole.tenants).toEqual(new Set(['acme', 'globex']));
+        expect(audited).toHaveLength(2);
+      }
+      const one = await exported(['acme', 'globex'], 'reveal=true&tenant=globex');
+      expect(one.tenants).toEqual(new Set(['globex']));
+      const masked = await exported(['acme', 'globex']);
+      expect(masked.tenants).toEqual(new Set());
+      expect(masked.text).toContain('+234 801 ••• 0001');
+      expect(masked.text).not.toContain(NUMBER);
+      isLogFull = true;
+      expect((await exported('all', 'reveal=true')).text).not.toContain(NUMBER);
+    });
+
     it('a batch shows its progress, and can be rescheduled and cancelled', async () => {
       access = ADMIN;
       expect(await api(`batches/${ids['sms']}`)).toMatchObject({
@@ -343,7 +377,13 @@ describeEachDatabase(
 
     it('counts, funnel and times follow the messages', async () => {
       const stats = await api('stats?tenant=acme&interval=day');
-      expect(stats.funnel).toEqual({ accepted: 5, sent: 3, delivered: 2, read: 0, failed: 2 });
+      expect(stats.funnel).toMatchObject({
+        accepted: 5,
+        sent: 3,
+        delivered: 2,
+        read: 0,
+        failed: 2,
+      });
       expect(stats.latency).toMatchObject({
         messages: 4,
         toDelivered: { p50: expect.any(Number) },
@@ -377,9 +417,20 @@ describeEachDatabase(
         { accepted: 5, delivered: 1, failed: 1, cancelled: 3 },
       ]);
       expect(funnel).toMatchObject({ accepted: 5, delivered: 1, failed: 1 });
+      const { channels, failures } = await api('stats?interval=day');
+      expect(channels).toMatchObject([
+        { channel: 'sms', accepted: 3, sent: 0, cancelled: 3 },
+        { channel: 'voice', accepted: 2, sent: 2, delivered: 1, failed: 1 },
+      ]);
+      expect(failures).toMatchObject([{ channel: 'voice', status: 'busy', messages: 1 }]);
+      for (const { channel, ...figures } of channels) {
+        const own = await api(`stats?interval=day&channel=${channel}`);
+        expect(own.funnel).toEqual(figures);
+        expect(own.latency === null).toBe(figures.sent === 0);
+      }
     });
 
-    it('a reversed order counts as failed, and an order without an outcome as on the way', async () => {
+    it('a reversed order counts as failed, and an order without an outcome as unknown', async () => {
       const tenant = 'orders';
       access = { ...OPERATOR, tenants: [tenant] };
       const vas = dashboard.app.get(VasService, { strict: false });
@@ -396,9 +447,9 @@ describeEachDatabase(
       });
       const { series, funnel } = await api('stats?interval=day');
       expect(series.filter(({ accepted }: { accepted: number }) => accepted > 0)).toMatchObject([
-        { accepted: 3, delivered: 1, failed: 1, cancelled: 0 },
+        { accepted: 3, delivered: 1, failed: 1, cancelled: 0, unknown: 1, onTheWay: 0 },
       ]);
-      expect(funnel).toMatchObject({ accepted: 3, delivered: 2, failed: 1 });
+      expect(funnel).toMatchObject({ accepted: 3, sent: 2, delivered: 1, failed: 1, unknown: 1 });
     });
 
     it('a change and its audit entry are one transaction', async () => {
@@ -566,6 +617,67 @@ describeEachDatabase(
       });
     });
 
+    it('a repeated request sends a message again once, and its estimate has the price', async () => {
+      access = ADMIN;
+      const path = `messages/${ids['sms']}-2/resend`;
+      expect(await api(path)).toMatchObject({ recipients: 1, allowed: 1, denied: [], parts: 1 });
+      const key = { idempotencyKey: 'page-1' };
+      const first = (await post(path, key)).body;
+      expect(first).toMatchObject({ recipients: 1, replayed: false });
+      expect((await post(path, key)).body).toEqual({ ...first, replayed: true });
+      const other = await post(`messages/${message()}/resend`, key);
+      expect([other.status, other.body.error.code]).toEqual([409, 'idempotency_key_reused']);
+    });
+
+    it('a message that may still leave is neither offered nor sent again', async () => {
+      access = ADMIN;
+      const id = `${(await post('messages', LATER)).body.batchId}-0`;
+      const before = await api('batches');
+      expect(await api(`messages/${id}`)).toMatchObject({ status: 'queued', canResend: false });
+      for (const refused of [
+        await dashboard.get(`/dashboard/api/messages/${id}/resend`),
+        await post(`messages/${id}/resend`),
+      ])
+        expect([refused.status, refused.body.error]).toEqual([
+          422,
+          {
+            code: 'wrong_status',
+            message: `Message ${id} is queued; it may still leave: wait for its end`,
+          },
+        ]);
+      expect(await api('batches')).toEqual(before);
+      expect(await api(`messages/${message()}`)).toMatchObject({ canResend: true });
+    });
+
+    it('a message that is unknown is settled by a caller that operates, by name', async () => {
+      access = ADMIN;
+      const id = `${(await post(`messages/${message()}/resend`)).body.batchId}-0`;
+      await eventually(async () =>
+        expect(await api(`messages/${id}`)).toMatchObject({ status: 'delivered' }),
+      );
+      const settle = (status: string) =>
+        post(`messages/${id}/settle`, { status, note: 'in the list' });
+      expect((await settle('delivered')).body.error.code).toBe('forbidden');
+      access = { ...OPERATOR, by: 'ada@example.com' };
+      expect((await settle('delivered')).body.error.code).toBe('wrong_status');
+      await dashboard.app
+        .get(DataSource, { strict: false })
+        .query(`UPDATE messaging_message SET status = 30 WHERE batch = '${id.slice(0, 36)}'`);
+      expect(await api(`messages/${id}`)).toMatchObject({ status: 'unknown', canSettle: true });
+      expect((await settle('queued')).body.error.fields).toMatchObject([{ path: 'status' }]);
+      audited.length = 0;
+      expect((await settle('failed')).body).toEqual({ status: 'failed' });
+      expect(audited).toEqual([{ action: 'message.settled', tenant: 'acme', subject: id }]);
+      expect(await api(`messages/${id}`)).toMatchObject({
+        errorCode: 'settled_by_operator',
+        canSettle: false,
+        canResend: true,
+      });
+      const history = dashboard.app.get(MessageHistory, { strict: false });
+      const { reports } = await history.message(id);
+      expect(JSON.stringify(reports.at(-1))).toContain('ada@example.com');
+    });
+
     it('an imported contact is found, and a bad row is named by its line', async () => {
       access = ADMIN;
       const csv = 'phone,name\n2348010000088,Chi\nnonsense,No\n';
@@ -618,6 +730,94 @@ describeEachDatabase(
           'message.sent',
           'contact.revealed',
         ]);
+      });
+
+      it('what a person sends is shown beside the text, and a file is fetched by who may reveal', async () => {
+        const bytes = 'the bytes of a file';
+        const source = `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`;
+        const type = 'image' as const;
+        const files = [source, 'no longer there'].map((at) => {
+          return { type, contentType: 'image/png', filename: 'plan.png', size: null, source: at };
+        });
+        const base = { channel: 'whatsapp', from: NUMBER, bsuid: null, to: whatsApp, sentAt: null };
+        const recorder = dashboard.app.get(InboundRecorder, { strict: false });
+        const photoed = {
+          messageId: 'photo',
+          text: 'My plan',
+          content: { kind: 'media', caption: 'My plan', files },
+          profileName: 'Ada Obi',
+          repliesTo: 'wamid.0',
+        } as const;
+        const place = { name: 'Shop', address: null, url: null };
+        const located = {
+          messageId: 'place',
+          text: null,
+          content: { kind: 'location', latitude: 6.45, longitude: 3.39, ...place },
+        } as const;
+        for (const one of [photoed, located]) {
+          const from = { transport: 'simulator' };
+          await recorder.record([{ ...base, ...one, tenant: 'acme' }], from);
+          // The cursor of a conversation is a time.
+          await setTimeout(5);
+        }
+        access = ADMIN;
+        const path = `contacts/${ids['ada']}`;
+        const file = { type, contentType: 'image/png', size: null };
+        const masked = await api(`${path}/conversation`);
+        expect(masked.data.slice(-2)).toMatchObject([
+          {
+            text: null,
+            content: { kind: 'media', characters: 7 },
+            received: {
+              profileName: 'A•••',
+              isReply: true,
+              detail: null,
+              files: [
+                { ...file, filename: null },
+                { ...file, filename: null },
+              ],
+            },
+          },
+          { text: null, content: { kind: 'location' }, received: { detail: null, files: [] } },
+        ]);
+        expect(JSON.stringify(masked)).not.toMatch(/plan|Obi|Shop|6\.45|base64/);
+        const whole = (await api(`${path}/conversation?reveal=true`)).data.slice(-2);
+        expect(whole).toMatchObject([
+          {
+            text: 'My plan',
+            received: { profileName: 'Ada Obi', files: [{ filename: 'plan.png' }, {}] },
+          },
+          { text: null, received: { detail: 'Shop, 6.45, 3.39' } },
+        ]);
+        expect(JSON.stringify(whole)).not.toContain('base64');
+        audited.length = 0;
+        const of = (message: string, n = 0, contact = path) =>
+          dashboard.get(`/dashboard/api/${contact}/media?message=${message}&file=${n}`);
+        const photo = whole[0].id;
+        const { status, headers, text } = await of(photo);
+        expect([status, text]).toEqual([200, bytes]);
+        expect(headers.get('content-type')).toBe('image/png');
+        expect(headers.get('content-disposition')).toContain('attachment; filename="plan.png"');
+        expect(audited).toEqual([
+          { action: 'contact.file_downloaded', tenant: 'acme', subject: photo },
+        ]);
+        const refused = async (asked: ReturnType<typeof of>) => {
+          const answer = await asked;
+          return [answer.status, answer.body.error.code];
+        };
+        expect(await refused(of(photo, 1))).toEqual([410, 'media_expired']);
+        expect(await refused(of(photo, 2))).toEqual([404, 'not_found']);
+        expect(await refused(of(whole[1].id))).toEqual([404, 'not_found']);
+        expect(await refused(of(ids['sms']!))).toEqual([404, 'not_found']);
+        expect(await refused(of(photo, 0, `contacts/${ids['foreign']}`))).toEqual([
+          404,
+          'not_found',
+        ]);
+        isLogFull = true;
+        expect((await of(photo)).status).toBe(500);
+        isLogFull = false;
+        access = { ...ADMIN, reveal: false };
+        expect(await refused(of(photo))).toEqual([403, 'forbidden']);
       });
 
       it('pages of a conversation go back in time without a gap', async () => {

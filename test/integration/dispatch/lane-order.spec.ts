@@ -5,6 +5,8 @@ import {
   PausedFailure,
   PausedUncertainFailure,
   type PassReason,
+  RetryableFailure,
+  UncertainFailure,
 } from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -95,5 +97,19 @@ describeOneDatabase('the order of a lane', (database) => {
         throw new DeferredFailure('greylisted', 'x', 300, 60_000);
     });
     expect(reasonsOf(app.messaging)).toEqual({ deferred: 1 });
+  });
+
+  it('a refused resend of a message whose answer was lost is counted as passed for its uncertainty', async () => {
+    const app = await fixture.boot({ concurrency: CONCURRENCY, backoff: 200 });
+    let tries = 0;
+    await run(app, (submission) => {
+      if (textOf(submission) !== 'n3') return;
+      tries++;
+      if (tries === 1) throw new UncertainFailure('http_500', 'x');
+      if (tries === 2) throw new RetryableFailure('http_503', 'x');
+    });
+    await eventually(async () => expect(tries).toBe(3), 20_000);
+    // The first resend had backed off by itself.
+    expect(reasonsOf(app.messaging)).toEqual({ parked: 1, uncertain: 1 });
   });
 });

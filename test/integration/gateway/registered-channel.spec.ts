@@ -77,6 +77,7 @@ const parcelInGateway: GatewayChannel = {
   },
   senders: null,
   codes: null,
+  notification: null,
   curl: null,
   carriers: {},
   demo: null,

@@ -118,7 +118,7 @@ describeEachDatabase(
         (error: Error) => error,
       );
       expect(failure).toMatchObject({ name: 'MessagingConfigError' });
-      expect((failure as Error).message).toMatch(/^apiToken: /);
+      expect((failure as Error).message).toMatch(/^http\.apiToken: /);
       expect((failure as Error).message).not.toContain('tok_abc');
     });
 

@@ -200,16 +200,19 @@ describeOneDatabase('the module inside an app', (database) => {
     await expect(start({ migrate: false })).rejects.toThrow(/the table messaging_batch is missing/);
   });
 
-  it('a second module on one data source is refused, until the first one has stopped', async () => {
-    const two = [MessagingModule.forRoot(simulated), MessagingModule.forRoot(simulated)];
-    const start = (modules: readonly DynamicModule[]) =>
+  it('an app that calls forRoot() twice does not boot; one module that several import is one', async () => {
+    const start = (...modules: readonly DynamicModule[]) =>
       Test.createTestingModule({
-        imports: [typeOrm(database.options()), ...modules],
+        imports: [
+          typeOrm(database.options()),
+          ...modules.map((module) => ({ module: class Feature {}, imports: [module] })),
+        ],
       }).compile();
-    await expect(start(two)).rejects.toThrow(/^dataSource: another MessagingModule .*routes/);
-    const first = await start(two.slice(1));
-    await first.close();
-    await (await start(two.slice(1))).close();
+    const module = MessagingModule.forRoot(simulated);
+    await expect(start(module, MessagingModule.forRoot(simulated))).rejects.toThrow(
+      /^MessagingModule: forRoot\(\) is called more than once .*isGlobal: true/,
+    );
+    await (await start(module, module)).close();
   });
 
   it('a failing status listener is logged with its name and stack, at limited intervals', async () => {

@@ -150,7 +150,7 @@ describeEachDatabase('retention', (database) => {
     const ROWS = 4;
     const to = Array.from({ length: 9 }, (_, n) => `234801234567${n}`).concat('2348012349901');
     const purgeOf = (settings: RetentionSettings) =>
-      new Purge(app.get(MessageStore).database, settings, 0, [], ROWS);
+      new Purge(app.get(MessageStore).database, settings, 0, { rows: ROWS });
     const count = async (of: string) => {
       const [row] = await app.get(DataSource).query(`SELECT count(*) AS n FROM messaging_${of}`);
       return Number(row.n);

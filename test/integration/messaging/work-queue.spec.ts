@@ -13,6 +13,7 @@ import type { StoreDatabase } from '../../../libs/messaging/src/store/database/s
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 
+const KEY = 'lane';
 const LANE = 'test:lane';
 
 /** Work that all processes of a test share: items by lane, and the lanes under way. */
@@ -28,7 +29,7 @@ class Work {
       name: 'test',
       shutdownTimeout: 50,
       start: (leased) => new Task(this, leased),
-      due: () => Promise.resolve(this.items.length > 0 ? [{ lane: LANE, dueIn: 0 }] : []),
+      due: () => Promise.resolve(this.items.length > 0 ? [{ key: KEY, dueIn: 0 }] : []),
     };
   }
 }
@@ -97,10 +98,10 @@ describeEachDatabase('a queue of an application', (db) => {
       leaseTime: 30_000,
       shutdownTimeout: 1_000,
     });
-    const waker = queues.add(work.queue());
+    const wake = queues.add(work.queue());
     await queues.start();
     processes.push({ queues, database });
-    return { queues, waker, database };
+    return { queues, wake, database };
   }
 
   it('a queue of an app drains a lane in one process at a time and loses no wake', async () => {
@@ -108,7 +109,7 @@ describeEachDatabase('a queue of an application', (db) => {
     const items = Array.from({ length: 60 }, (_, n) => `item ${n}`);
     for (const item of items) {
       work.items.push(item);
-      for (const { waker } of all) waker.wake(LANE);
+      for (const { wake } of all) wake(KEY);
       await new Promise((resolve) => setImmediate(resolve));
     }
     await eventually(async () => expect(work.done).toEqual(items));
@@ -123,10 +124,10 @@ describeEachDatabase('a queue of an application', (db) => {
   });
 
   it('a stop aborts a hanging drain at its deadline, and releases the lane', async () => {
-    const { queues, waker, database } = await start();
+    const { queues, wake, database } = await start();
     work.hang = true;
     work.items.push('hangs');
-    waker.wake(LANE);
+    wake(KEY);
     await eventually(async () => expect(work.done).toEqual(['hangs']));
     await queues.stop();
     const [lane] = await database.all('SELECT owner FROM messaging_lane WHERE lane_key = ?', [

@@ -59,7 +59,66 @@ describeOneDatabase('sending notifications', (database) => {
     });
   });
 
+  it('the receipt names the first message that policy allows', async () => {
+    const { tenant } = app;
+    const [to, denied] = [await app.person(), await app.person({ optIn: false })];
+    const send = (recipient: string, idempotencyKey?: string) =>
+      app.notifications.send(app.notification(), recipient, { tenant, idempotencyKey });
+    const first = await send(to);
+    const [step] = (await app.find(first.id)).steps;
+    expect(first).toMatchObject({ channel: 'whatsapp', messageId: step!.messageId });
+    const idempotencyKey = randomUUID();
+    const second = await send(denied, idempotencyKey);
+    const { steps } = await app.find(second.id);
+    expect(second).toMatchObject({ channel: 'sms', messageId: steps[1]!.messageId });
+    const { channel, messageId, id } = second;
+    expect(await send(denied, idempotencyKey)).toMatchObject({
+      id,
+      channel,
+      messageId,
+      replayed: true,
+    });
+  });
+
+  it('a list has the notifications of a tenant in pages, the newest first', async () => {
+    const { tenant } = app;
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.unshift(await app.send(await app.person()));
+    app.tenant = randomUUID();
+    await app.send(await app.person());
+    const seen: string[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const page = await app.notifications.list({ tenant, limit: 2, ...(cursor && { cursor }) });
+      expect(page.data.length).toBeLessThanOrEqual(2);
+      seen.push(...page.data.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(ids);
+    await eventually(async () => {
+      const { data } = await app.notifications.list({ tenant, limit: 1 });
+      expect(data).toEqual([await app.notifications.find(ids[0]!, { tenant })]);
+    });
+    await expect(app.notifications.list({ cursor: 'none' })).rejects.toThrow('cursor');
+    await expect(app.notifications.list({ limit: 0 })).rejects.toThrow('limit');
+  });
+
   describe('under an idempotency key', () => {
+    it('replayOf() finds the first receipt, and nothing under an unused key', async () => {
+      const to = await app.person();
+      const { tenant } = app;
+      const options = { tenant, idempotencyKey: randomUUID() };
+      const notification = app.notification();
+      const replay = (changes = {}) =>
+        app.notifications.replayOf({ ...notification, ...changes }, to, options);
+      expect(await replay()).toBeUndefined();
+      const { id, messageId } = await app.notifications.send(notification, to, options);
+      expect(await replay()).toMatchObject({ id, messageId, replayed: true });
+      const sms = { from: 'ACME', body: 'Other' };
+      await expect(replay({ sms })).rejects.toThrow(IdempotencyKeyReusedError);
+      await expect(replay({ via: [] })).rejects.toThrow(MessageValidationError);
+    });
+
     it('a repeated send returns the first notification, also where policy would deny every channel now', async () => {
       const to = await app.person();
       const idempotencyKey = randomUUID();

@@ -23,7 +23,13 @@ type Event = 'delivered' | 'bounced' | 'complained';
 interface About {
   readonly submission: string;
   readonly to: string;
+  /** Of a bounce: the answer of the recipient's server. @default of an unknown mailbox */
+  readonly answer?: string;
+  /** Of a bounce: the code of the provider, where its callbacks have one. */
+  readonly code?: string;
 }
+
+const UNKNOWN = { answer: '550 5.1.1 user unknown', code: '5.1.1' } as const;
 
 export interface EmailCallback {
   readonly body: string;
@@ -36,12 +42,18 @@ export interface EmailProviderCase {
   transport(): TransportFactory;
   readonly parser: CallbackParser;
   readonly verifier: CallbackVerifier;
-  /** The callback about the email that the double took last; a bounce is of an unknown mailbox. */
+  /** The callback about the email that the double took last. */
   callback(event: Event, about: About): EmailCallback | Promise<EmailCallback>;
+  /** Its settings in the gateway's file of carriers, beside its type. */
+  carrier(): Readonly<Record<string, string>>;
+  /** The certificate that proves its callbacks, as SNS serves it. */
+  certificate?(): Promise<string>;
   /** A repeat of a request under its key has the answer of the first. */
   readonly keyed: boolean;
   /** Requests of an email to recipients who see each other. */
   readonly sharedRequests: 1 | 'one each';
+  /** It carries calendar invitations. */
+  readonly invites: boolean;
 }
 
 function resendCase(): EmailProviderCase {
@@ -53,12 +65,12 @@ function resendCase(): EmailProviderCase {
     transport: () => resend(server.options),
     parser: resendParser(),
     verifier: resendSignature(secret),
-    callback: (event, { submission, to }) => {
+    callback: (event, { submission, to, answer = UNKNOWN.answer }) => {
       const bounce = {
         type: 'Permanent',
-        subType: 'NoEmail',
-        message: 'No such mailbox',
-        diagnosticCode: ['smtp; 550 5.1.1 user unknown'],
+        subType: 'General',
+        message: 'It failed',
+        diagnosticCode: [`smtp; ${answer}`],
       };
       const body = JSON.stringify({
         type: `email.${event}`,
@@ -81,8 +93,10 @@ function resendCase(): EmailProviderCase {
         },
       };
     },
+    carrier: () => ({ api_key: server.apiKey, webhook_secret: secret, url: server.url }),
     keyed: true,
     sharedRequests: 1,
+    invites: false,
   };
 }
 
@@ -95,35 +109,40 @@ function postmarkCase(): EmailProviderCase {
     transport: () => postmark(server.options),
     parser: postmarkParser(),
     verifier: basicAuth({ username, password }),
-    callback: (event, { submission, to }) => ({
+    callback: (event, { submission, to, answer = UNKNOWN.answer }) => ({
       body: JSON.stringify({
         RecordType: records[event],
         MessageID: server.taken.at(-1)!.id,
         Metadata: { submission },
         Email: to,
         Recipient: to,
-        ...(event === 'bounced' && { Type: 'HardBounce', Details: 'smtp;550 5.1.1 unknown' }),
+        ...(event === 'bounced' && { Type: 'HardBounce', Details: `smtp;${answer}` }),
       }),
       headers: { authorization: basic(username, password) },
     }),
+    carrier: () => ({
+      server_token: server.serverToken,
+      callback_secret: password,
+      url: server.url,
+    }),
     keyed: false,
     sharedRequests: 1,
+    invites: false,
   };
 }
 
 function sendgridCase(): EmailProviderCase {
   const server = new SendGridServer();
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const verificationKey = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
   const events = { delivered: 'delivered', bounced: 'bounce', complained: 'spamreport' };
   return {
     server,
     transport: () => sendgrid(server.options),
     parser: sendgridParser(),
-    verifier: sendgridSignature(
-      publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
-    ),
-    callback: (event, { submission, to }) => {
-      const bounce = { type: 'bounce', reason: '550 5.1.1 unknown', status: '5.1.1' };
+    verifier: sendgridSignature(verificationKey),
+    callback: (event, { submission, to, answer = UNKNOWN.answer, code = UNKNOWN.code }) => {
+      const bounce = { type: 'bounce', reason: answer, status: code };
       const body = JSON.stringify([
         {
           event: events[event],
@@ -147,8 +166,10 @@ function sendgridCase(): EmailProviderCase {
         },
       };
     },
+    carrier: () => ({ api_key: server.apiKey, public_key: verificationKey, url: server.url }),
     keyed: false,
     sharedRequests: 1,
+    invites: false,
   };
 }
 
@@ -156,14 +177,16 @@ function sesCase(): EmailProviderCase {
   const server = new SesServer();
   const topicArn = 'arn:aws:sns:eu-west-1:123456789012:mail';
   const made = certificates({ sns: { name: 'sns.amazonaws.com' } });
+  const certificate = async () => (await made).of['sns']!.cert;
   const events = { delivered: 'Delivery', bounced: 'Bounce', complained: 'Complaint' };
   return {
     server,
     transport: () => ses(server.options),
     parser: sesParser(),
-    verifier: snsSignature({ topicArn, get: async () => (await made).of['sns']!.cert }),
-    callback: async (event, { submission, to }) => {
-      const recipients = [{ emailAddress: to, diagnosticCode: 'smtp; 550 5.1.1 unknown' }];
+    verifier: snsSignature({ topicArn, get: certificate }),
+    callback: async (event, about) => {
+      const { submission, to, answer = UNKNOWN.answer, code: status = UNKNOWN.code } = about;
+      const recipients = [{ emailAddress: to, status, diagnosticCode: `smtp; ${answer}` }];
       const content = {
         eventType: events[event],
         mail: { messageId: server.taken.at(-1)!.id, tags: { submission: [submission] } },
@@ -191,8 +214,18 @@ function sesCase(): EmailProviderCase {
       });
       return { body, headers: { 'content-type': 'text/plain; charset=UTF-8' } };
     },
+    carrier: () => ({
+      region: server.region,
+      access_key_id: server.credentials.accessKeyId,
+      secret_access_key: server.credentials.secretAccessKey,
+      configuration_set: 'mail',
+      topic_arn: topicArn,
+      url: server.url,
+    }),
+    certificate,
     keyed: false,
     sharedRequests: 'one each',
+    invites: true,
   };
 }
 

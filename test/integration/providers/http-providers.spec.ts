@@ -2,20 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ContactsService, MessagingModule, SmsService } from '@dundun/messaging';
+import { CallbackCounts, ContactsService, MessagingModule, SmsService } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { LIBRARY_PROVIDERS } from './library-provider-cases.js';
-import { OURS, PROVIDERS } from './provider-cases.js';
+import { OURS } from './provider-case.js';
+import { PROVIDERS } from './provider-cases.js';
 
 const TO = '2348012340001';
-const ALL = [...PROVIDERS, ...LIBRARY_PROVIDERS];
 
 describeEachDatabase(
   'an app with a provider over HTTP',
   (database) => {
-    describe.each(ALL)('%s', (name, make) => {
-      const writer = String(2348012350000 + ALL.findIndex(([one]) => one === name));
+    describe.each(PROVIDERS)('%s', (name, make) => {
+      const writer = String(2348012350000 + PROVIDERS.findIndex(([one]) => one === name));
       const provider = make('/dlr/provider');
       let app: NestFastifyApplication;
       let sms: SmsService;
@@ -90,6 +89,16 @@ describeEachDatabase(
         });
         expect(await post(provider.written(writer, 'START'))).toBe(204);
         expect(await consent()).toBe('opted_in');
+      });
+
+      it('a check of the address, an empty GET or POST, is answered 200 and changes nothing', async () => {
+        const counts = () => app.get(CallbackCounts).snapshot().get('provider');
+        const before = counts();
+        const { path } = provider.written(writer, 'x');
+        for (const address of ['/dlr/provider', '/dlr/provider?', path.split('?')[0] ?? ''])
+          for (const init of [{}, { method: 'POST' }])
+            expect((await fetch((await app.getUrl()) + address, init)).status).toBe(200);
+        expect(counts()).toEqual(before);
       });
 
       it('a callback that is changed, or has no proof, is refused', async () => {

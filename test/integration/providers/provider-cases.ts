@@ -1,10 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import {
-  type CallbackParser,
-  type CallbackVerifier,
-  sharedSecret,
-  type TransportFactory,
-} from '@dundun/messaging';
+import { sharedSecret } from '@dundun/messaging';
 import { africasTalking, africasTalkingParser } from '@dundun/messaging/africas-talking';
 import { clickatell, clickatellParser } from '@dundun/messaging/clickatell';
 import { infobip, infobipParser } from '@dundun/messaging/infobip';
@@ -16,64 +11,22 @@ import { AfricasTalkingServer } from '../../support/providers/africas-talking-se
 import { ClickatellServer } from '../../support/providers/clickatell-server.js';
 import { InfobipServer } from '../../support/providers/infobip-server.js';
 import { PlivoServer } from '../../support/providers/plivo-server.js';
-import type { ProviderServer } from '../../support/providers/provider-server.js';
 import { TermiiServer } from '../../support/providers/termii-server.js';
 import { TwilioServer } from '../../support/providers/twilio-server.js';
 import { VonageServer } from '../../support/providers/vonage-server.js';
+import { FURTHER_PROVIDERS } from './further-provider-cases.js';
+import {
+  form,
+  inSecretPath,
+  ORIGIN,
+  OURS,
+  posted,
+  type ProviderCase,
+  type ProviderCases,
+  SECRET,
+} from './provider-case.js';
 
-export const ORIGIN = 'https://app.example.com';
-export const OURS = '2348000000001';
-/** Secret of 24 bytes, as the gateway asks for in production. */
-export const SECRET = 'secret-of-the-callbacks-1234';
-
-/** A callback as the provider sends it. */
-interface Callback {
-  readonly path: string;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-interface About {
-  /** The provider's id of the message; `lost`: our app has none. */
-  readonly id: string;
-  readonly submission: string;
-  readonly to: string;
-}
-
-/** One provider with an app: its double, the transport to it, and the callbacks that it sends. */
-export interface ProviderCase<S extends ProviderServer<unknown> = ProviderServer<unknown>> {
-  readonly server: S;
-  transport(): TransportFactory;
-  readonly parser: CallbackParser;
-  readonly verifier: CallbackVerifier;
-  /** The id of the message that the double took last. */
-  lastId(): string;
-  delivered(about: About): Callback;
-  written(from: string, text: string): Callback;
-  /** A report settles a message whose answer was lost. */
-  readonly settles: boolean;
-}
-
-/** One that the gateway has as a type of carrier, too. */
-interface CarrierCase extends ProviderCase {
-  /** Its settings in the gateway's file of carriers, beside its type. */
-  carrier(): Readonly<Record<string, string>>;
-}
-
-const form = (fields: Readonly<Record<string, string>>) => new URLSearchParams(fields).toString();
-
-export function posted(
-  path: string,
-  body: string,
-  more: Readonly<Record<string, string>> = {},
-): Callback {
-  const type = body.startsWith('{') ? 'application/json' : 'application/x-www-form-urlencoded';
-  return { path, body, headers: { 'content-type': type, ...more } };
-}
-
-const inSecretPath = (path: string, body: string) => posted(`${path}/${SECRET}`, body);
-
-function twilioCase(path: string): CarrierCase {
+function twilioCase(path: string): ProviderCase {
   const server = new TwilioServer();
   const { authToken } = server;
   const signed = (fields: Readonly<Record<string, string>>, query = '') => {
@@ -106,7 +59,7 @@ function twilioCase(path: string): CarrierCase {
   };
 }
 
-function vonageCase(path: string): CarrierCase {
+function vonageCase(path: string): ProviderCase {
   const server = new VonageServer();
   const signed = (content: object) => {
     const body = JSON.stringify(content);
@@ -157,7 +110,7 @@ function vonageCase(path: string): CarrierCase {
   };
 }
 
-function infobipCase(path: string): CarrierCase {
+function infobipCase(path: string): ProviderCase {
   const server = new InfobipServer();
   const at = () => new Date().toISOString().replace('Z', '+0000');
   const listed = (entry: object) => inSecretPath(path, JSON.stringify({ results: [entry] }));
@@ -189,7 +142,7 @@ function infobipCase(path: string): CarrierCase {
   };
 }
 
-function africasTalkingCase(path: string): CarrierCase {
+function africasTalkingCase(path: string): ProviderCase {
   const server = new AfricasTalkingServer();
   return {
     server,
@@ -217,7 +170,7 @@ function africasTalkingCase(path: string): CarrierCase {
   };
 }
 
-function termiiCase(path: string): CarrierCase {
+function termiiCase(path: string): ProviderCase {
   const server = new TermiiServer();
   const signed = (content: object) => {
     const body = JSON.stringify(content);
@@ -253,7 +206,7 @@ function termiiCase(path: string): CarrierCase {
   };
 }
 
-function plivoCase(path: string): CarrierCase {
+function plivoCase(path: string): ProviderCase {
   const server = new PlivoServer();
   const { authToken } = server;
   /** Version 3. */
@@ -291,7 +244,7 @@ function plivoCase(path: string): CarrierCase {
   };
 }
 
-function clickatellCase(path: string): CarrierCase {
+function clickatellCase(path: string): ProviderCase {
   const server = new ClickatellServer();
   const event = (name: string, entry: object) =>
     inSecretPath(path, JSON.stringify({ integrationId: 'i', event: { [name]: [entry] } }));
@@ -324,14 +277,13 @@ function clickatellCase(path: string): CarrierCase {
   };
 }
 
-/** Each with the path of its callbacks. */
-export const PROVIDERS: readonly (readonly [name: string, make: (path: string) => CarrierCase])[] =
-  [
-    ['twilio', twilioCase],
-    ['vonage', vonageCase],
-    ['infobip', infobipCase],
-    ['africas-talking', africasTalkingCase],
-    ['termii', termiiCase],
-    ['plivo', plivoCase],
-    ['clickatell', clickatellCase],
-  ];
+export const PROVIDERS: ProviderCases = [
+  ['twilio', twilioCase],
+  ['vonage', vonageCase],
+  ['infobip', infobipCase],
+  ['africas-talking', africasTalkingCase],
+  ['termii', termiiCase],
+  ['plivo', plivoCase],
+  ['clickatell', clickatellCase],
+  ...FURTHER_PROVIDERS,
+];

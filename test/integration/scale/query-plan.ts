@@ -99,7 +99,9 @@ export async function rowsRead(
         detail: string;
       }[];
       const ways = rows.filter(({ detail }) => /^(SEARCH|SCAN) (b|messaging_batch)\b/.test(detail));
-      return ways.every(({ detail }) => /\bid=\?|\bpriority=\? AND parked_until/.test(detail))
+      return ways.every(({ detail }) =>
+        /\bid=\?|\bchannel=\? AND id>\?|\bpriority=\? AND parked_until/.test(detail),
+      )
         ? 0
         : Infinity;
     }

@@ -7,6 +7,7 @@ import {
   ContactsService,
   MessagingModule,
   MessagingService,
+  NotificationService,
   type Page,
   SmsService,
   WhatsAppService,
@@ -27,6 +28,7 @@ import {
   fillGroups,
   fillInbound,
   fillLane,
+  fillNotifications,
   fillReports,
   fillStore,
 } from '../../support/filled-store.js';
@@ -217,7 +219,10 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
           await history.batches({ tenants, limit: 50 });
           await history.batches({ tenants, status: 'scheduled', limit: 50 });
           await history.stats({ tenants, ...period, interval: 'hour' });
+          await history.presentStatuses({ tenants, ...period, interval: 'hour' });
+          await history.presentStatuses({ tenants, ...period, interval: 'day', channel: 'sms' });
           await history.latency({ tenants, ...period });
+          await history.latency({ tenants, ...period, channel: 'sms' });
           const { cursor } = await history.changes({ tenants });
           await history.changes({ tenants, since: cursor });
         }),
@@ -255,6 +260,21 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     for (const statement of database.kind === 'sqlite' ? [] : recorder.statements) {
       const rows = await rowsRead(source, database.kind, statement);
       if (rows > 1_000) costly.push(`${rows} rows: ${textOf(statement)}`);
+    }
+    expect(costly).toEqual([]);
+  });
+
+  it('a page of the notifications of a tenant reads its own alone, by an index', async () => {
+    const notifications = app.get(NotificationService);
+    const own = { tenant: 'tenant 1', limit: 50 };
+    await fillNotifications(await database.open(), database.kind, 50_000);
+    const costly = await wholeReadsOf(async () => {
+      const { nextCursor } = await notifications.list(own);
+      expect((await notifications.list({ ...own, cursor: nextCursor! })).data).toHaveLength(50);
+    }, /^messaging_notification$/);
+    for (const statement of database.kind === 'sqlite' ? [] : recorder.statements) {
+      const rows = await rowsRead(source, database.kind, statement);
+      if (rows > 100) costly.push(`${rows} rows: ${textOf(statement)}`);
     }
     expect(costly).toEqual([]);
   });
@@ -328,6 +348,34 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     expect(one.pages.flat()).toEqual(found);
   });
 
+  it('a page of the batches or messages of one channel is full, and reads none of 20,000 batches of another', async () => {
+    const [whatsApp, history] = [app.get(WhatsAppService), app.get(MessageHistory)];
+    const tenant = 'two channels';
+    // On SQLite the other connection keeps an old snapshot since it explained statements that write.
+    const fresh = await database.open();
+    const id = (n: number) => `0190aaaa-0000-7000-8000-${String(n).padStart(12, '0')}`;
+    await fresh.query(
+      `UPDATE messaging_batch SET tenant = '${tenant}' WHERE id > '${id(10_000)}' AND id <= '${id(30_000)}'`,
+    );
+    await fresh.query(
+      `UPDATE messaging_batch SET channel = 'whatsapp' WHERE id > '${id(10_000)}' AND id <= '${id(10_003)}'`,
+    );
+    const expected = [[id(10_003), id(10_002)], [id(10_001)]];
+    const batches = await pagesOf((cursor) => whatsApp.batches({ tenant, limit: 2, cursor }));
+    expect(batches.pages.map((page) => page.map((one) => one.id))).toEqual(expected);
+    for (const statement of recorder.statements)
+      expect(await rowsRead(source, database.kind, statement)).toBeLessThan(100);
+    expect(batches.costly).toEqual([]);
+    const scope = { tenants: [tenant], channel: 'whatsapp' };
+    const messages = await pagesOf((cursor) => history.messages({ ...scope, limit: 10, cursor }));
+    expect([...new Set(messages.pages.flat().map(({ batchId }) => batchId))]).toEqual(
+      expected.flat(),
+    );
+    expect(messages.pages.map(({ length }) => length)).toEqual([10, 5]);
+    for (const statement of recorder.statements)
+      expect(await rowsRead(source, database.kind, statement)).toBeLessThan(100);
+  });
+
   it('a page of batches ends after 10,000 recipients, and looks at few batches of other channels', async () => {
     const sms = app.get(SmsService);
     const tenant = 'large';
@@ -345,7 +393,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     expect(pages.flat().map(({ id }) => id)).toEqual(ids);
     const whatsApp = app.get(WhatsAppService);
     const none = await pagesOf((cursor) => whatsApp.batches({ tenant, limit: 1, cursor }));
-    expect(none).toEqual({ pages: [[], [], []], costly: [] });
+    expect(none).toEqual({ pages: [[]], costly: [] });
   });
 });
 

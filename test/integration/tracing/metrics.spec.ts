@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { RetryableFailure } from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
@@ -67,6 +68,8 @@ describeOneDatabase('OpenTelemetry metrics', (database) => {
     await expect(failing).rejects.toThrow('rolled back');
     for (let times = 0; times < 2; times++) await sms.send(message, { idempotencyKey: 'k' });
     await messaging.transaction((manager) => sms.send(message, { manager }));
+    // A committed send is counted in the next turn of the event loop.
+    await setImmediate();
     expect(await recorded.read('dundun.accepted.messages')).toEqual([[SMS, 4]]);
   });
 

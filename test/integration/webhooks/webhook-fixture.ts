@@ -145,7 +145,7 @@ export class WebhookProcess {
 
   /** Wakes every lane with a due delivery. */
   async poll(): Promise<void> {
-    for (const { lane } of await this.sender.due(0)) this.sender.wake(lane.replace('webhook:', ''));
+    for (const { key } of await this.sender.due(0)) this.sender.wake(key);
   }
 
   /** Resolves when no lane is being drained. */

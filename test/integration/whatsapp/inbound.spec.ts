@@ -134,6 +134,7 @@ describeOneDatabase('inbound messages', (database) => {
     await eventually(async () => expect(heardOf(from)).toHaveLength(1));
     expect(heardOf(from)).toEqual([
       {
+        id: expect.stringMatching(/^[\da-f-]{36}$/),
         tenant: '',
         channel: 'whatsapp',
         contactId: contact?.id,
@@ -142,6 +143,9 @@ describeOneDatabase('inbound messages', (database) => {
         bsuid: `NG.${from}`,
         to: OUR_NUMBER,
         text: 'Good morning',
+        content: { kind: 'text', text: 'Good morning' },
+        profileName: null,
+        repliesTo: null,
         sentAt: new Date(message.timestamp),
         consent: null,
       },

@@ -47,6 +47,15 @@ function suite(database: TestDatabase): void {
   const expectDelivered = (to: readonly string[]) =>
     eventually(async () => expect(await numbersDelivered()).toEqual(to));
 
+  it('Kannel proves its user by a request without a recipient, of which it sends nothing', async () => {
+    const messaging = app.get(MessagingService);
+    const [{ name } = { name: '' }] = await messaging.providers();
+    expect(await messaging.checkProvider(name, AbortSignal.timeout(20_000))).toEqual({
+      balance: null,
+    });
+    expect(await peer.taken()).toEqual([]);
+  });
+
   it('every message through Kannel is sent once and delivered by its callbacks', async () => {
     const to = numbers(100);
     const id = await send(to);

@@ -72,6 +72,12 @@ function suite(database: TestDatabase): void {
     expect(await locks()).toBe(0);
     await expectDelivered(gateways);
     expect(await leftSettings()).toEqual([]);
+    // Each says once that it does not hear LISTEN.
+    await eventually(async () =>
+      expect(gateways.map(({ output }) => output.split('LISTEN is not heard').length - 1)).toEqual([
+        1, 1,
+      ]),
+    );
   });
 
   it('`database migrate` runs twice at once, and a gateway in production starts on its tables', async () => {

@@ -31,6 +31,8 @@ export class AfricasTalkingServer extends ProviderServer<Sms> {
   }: Parameters<ProviderServer<Sms>['handle']>[0]): ProviderAnswer {
     if (headers['apikey'] !== this.apiKey)
       return { status: 401, body: 'The supplied authentication is invalid' };
+    if (url === '/version1/user?username=acme')
+      return { status: 200, body: { UserData: { balance: 'KES 12.50' } } };
     if (url !== '/version1/messaging') return { status: 404, body: 'Not found' };
     const form = new URLSearchParams(body);
     const from = form.get('from');

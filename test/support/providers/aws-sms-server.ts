@@ -26,6 +26,8 @@ export class AwsSmsServer extends ProviderServer<AwsSmsMessage> {
     if (!isSigned(request, credentials, { region, service: 'sms-voice' }))
       return exception('InvalidSignatureException');
     const { headers, body } = request;
+    if (headers['x-amz-target'] === 'PinpointSMSVoiceV2.DescribeAccountAttributes')
+      return { status: 200, body: { AccountAttributes: [] } };
     if (headers['x-amz-target'] !== 'PinpointSMSVoiceV2.SendTextMessage')
       return exception('UnknownOperationException');
     const given = JSON.parse(body) as AwsSmsMessage['request'];

@@ -30,6 +30,8 @@ export class BirdServer extends ProviderServer<BirdMessage> {
     if (headers.authorization !== `AccessKey ${this.accessKey}`)
       return refusal(401, 'Unauthorized');
     const path = `/workspaces/${this.workspaceId}/channels/${this.channelId}/messages`;
+    if (`${url}/messages` === path)
+      return { status: 200, body: { id: this.channelId, status: 'active' } };
     if (method === 'GET') {
       const found = this.taken.find(({ id }) => url === `${path}/${id}`);
       return found ? { status: 200, body: messageOf(found) } : refusal(404, 'ResourceNotFound');

@@ -31,6 +31,8 @@ export class ClickatellServer extends ProviderServer<ClickatellMessage> {
   }: Parameters<ProviderServer<ClickatellMessage>['handle']>[0]): ProviderAnswer {
     if (headers.authorization !== this.apiKey)
       return refusal(401, 1, 'Invalid or missing integration API Key');
+    if (url === '/public-client/balance')
+      return { status: 200, body: { balance: 12.5, currency: 'ZAR' } };
     if (url !== '/v1/message') return refusal(404, 41, 'Resource does not exist');
     const { messages } = JSON.parse(body) as { readonly messages: readonly ClickatellMessage[] };
     if (messages.length > 200)

@@ -42,6 +42,8 @@ export class InfobipServer extends ProviderServer<InfobipMessage> {
     const { pathname, searchParams } = new URL(url, 'http://x');
     if (pathname === '/sms/3/logs')
       return this.#logsOf((searchParams.get('messageId') ?? '').split(','));
+    if (pathname === '/account/1/balance')
+      return { status: 200, body: { balance: 12.5, currency: 'EUR' } };
     const given = JSON.parse(body) as Given & { readonly messages?: readonly Given[] };
     switch (pathname) {
       case '/sms/3/messages':

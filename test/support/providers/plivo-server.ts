@@ -27,6 +27,8 @@ export class PlivoServer extends ProviderServer<PlivoMessage> {
     if (headers.authorization !== basic(this.authId, this.authToken))
       return refusal(401, 'authentication failed');
     const path = `/v1/Account/${this.authId}/Message/`;
+    if (url === `/v1/Account/${this.authId}/`)
+      return { status: 200, body: { api_id: API_ID, auth_id: this.authId, cash_credits: '12.50' } };
     if (method === 'GET') {
       const found = this.taken.find(({ id }) => url === `${path}${id}/`);
       return found ? { status: 200, body: resourceOf(found) } : refusal(404, 'not found');

@@ -26,6 +26,7 @@ export class PostmarkServer extends ProviderServer<PostmarkEmail> {
   }: Parameters<ProviderServer<PostmarkEmail>['handle']>[0]): ProviderAnswer {
     if (headers['x-postmark-server-token'] !== this.serverToken)
       return refusal(401, 10, 'Request does not contain a valid Server token.');
+    if (url === '/server') return { status: 200, body: { ID: 1, Name: 'ACME' } };
     if (url !== '/email') return { status: 404, body: '' };
     const email = JSON.parse(body) as PostmarkEmail;
     const { To, Cc, Bcc } = email;

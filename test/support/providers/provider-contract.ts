@@ -90,7 +90,7 @@ export function mailContract<S extends ProviderServer<unknown>>(
 }
 
 /**
- * Each wrong option is named by its error, which has no value of it.
+ * Each wrong option is named by its error, with the name of the factory; the error has no value of it.
  * @param valid all that `factory` needs
  * @param wrong the option that the error names, and the options in place of valid ones; secrets
  * contain `hunter2`
@@ -103,7 +103,7 @@ export function namesWrongOptions(
   it.each(wrong)('a wrong %s is named without its value', (option, options) => {
     // The types of some are wrong, too.
     const create = () => factory({ ...valid, ...options } as never);
-    expect(create).toThrow(new RegExp(`^${option}: `));
+    expect(create).toThrow(new RegExp(`^${factory.name}\\.${option}: `));
     expect(create).not.toThrow(/hunter2/);
   });
 }

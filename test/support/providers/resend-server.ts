@@ -32,6 +32,7 @@ export class ResendServer extends ProviderServer<ResendEmail> {
   }: Parameters<ProviderServer<ResendEmail>['handle']>[0]): ProviderAnswer {
     if (headers.authorization !== `Bearer ${this.apiKey}`)
       return refusal(401, 'validation_error', 'API key is invalid');
+    if (url === '/domains') return { status: 200, body: { data: [] } };
     if (url !== '/emails')
       return refusal(404, 'not_found', 'The requested endpoint does not exist.');
     const key = String(headers['idempotency-key']);

@@ -26,6 +26,7 @@ export class SendGridServer extends ProviderServer<SendGridMail> {
   }: Parameters<ProviderServer<SendGridMail>['handle']>[0]): ProviderAnswer {
     if (headers.authorization !== `Bearer ${this.apiKey}`)
       return refusal(401, 'The provided authorization grant is invalid, expired, or revoked');
+    if (url === '/v3/scopes') return { status: 200, body: { scopes: ['mail.send'] } };
     if (url !== '/v3/mail/send') return refusal(404, 'Not Found');
     const mail = JSON.parse(body) as SendGridMail;
     if (mail.personalizations[0]!.to[0]!.email.startsWith('refused'))

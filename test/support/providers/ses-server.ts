@@ -42,6 +42,7 @@ export class SesServer extends ProviderServer<SesEmail> {
     const { url, body } = request;
     if (!isSigned(request, this.credentials, { region: this.region, service: 'ses' }))
       return failure(403, 'InvalidSignatureException', 'The request signature does not match.');
+    if (url === '/v2/email/account') return { status: 200, body: { SendingEnabled: true } };
     if (url !== '/v2/email/outbound-emails') return failure(404, 'NotFoundException', 'x');
     const email = JSON.parse(body) as SesEmail;
     if (email.Destination.ToAddresses[0]!.startsWith('refused'))

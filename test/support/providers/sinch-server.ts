@@ -35,6 +35,8 @@ export class SinchServer extends ProviderServer<SinchBatch> {
     const path = `/xms/v1/${this.servicePlanId}`;
     if (method === 'GET' && pathname === `${path}/delivery_reports`)
       return this.#listOf(searchParams.get('client_reference'));
+    if (method === 'GET' && pathname === `${path}/batches`)
+      return { status: 200, body: { count: 0, page: 0, page_size: 1, batches: [] } };
     if (method !== 'POST' || pathname !== `${path}/batches`) return { status: 404, body: '' };
     const request = JSON.parse(body) as SinchBatch['request'];
     const { delivery_report, callback_url, to } = request;

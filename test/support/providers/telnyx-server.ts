@@ -22,6 +22,18 @@ export class TelnyxServer extends ProviderServer<TelnyxMessage> {
   }: Parameters<ProviderServer<TelnyxMessage>['handle']>[0]): ProviderAnswer {
     if (headers.authorization !== `Bearer ${this.apiKey}`)
       return refusal(401, '10009', 'Authentication failed');
+    if (url === '/v2/balance')
+      return {
+        status: 200,
+        body: {
+          data: {
+            balance: '1.00',
+            credit_limit: '11.50',
+            available_credit: '12.50',
+            currency: 'USD',
+          },
+        },
+      };
     if (method === 'GET') {
       const found = this.taken.find(({ id }) => url === `/v2/messages/${id}`);
       return found

@@ -18,6 +18,11 @@ export class TermiiServer extends ProviderServer<TermiiMessage> {
     url,
     body,
   }: Parameters<ProviderServer<TermiiMessage>['handle']>[0]): ProviderAnswer {
+    const { pathname, searchParams } = new URL(url, 'http://x');
+    if (pathname === '/api/get-balance')
+      return searchParams.get('api_key') === this.apiKey
+        ? { status: 200, body: { user: 'ACME', balance: 12.5, currency: 'NGN' } }
+        : { status: 401, body: { message: 'Unauthorized' } };
     if (url !== '/api/sms/send') return { status: 404, body: { message: 'Not found' } };
     const { api_key, ...message } = JSON.parse(body) as TermiiMessage;
     if (api_key !== this.apiKey) return { status: 401, body: { message: 'Unauthorized' } };

@@ -2,7 +2,7 @@
 export type Timestamp = string;
 
 /**
- * An address, masked such as `•••••••••01` or `h•••@demo.test`; whole only in an answer that the
+ * An address, masked such as `+234 801 ••• 5678` or `h•••@demo.test`; whole only in an answer that the
  * caller asked to reveal. Empty where an erasure or retention removed it.
  */
 export type ShownAddress = string;

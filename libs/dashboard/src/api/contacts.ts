@@ -80,7 +80,32 @@ export interface ConversationEntry {
   /** `null` without `reveal`, after retention, or where it is no text. */
   readonly text: string | null;
   readonly content: ContentOutline | null;
+  /** `null` for a message of the tenant. */
+  readonly received: ReceivedOutline | null;
 }
+
+/** What an inbound message has beside its text. */
+export interface ReceivedOutline {
+  /** The name that the sender shows on the platform, masked without `reveal`. */
+  readonly profileName: string | null;
+  /** It answers a message. */
+  readonly isReply: boolean;
+  /** A place, a person, an emoji and the like in words; `null` without `reveal`. */
+  readonly detail: string | null;
+  readonly files: readonly ReceivedFile[];
+}
+
+export interface ReceivedFile {
+  /** Such as `image` or `voice`. */
+  readonly type: string;
+  readonly contentType: string | null;
+  /** `null` without `reveal`. */
+  readonly filename: string | null;
+  /** Bytes. */
+  readonly size: number | null;
+}
+
+// GET api/contacts/:id/media?message=&file=0 → the bytes of a file (needs `reveal`; audited)
 
 // GET api/contacts/export → text/csv (needs `reveal`; audited)
 // POST api/contacts/import → ImportAnswer (needs `act`)

@@ -70,6 +70,8 @@ export interface MessageDetail extends MessageItem {
   readonly timeline: readonly TimelineEntry[];
   /** `api/messages/:id/resend` accepts it. */
   readonly canResend: boolean;
+  /** `api/messages/:id/settle` accepts it. */
+  readonly canSettle: boolean;
 }
 
 export interface ContentOutline {
@@ -125,4 +127,5 @@ export interface RevealAnswer {
 // (needs `reveal`; audited). GET api/phones/:id/html is the same of a simulated message (needs `act`).
 
 // GET api/messages/export?…&reveal=true (as MessagesQuery) → text/csv of at most 10,000 messages
-// (`X-Truncated` where there are more); whole with `reveal` (needs the right; audited)
+// (`X-Truncated` where there are more); whole with `reveal` (needs the right; audited for each of their
+// tenants)

@@ -52,3 +52,22 @@ export interface EstimateAnswer {
 }
 
 // POST api/messages/:id/resend → SendAnswer (needs `act`): the same content to the same recipient.
+// Refused while the message may still leave. GET estimates it → EstimateAnswer (needs `act`).
+
+export interface ResendRequest {
+  /** The same key returns the first repetition. At most 255 visible ASCII characters. */
+  readonly idempotencyKey?: string;
+}
+
+// POST api/messages/:id/settle → SettleMessageAnswer (needs `act` and `operate`; audited): what
+// became of a message that is `unknown`.
+
+export interface SettleMessageRequest {
+  /** A status that reports of the channel may have, such as `delivered` or `failed`. */
+  readonly status: string;
+  readonly note?: string;
+}
+
+export interface SettleMessageAnswer {
+  readonly status: string;
+}

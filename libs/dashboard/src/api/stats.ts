@@ -18,7 +18,12 @@ export interface StatsAnswer {
   readonly interval: 'hour' | 'day';
   /** One for each hour or day of UTC, also without messages. */
   readonly series: readonly StatsPoint[];
-  readonly funnel: Funnel;
+  /** The sums of the series. */
+  readonly funnel: Outcomes;
+  /** The sums of each channel that has messages: together the funnel. */
+  readonly channels: readonly ChannelOutcomes[];
+  /** Failed messages by channel, status and error, most first, at most 20 rows. */
+  readonly failures: readonly Failure[];
   /** The newest 200,000 messages are counted, those since this time; `null`: all of the period. */
   readonly countedSince: Timestamp | null;
   /** Times of the newest messages of the period; `null` without reports. */
@@ -27,25 +32,42 @@ export interface StatsAnswer {
   readonly readAgainIn: number | null;
 }
 
-export interface StatsPoint {
+export interface StatsPoint extends Outcomes {
   readonly start: Timestamp;
-  /** Messages accepted in it. */
-  readonly accepted: number;
-  /** Those of them that had the status or event at least once, without zeros. */
+  /** The accepted messages by their present status, without zeros. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Accepted messages that reached their recipient, did not, or were cancelled; others are on the way. */
-  readonly delivered: number;
-  readonly failed: number;
-  readonly cancelled: number;
 }
 
-/** Messages that reached at least this step. */
-export interface Funnel {
+/**
+ * Accepted messages by their present status: `delivered`, `failed`, `cancelled`, `unknown` and
+ * `onTheWay` together are `accepted`.
+ */
+export interface Outcomes {
   readonly accepted: number;
+  /** Those that a provider accepted, whatever became of them. */
   readonly sent: number;
+  /** Reached their recipient, such as `delivered` or `completed`. */
   readonly delivered: number;
+  /** Those of the delivered ones that were read. */
   readonly read: number;
   readonly failed: number;
+  readonly cancelled: number;
+  /** The answer of the provider was lost. */
+  readonly unknown: number;
+  readonly onTheWay: number;
+}
+
+export interface ChannelOutcomes extends Outcomes {
+  readonly channel: string;
+}
+
+export interface Failure {
+  readonly channel: string;
+  readonly status: string;
+  readonly errorCode: string | null;
+  /** The error in words. */
+  readonly reason: string | null;
+  readonly messages: number;
 }
 
 /** Milliseconds. */

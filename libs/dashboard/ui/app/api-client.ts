@@ -10,6 +10,8 @@ export class ApiError extends Error {
     message: string,
     /** The error of each wrong field of the request, by its name. */
     readonly fields: Readonly<Record<string, string>> = {},
+    /** Header `x-request-id` of a fault of the server, by which its log is found. */
+    readonly requestId: string | null = null,
   ) {
     super(message);
     this.name = 'ApiError';
@@ -25,6 +27,21 @@ export interface CallOptions {
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+let reachable = true;
+const watchers = new Set<(reachable: boolean) => void>();
+
+/** Calls the listener when the server stops to answer, and when it answers again. */
+export function watchServer(listener: (reachable: boolean) => void): () => void {
+  watchers.add(listener);
+  return () => void watchers.delete(listener);
+}
+
+function tellReachable(now: boolean): void {
+  if (now === reachable) return;
+  reachable = now;
+  for (const watcher of watchers) watcher(now);
+}
 
 let signedOut: (() => void) | undefined;
 
@@ -50,7 +67,7 @@ export async function call<T>(
     throw noAnswer();
   });
   if (response.ok) return (text ? JSON.parse(text) : undefined) as T;
-  const error = refusal(response.status, text);
+  const error = refusal(response, text);
   if (error.status === 401) signedOut?.();
   throw error;
 }
@@ -62,7 +79,7 @@ async function request(
   { signal, background, after }: CallOptions,
 ): Promise<Response> {
   try {
-    return await fetch(new URL(path, mount), {
+    const response = await fetch(new URL(path, mount), {
       method,
       signal: signal ?? null,
       credentials: 'same-origin',
@@ -74,8 +91,11 @@ async function request(
       },
       ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body ?? {}) }),
     });
+    tellReachable(true);
+    return response;
   } catch (error) {
     if (signal?.aborted) throw error;
+    tellReachable(false);
     throw noAnswer();
   }
 }
@@ -96,7 +116,7 @@ const WORDS: Readonly<Record<number, string>> = {
   429: 'Too many requests. Wait a minute, then try again.',
 };
 
-function refusal(status: number, text: string): ApiError {
+function refusal({ status, headers }: Response, text: string): ApiError {
   let error: Partial<ErrorAnswer['error']> | undefined;
   try {
     error = (JSON.parse(text) as Partial<ErrorAnswer>).error;
@@ -111,6 +131,7 @@ function refusal(status: number, text: string): ApiError {
     error?.code ?? String(status),
     message,
     Object.fromEntries(fields ?? []),
+    status >= 500 ? headers.get('x-request-id') : null,
   );
 }
 

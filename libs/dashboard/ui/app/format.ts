@@ -1,5 +1,6 @@
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const FULL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const WORDS = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short' });
 const SHORT = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
@@ -15,7 +16,19 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 export const fullTime = (iso: string): string => FULL.format(new Date(iso));
+
+/** As the API writes times. */
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+/** A time of the API as {@link fullTime}; any other text as it is. */
+export const textOrTime = (value: string): string => (TIME.test(value) ? fullTime(value) : value);
 const shortTime = (iso: string): string => SHORT.format(new Date(iso));
+
+/** `Friday, 1 January 2150 at 10:00`, of the value of a field for a time; empty without one. */
+export function timeInWords(value: string): string {
+  const date = new Date(value);
+  return Number.isNaN(date.getTime()) ? '' : WORDS.format(date);
+}
 export const clockTime = (iso: string): string => CLOCK.format(new Date(iso));
 export const formatNumber = (value: number): string => NUMBER.format(value);
 export const compactNumber = (value: number): string => COMPACT.format(value);
@@ -43,6 +56,20 @@ export function percent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const value = (100 * part) / whole;
   return `${value > 0 && value < 10 ? value.toFixed(1) : Math.round(value)}%`;
+}
+
+/** A field of a content in words: `Ada <ada@example.com>`, `one, two`, `max_digits: 1`. */
+export function valueWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueWords).join(', ');
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return `${value}`;
+  if (typeof value !== 'object' || value === null) return '–';
+  const { email, name, ...rest } = value as Readonly<Record<string, unknown>>;
+  if (typeof email === 'string' && Object.keys(rest).length === 0)
+    return typeof name === 'string' ? `${name} <${email}>` : email;
+  return Object.entries(value)
+    .map(([key, one]) => `${key}: ${valueWords(one)}`)
+    .join('; ');
 }
 
 /** `1 message`, `2 messages`. */

@@ -39,6 +39,8 @@ export interface Product {
   readonly bottom?: ComponentType;
   /** The command for an action; `undefined` where the interface has none. */
   readonly curl?: (action: CurlAction) => string | undefined;
+  /** Word for a tenant. @default 'Tenant' */
+  readonly tenant?: string;
   /** Path that lists the templates of a channel, for a choice instead of a text field. */
   readonly templates?: string;
   /** Senders to choose from, by channel. */

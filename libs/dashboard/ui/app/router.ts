@@ -13,7 +13,7 @@ export interface Route {
 
 const CHANGED = 'dundun:route';
 
-export function currentRoute(): Route {
+function currentRoute(): Route {
   const { pathname, search } = window.location;
   const inside = pathname.startsWith(mount.pathname) ? pathname.slice(mount.pathname.length) : '';
   const [page = '', id, tab] = inside.split('/').filter(Boolean).map(decodeURIComponent);

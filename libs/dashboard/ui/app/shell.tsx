@@ -2,13 +2,14 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ContextAnswer } from '../../src/api.js';
 import { Badge } from '../components/badge.js';
-import { Button, Empty, ErrorNotice, Skeleton } from '../components/basics.js';
+import { Button, Empty, ErrorNotice, Notice, Skeleton } from '../components/basics.js';
 import { Dialog } from '../components/dialog.js';
 import { Icon, Logo } from '../components/icon.js';
+import { watchServer } from './api-client.js';
 import { ContextData } from './context.js';
 import { configureLive } from './live.js';
 import { type Page, type Product, ProductData } from './product.js';
-import { followLinks, useRoute } from './router.js';
+import { followLinks, navigate, useRoute } from './router.js';
 import { shortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.js';
 import { chooseTheme, chosenTheme, type Theme } from './theme.js';
 import { dismissToast, type Toast, watchToasts } from './toasts.js';
@@ -36,13 +37,18 @@ export function Shell({ product }: { product: Product }): JSX.Element {
   return (
     <ProductData.Provider value={product}>
       <ContextData.Provider value={context.data}>
-        <Frame product={product} context={context.data} />
+        <Frame product={product} context={context.data} retry={context.refresh} />
       </ContextData.Provider>
     </ProductData.Provider>
   );
 }
 
-function Frame({ product, context }: { product: Product; context: ContextAnswer }): JSX.Element {
+function Frame(props: {
+  product: Product;
+  context: ContextAnswer;
+  retry: () => Promise<void>;
+}): JSX.Element {
+  const { product, context, retry } = props;
   const route = useRoute();
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
@@ -51,6 +57,11 @@ function Frame({ product, context }: { product: Product; context: ContextAnswer 
   const address = `${route.page}/${route.id ?? ''}/${route.tab ?? ''}`;
   useShortcuts(pages, () => setHelp(true));
   useEffect(() => setMenu(false), [address]);
+  const first = pages[0]?.name;
+  useEffect(() => {
+    // The mount itself opens the first page.
+    if (!route.page && first) navigate(`${first}${window.location.search}`, 'replace');
+  }, [route.page, first]);
   usePageFocus(address, page?.title, context.title);
   const View = page?.view;
   return (
@@ -100,11 +111,38 @@ function Frame({ product, context }: { product: Product; context: ContextAnswer 
         </div>
       </div>
       <main id="main">
-        {View ? <View route={route} key={page.name} /> : <UnknownPage home={pages[0]} />}
+        <Connection retry={retry} />
+        {View && <View route={route} key={page.name} />}
+        {!View && route.page && <UnknownPage home={pages[0]} />}
       </main>
       <Toasts />
       {help && <ShortcutHelp pages={pages} onClose={() => setHelp(false)} />}
     </div>
+  );
+}
+
+/** Says that the server does not answer, until it does. */
+function Connection({ retry }: { retry: () => Promise<void> }): JSX.Element | null {
+  const [reachable, setReachable] = useState(true);
+  useEffect(() => watchServer(setReachable), []);
+  useEffect(() => {
+    const read = (): void => void retry();
+    window.addEventListener('online', read);
+    return () => window.removeEventListener('online', read);
+  }, [retry]);
+  if (reachable) return null;
+  return (
+    <Notice
+      tone="warning"
+      title="The server does not answer"
+      action={
+        <Button icon="refresh" onClick={() => void retry()}>
+          Try again
+        </Button>
+      }
+    >
+      What you see was read before. Check the connection.
+    </Notice>
   );
 }
 

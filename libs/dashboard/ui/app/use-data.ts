@@ -61,12 +61,9 @@ export function useData<T>(
         setState({ path, data });
       } catch (error) {
         if (controller.signal.aborted || !(error instanceof ApiError)) return;
-        // A live page keeps its data when one read fails; the next read replaces it.
-        setState((before) =>
-          before.path === path && before.data !== undefined && error.status === 0
-            ? before
-            : { path, error },
-        );
+        // Without a connection a page keeps what it has, and the frame says so.
+        const kept = seen.get(path) as T | undefined;
+        setState(error.status === 0 && kept !== undefined ? { path, data: kept } : { path, error });
       } finally {
         if (running.current === controller) {
           running.current = undefined;

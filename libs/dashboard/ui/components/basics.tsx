@@ -136,6 +136,11 @@ export function ErrorNotice(props: {
       }
     >
       {props.error.message}
+      {props.error.requestId && (
+        <div class="small">
+          Request id <code>{props.error.requestId}</code>
+        </div>
+      )}
     </Notice>
   );
 }

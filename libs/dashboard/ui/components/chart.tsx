@@ -16,6 +16,8 @@ export interface ChartPoint {
   readonly title: string;
   /** One for each series. */
   readonly values: readonly number[];
+  /** Of the line over the columns; without it the line goes on to the next point. */
+  readonly line?: number | undefined;
 }
 
 const HEIGHT = 200;
@@ -28,17 +30,23 @@ export function Chart(props: {
   title: string;
   series: readonly ChartSeries[];
   points: readonly ChartPoint[];
+  /** Title of a pale line over the columns, such as the former period. @default none */
+  line?: string;
   format?: (value: number) => string;
   /** Least top of the axis. */
   least?: number;
 }): JSX.Element {
-  const { points, series } = props;
+  const { points, series, line } = props;
   const format = props.format ?? compactNumber;
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const [at, setAt] = useState<number>();
   const total = (point: ChartPoint): number => point.values.reduce((sum, value) => sum + value, 0);
-  const top = niceTop(Math.max(props.least ?? 4, ...points.map(total)));
+  const lineOf = ({ line: value }: ChartPoint): string =>
+    value === undefined ? '–' : format(value);
+  const top = niceTop(
+    Math.max(props.least ?? 4, ...points.map((one) => Math.max(total(one), one.line ?? 0))),
+  );
   const inner = HEIGHT - BOTTOM - TOP;
   const step = (width - LEFT) / Math.max(1, points.length);
   const y = (value: number): number => TOP + inner * (1 - value / top);
@@ -59,6 +67,7 @@ export function Chart(props: {
             {title}
           </li>
         ))}
+        {line && <li class="line">{line}</li>}
       </ul>
       <div class="plot" ref={box} onPointerMove={follow} onPointerLeave={() => setAt(undefined)}>
         <svg
@@ -105,6 +114,16 @@ export function Chart(props: {
               </g>
             );
           })}
+          {line && (
+            <polyline
+              class="line"
+              points={points
+                .flatMap(({ line: at }, index) =>
+                  at === undefined ? [] : [`${LEFT + (index + 0.5) * step},${y(at)}`],
+                )
+                .join(' ')}
+            />
+          )}
         </svg>
         {shown && at !== undefined && (
           <div
@@ -118,6 +137,11 @@ export function Chart(props: {
                 {title} <b>{format(shown.values[place] ?? 0)}</b>
               </span>
             ))}
+            {line && (
+              <span class="line">
+                {line} <b>{lineOf(shown)}</b>
+              </span>
+            )}
           </div>
         )}
       </div>
@@ -135,6 +159,15 @@ export function Chart(props: {
                 number: true,
                 cell: ({ values }: ChartPoint) => format(values[place] ?? 0),
               })),
+              ...(line
+                ? [
+                    {
+                      title: line,
+                      number: true,
+                      cell: lineOf,
+                    },
+                  ]
+                : []),
             ]}
           />
         </div>

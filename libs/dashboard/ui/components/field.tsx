@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
+import { timeInWords } from '../app/format.js';
 
 interface Common {
   label: string;
@@ -49,8 +50,32 @@ function Labelled(
 export function Field({ label, hint, error, ...input }: FieldProps): JSX.Element {
   return (
     <Labelled label={label} hint={hint} error={error}>
-      {(linked) => <input {...input} {...linked} />}
+      {(linked) =>
+        input.type === 'datetime-local' ? (
+          <TimeInput {...input} {...linked} />
+        ) : (
+          <input {...input} {...linked} />
+        )
+      }
     </Labelled>
+  );
+}
+
+/** Browsers write a time in the order of their own country, so it stands below in words. */
+function TimeInput(input: JSX.IntrinsicElements['input']): JSX.Element {
+  const [typed, setTyped] = useState(input.defaultValue);
+  const value = input.value ?? typed;
+  return (
+    <>
+      <input
+        {...input}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value);
+          input.onInput?.(event);
+        }}
+      />
+      <output class="hint">{timeInWords(typeof value === 'string' ? value : '')}</output>
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { TimelineEntry } from '../../src/api.js';
-import { fullTime } from '../app/format.js';
+import { fullTime, textOrTime } from '../app/format.js';
 import { StatusBadge, type Tone, useTone } from './badge.js';
 import { Icon, type IconName } from './icon.js';
 
@@ -34,7 +34,7 @@ export function Timeline(props: {
               <strong>{entry.title}</strong>
               {entry.status && <StatusBadge channel={props.channel} status={entry.status} />}
             </p>
-            {entry.detail && <p>{entry.detail}</p>}
+            {entry.detail && <p>{textOrTime(entry.detail)}</p>}
             {entry.remedy && (
               <p class="remedy">
                 <strong>What to do:</strong> {entry.remedy}

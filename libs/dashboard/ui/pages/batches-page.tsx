@@ -32,6 +32,12 @@ import { CurlButton, CurlDetails } from '../components/curl.js';
 import { FormDialog } from '../components/dialog.js';
 import { Field, Filter } from '../components/field.js';
 import { List } from '../components/table.js';
+import {
+  TenantFilter,
+  useTenant,
+  useTenantColumn,
+  useTenantFact,
+} from '../components/tenant-filter.js';
 import { SendButton } from './send-dialog.js';
 
 const STATUSES = ['scheduled', 'queued', 'sending', 'completed', 'cancelled'] as const;
@@ -42,7 +48,10 @@ export function BatchesPage({ route }: { route: Route }): JSX.Element {
 
 function BatchList({ route }: { route: Route }): JSX.Element {
   const get = (name: string): string => route.query.get(name) ?? '';
+  const tenant = useTenant(route);
+  const tenantColumn = useTenantColumn<BatchItem>();
   const query = queryOf({
+    tenant,
     channel: get('channel'),
     status: get('status'),
     cursor: get('cursor'),
@@ -54,6 +63,7 @@ function BatchList({ route }: { route: Route }): JSX.Element {
         <SendButton />
       </PageHeader>
       <div class="filters">
+        <TenantFilter tenant={tenant} />
         <ChannelFilter channel={get('channel')} />
         <Filter
           label="Status"
@@ -72,6 +82,7 @@ function BatchList({ route }: { route: Route }): JSX.Element {
           columns={[
             { title: 'Batch', cell: ({ id }) => <code>{shortId(id)}</code> },
             { title: 'Status', cell: ({ status }) => <BatchBadge status={status} /> },
+            ...tenantColumn,
             { title: 'Channel', cell: ({ channel }) => <ChannelName channel={channel} /> },
             { title: 'From', cell: ({ sender }) => sender },
             { title: 'Progress', cell: (batch) => <BatchProgress batch={batch} /> },
@@ -135,6 +146,7 @@ function Batch(props: {
 }): JSX.Element {
   const { batch } = props;
   const { act } = useContextData();
+  const tenant = useTenantFact(batch.tenant);
   const [dialog, setDialog] = useState<'cancel' | 'reschedule'>();
   const done = batch.done ?? 0;
   const share = batch.recipients ? Math.floor((100 * done) / batch.recipients) : 100;
@@ -187,6 +199,7 @@ function Batch(props: {
         <Facts
           rows={[
             ['Reference', <Copy key="id" value={batch.id} label="reference" />],
+            tenant,
             ['Created', fullTime(batch.createdAt)],
             batch.sendAt !== null && ['Scheduled for', fullTime(batch.sendAt)],
             batch.validUntil !== null && ['Valid until', fullTime(batch.validUntil)],

@@ -22,10 +22,11 @@ import {
   Time,
 } from '../components/basics.js';
 import { Dialog, FormDialog } from '../components/dialog.js';
+import { ExportButton } from '../components/export-button.js';
 import { TextArea } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { SearchBox } from '../components/search-box.js';
-import { TenantFilter, useTenant } from '../components/tenant-filter.js';
+import { TenantFilter, useTenant, useTenantFact } from '../components/tenant-filter.js';
 import { List, Table } from '../components/table.js';
 import { Conversation } from './conversation.js';
 
@@ -52,16 +53,10 @@ function ContactList({ route }: { route: Route }): JSX.Element {
   return (
     <>
       <PageHeader title="Contacts" description="People with their addresses and their consent.">
-        {reveal && (
-          <a
-            class="button plain"
-            href={`api/contacts/export${queryOf({ tenant, reveal: 'true' })}`}
-            download=""
-          >
-            <Icon name="download" />
-            CSV
-          </a>
-        )}
+        <ExportButton
+          what="contacts"
+          whole={reveal && `api/contacts/export${queryOf({ tenant })}`}
+        />
         {importButton}
       </PageHeader>
       <div class="filters" role="search" aria-label="Contacts">
@@ -250,6 +245,7 @@ function ContactPage({ id }: { id: string }): JSX.Element {
     `api/contacts/${encodeURIComponent(id)}${queryOf({ reveal: revealed ? 'true' : '' })}`,
     !revealed,
   );
+  const tenant = useTenantFact(data?.tenant ?? '');
   const back = { to: 'contacts', label: 'Back to the list' };
   if (!data) {
     return (
@@ -306,6 +302,7 @@ function ContactPage({ id }: { id: string }): JSX.Element {
             <Facts
               rows={[
                 ['Contact id', <Copy key="id" value={data.id} label="contact id" />],
+                tenant,
                 ['Since', fullTime(data.createdAt)],
                 ['Groups', data.groups.length > 0 ? data.groups.join(', ') : 'none'],
               ]}

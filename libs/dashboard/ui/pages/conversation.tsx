@@ -1,9 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ContactDetail, ConversationAnswer, ConversationEntry } from '../../src/api.js';
+import type {
+  ContactDetail,
+  ConversationAnswer,
+  ConversationEntry,
+  ReceivedFile,
+} from '../../src/api.js';
 import { queryOf } from '../app/api-client.js';
 import { useContextData } from '../app/context.js';
-import { clockTime } from '../app/format.js';
+import { clockTime, formatNumber } from '../app/format.js';
 import { useData } from '../app/use-data.js';
 import { ChannelName, kindWords, StatusBadge, words } from '../components/badge.js';
 import { Button, Empty, ErrorNotice, Skeleton } from '../components/basics.js';
@@ -39,7 +44,14 @@ export function Conversation(props: { contact: ContactDetail; revealed: boolean 
       ) : (
         <ol>
           {data.data.map((entry, index) => (
-            <Bubble key={entry.id} entry={entry} before={data.data[index - 1]} />
+            <Bubble
+              key={entry.id}
+              entry={entry}
+              before={data.data[index - 1]}
+              filesAt={
+                revealed ? `api/contacts/${encodeURIComponent(contact.id)}/media` : undefined
+              }
+            />
           ))}
         </ol>
       )}
@@ -63,16 +75,18 @@ export function Conversation(props: { contact: ContactDetail; revealed: boolean 
 function Bubble(props: {
   entry: ConversationEntry;
   before: ConversationEntry | undefined;
+  /** Address of files; `undefined`: they are not shown. */
+  filesAt: string | undefined;
 }): JSX.Element {
-  const { entry, before } = props;
+  const { entry, before, filesAt } = props;
   const day = new Date(entry.at).toDateString();
-  const { content, text } = entry;
+  const { content, text, received } = entry;
   return (
     <>
       {(!before || new Date(before.at).toDateString() !== day) && <li class="day">{day}</li>}
       <li class={`bubble ${entry.direction}`}>
         <p>
-          {text ?? (
+          {text ?? received?.detail ?? (
             <em class="muted">
               {content?.template
                 ? `Template ${content.template}`
@@ -82,7 +96,11 @@ function Bubble(props: {
             </em>
           )}
         </p>
+        {text !== null && received?.detail && <p class="muted">{received.detail}</p>}
+        {received && <Files entry={entry} files={received.files} at={filesAt} />}
         <footer>
+          {received?.isReply && <span title="Answers a message">↩ </span>}
+          {received?.profileName && <span>{received.profileName} · </span>}
           <span class="hidden">{entry.direction === 'in' ? 'Received' : 'Sent'} by </span>
           <ChannelName channel={entry.channel} /> ·{' '}
           <time dateTime={entry.at}>{clockTime(entry.at)}</time>
@@ -94,5 +112,33 @@ function Bubble(props: {
         </footer>
       </li>
     </>
+  );
+}
+
+/** Files of an inbound message; a link fetches one from the platform. */
+function Files(props: {
+  entry: ConversationEntry;
+  files: readonly ReceivedFile[];
+  at: string | undefined;
+}): JSX.Element | null {
+  const { entry, files, at } = props;
+  if (files.length === 0) return null;
+  return (
+    <ul class="files">
+      {files.map(({ type, filename, size }, file) => {
+        const name = `${filename ?? words(type)}${size === null ? '' : `, ${formatNumber(size)} bytes`}`;
+        return (
+          <li key={file}>
+            {at === undefined ? (
+              name
+            ) : (
+              <a href={`${at}${queryOf({ message: entry.id, file: String(file) })}`} download>
+                Download {name}
+              </a>
+            )}
+          </li>
+        );
+      })}
+    </ul>
   );
 }

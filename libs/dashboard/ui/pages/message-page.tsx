@@ -1,11 +1,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { MessageDetail, RevealAnswer, SendAnswer } from '../../src/api.js';
+import type { MessageDetail, RevealAnswer } from '../../src/api.js';
 import { call } from '../app/api-client.js';
 import { useContextData } from '../app/context.js';
-import { fullTime } from '../app/format.js';
-import { navigate } from '../app/router.js';
-import { toast } from '../app/toasts.js';
+import { fullTime, textOrTime, valueWords } from '../app/format.js';
 import { useAction, useData } from '../app/use-data.js';
 import { ChannelName, CodeBadge, kindWords, StatusBadge, words } from '../components/badge.js';
 import {
@@ -19,7 +17,9 @@ import {
   Skeleton,
 } from '../components/basics.js';
 import { CurlButton } from '../components/curl.js';
+import { useTenantFact } from '../components/tenant-filter.js';
 import { Timeline } from '../components/timeline.js';
+import { ResendDialog } from './resend-dialog.js';
 
 export function MessagePage({ id }: { id: string }): JSX.Element {
   const { data, error, loading, reload } = useData<MessageDetail>(
@@ -36,26 +36,24 @@ export function MessagePage({ id }: { id: string }): JSX.Element {
       </>
     );
   }
-  return <Message message={data} back={back} />;
+  return <Message message={data} back={back} onSettled={() => void reload()} />;
 }
 
 function Message(props: {
   message: MessageDetail;
   back: { to: string; label: string };
+  onSettled: () => void;
 }): JSX.Element {
   const { message } = props;
-  const { act, reveal } = useContextData();
+  const { reveal } = useContextData();
   const [revealed, setRevealed] = useState<RevealAnswer>();
   useEffect(() => setRevealed(undefined), [message.id]);
   const remedy = message.timeline.findLast(({ code }) => code === message.errorCode)?.remedy;
   const show = useAction(async () => {
     setRevealed(await call<RevealAnswer>('POST', `api/messages/${message.id}/reveal`));
   });
-  const resend = useAction(async () => {
-    const { batchId } = await call<SendAnswer>('POST', `api/messages/${message.id}/resend`);
-    toast('Sent again as a new message');
-    navigate(`messages/${batchId}-0`);
-  });
+  const [asking, setAsking] = useState(false);
+  useEffect(() => setAsking(false), [message.id]);
   return (
     <>
       <PageHeader
@@ -78,13 +76,20 @@ function Message(props: {
             Reveal
           </Button>
         )}
-        {act && message.canResend && (
-          <Button icon="refresh" busy={resend.busy} onClick={() => void resend.run()}>
-            Send again
+        {(message.canResend || message.canSettle) && (
+          <Button icon="refresh" onClick={() => setAsking(true)}>
+            {message.status === 'unknown' ? 'Settle or send again' : 'Send again'}
           </Button>
         )}
       </PageHeader>
-      <ErrorNotice error={show.error ?? resend.error} />
+      {asking && (
+        <ResendDialog
+          message={message}
+          onSettled={props.onSettled}
+          onClose={() => setAsking(false)}
+        />
+      )}
+      <ErrorNotice error={show.error} />
       {message.reason && message.errorCode && (
         <Notice tone="warning" title={message.reason}>
           Code <code>{message.errorCode}</code>
@@ -108,7 +113,7 @@ function Message(props: {
               <Facts
                 rows={(revealed ?? message).facts.map(({ title, value }) => [
                   title,
-                  TIME.test(value) ? fullTime(value) : value,
+                  textOrTime(value),
                 ])}
               />
             </Card>
@@ -121,9 +126,6 @@ function Message(props: {
     </>
   );
 }
-
-/** As the API writes times. */
-const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 function Outline({ message }: { message: MessageDetail }): JSX.Element {
   const { reveal } = useContextData();
@@ -165,12 +167,7 @@ function RevealedContent(props: { id: string; content: RevealAnswer['content'] }
   return (
     <>
       {rest.length > 0 && (
-        <Facts
-          rows={rest.map(([name, value]) => [
-            words(name),
-            typeof value === 'string' ? value : JSON.stringify(value),
-          ])}
-        />
+        <Facts rows={rest.map(([name, value]) => [words(name), valueWords(value)])} />
       )}
       {typeof text === 'string' && <p class="message-text">{text}</p>}
       {typeof content['html'] === 'string' && (
@@ -186,10 +183,12 @@ function RevealedContent(props: { id: string; content: RevealAnswer['content'] }
 }
 
 function Details({ message }: { message: MessageDetail }): JSX.Element {
+  const tenant = useTenantFact(message.tenant);
   return (
     <Facts
       rows={[
         ['Message id', <Copy key="id" value={message.id} label="message id" />],
+        tenant,
         [
           'Batch',
           <a key="batch" href={`batches/${message.batchId}`}>
@@ -217,11 +216,13 @@ function Details({ message }: { message: MessageDetail }): JSX.Element {
         ],
         message.tags.length > 0 && [
           'Tags',
-          message.tags.map((tag) => (
-            <a key={tag} class="chip" href={`messages?tag=${encodeURIComponent(tag)}`}>
-              {tag}
-            </a>
-          )),
+          <span key="tags" class="chips">
+            {message.tags.map((tag) => (
+              <a key={tag} class="chip" href={`messages?tag=${encodeURIComponent(tag)}`}>
+                {tag}
+              </a>
+            ))}
+          </span>,
         ],
         message.contactId !== null && [
           'Contact',

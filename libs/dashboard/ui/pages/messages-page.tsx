@@ -8,14 +8,24 @@ import { ChannelName, CodeBadge, StatusBadge, words } from '../components/badge.
 import { Button, Card, Empty, PageHeader, Time } from '../components/basics.js';
 import { CurlButton } from '../components/curl.js';
 import { Filter } from '../components/field.js';
-import { Icon } from '../components/icon.js';
+import { ExportButton } from '../components/export-button.js';
 import { SearchBox } from '../components/search-box.js';
 import { ChannelFilter } from '../components/channel-filter.js';
 import { List } from '../components/table.js';
+import { TenantFilter, useTenant, useTenantColumn } from '../components/tenant-filter.js';
 import { MessagePage } from './message-page.js';
 import { SendButton } from './send-dialog.js';
 
-const FILTERS = ['channel', 'status', 'from', 'tag', 'provider', 'since', 'until'] as const;
+const FILTERS = [
+  'tenant',
+  'channel',
+  'status',
+  'from',
+  'tag',
+  'provider',
+  'since',
+  'until',
+] as const;
 
 export function MessagesPage({ route }: { route: Route }): JSX.Element {
   return route.id ? <MessagePage id={route.id} /> : <MessageList route={route} />;
@@ -48,6 +58,8 @@ const sinceOf = (ms: number): string =>
 
 function MessageList({ route }: { route: Route }): JSX.Element {
   const { channels, act, reveal } = useContextData();
+  const tenant = useTenant(route);
+  const tenantColumn = useTenantColumn<MessageItem>();
   const filter = filterOf(route);
   const get = (name: string): string => route.query.get(name) ?? '';
   const filtered = Object.values(filter).some(Boolean);
@@ -60,18 +72,16 @@ function MessageList({ route }: { route: Route }): JSX.Element {
           title="Read messages by API"
           action={{ action: 'messages', channel: get('channel') || (channels[0]?.name ?? '') }}
         />
-        <a
-          class="button plain"
-          href={`api/messages/export${queryOf({ ...filter, reveal: reveal ? 'true' : '' })}`}
-          download=""
-        >
-          <Icon name="download" />
-          CSV
-        </a>
+        <ExportButton
+          what="messages"
+          masked={`api/messages/export${queryOf(filter)}`}
+          whole={reveal && `api/messages/export${queryOf({ ...filter, reveal: 'true' })}`}
+        />
         <SendButton />
       </PageHeader>
       <div class="filters" role="search" aria-label="Messages">
         <SearchBox placeholder="Number, address, message id or reference" />
+        <TenantFilter tenant={tenant} />
         <ChannelFilter channel={get('channel')} />
         <Filter
           label="Status"
@@ -113,6 +123,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
               title: 'Status',
               cell: ({ channel, status }) => <StatusBadge channel={channel} status={status} />,
             },
+            ...tenantColumn,
             { title: 'Channel', cell: ({ channel }) => <ChannelName channel={channel} /> },
             { title: 'From', cell: ({ sender }) => sender },
             {

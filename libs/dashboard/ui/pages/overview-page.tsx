@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type {
+  ChannelOutcomes,
   Latency,
   LanesAnswer,
-  ListAnswer,
-  MessageItem,
   StatsAnswer,
   StatsPoint,
 } from '../../src/api.js';
@@ -19,9 +18,9 @@ import {
   percent,
   plural,
 } from '../app/format.js';
-import { type Route, setQuery } from '../app/router.js';
+import { type Route, setQuery, withQuery } from '../app/router.js';
 import { useData } from '../app/use-data.js';
-import { StatusBadge } from '../components/badge.js';
+import { ChannelName, StatusBadge, useChannelTitle } from '../components/badge.js';
 import {
   Card,
   Empty,
@@ -34,6 +33,8 @@ import {
 import { ChannelFilter } from '../components/channel-filter.js';
 import { Chart } from '../components/chart.js';
 import { Filter } from '../components/field.js';
+import { Table } from '../components/table.js';
+import { TenantFilter, useTenant } from '../components/tenant-filter.js';
 import { SendButton } from './send-dialog.js';
 
 const HOUR = 3_600_000;
@@ -52,6 +53,7 @@ export function OverviewPage({ route }: { route: Route }): JSX.Element {
   const chosen = route.query.get('period') ?? '';
   const period = isPeriod(chosen) ? chosen : '24h';
   const channel = route.query.get('channel') ?? '';
+  const tenant = useTenant(route);
   const { ms, interval } = PERIODS[period];
   // A whole hour, so that the address of the request stays the same between two live reads.
   const until = Math.ceil(Date.now() / HOUR) * HOUR;
@@ -61,6 +63,7 @@ export function OverviewPage({ route }: { route: Route }): JSX.Element {
       until: new Date(until).toISOString(),
       interval,
       channel,
+      tenant,
     })}`,
     true,
   );
@@ -84,13 +87,14 @@ export function OverviewPage({ route }: { route: Route }): JSX.Element {
           ]}
           onChange={(value) => setQuery({ period: value })}
         />
+        <TenantFilter tenant={tenant} />
         <ChannelFilter channel={channel} />
         <SendButton />
       </PageHeader>
       {operate && <RestingLanes />}
       {stats.loading && <Skeleton lines={10} />}
       <ErrorNotice error={stats.error} retry={stats.reload} />
-      {stats.data && <Figures stats={stats.data} channel={channel} />}
+      {stats.data && <Figures stats={stats.data} channel={channel} tenant={tenant} />}
     </>
   );
 }
@@ -115,7 +119,12 @@ function RestingLanes(): JSX.Element | null {
   );
 }
 
-function Figures({ stats, channel }: { stats: StatsAnswer; channel: string }): JSX.Element {
+function Figures(props: {
+  stats: StatsAnswer;
+  channel: string;
+  tenant: string | undefined;
+}): JSX.Element {
+  const { stats, channel, tenant } = props;
   const { funnel, series } = stats;
   if (funnel.accepted === 0) {
     return (
@@ -145,6 +154,7 @@ function Figures({ stats, channel }: { stats: StatsAnswer; channel: string }): J
             series={[
               { title: 'Delivered', tone: 'success' },
               { title: 'On the way', tone: 'info' },
+              { title: 'Unknown', tone: 'warning' },
               { title: 'Failed', tone: 'danger' },
               { title: 'Cancelled', tone: 'neutral' },
             ]}
@@ -171,8 +181,9 @@ function Figures({ stats, channel }: { stats: StatsAnswer; channel: string }): J
       </div>
       <div class="columns">
         <LatencyCard latency={stats.latency} />
-        <Failures stats={stats} channel={channel} />
+        <Failures stats={stats} tenant={tenant} />
       </div>
+      {!channel && stats.channels.length > 1 && <Channels channels={stats.channels} />}
     </>
   );
 }
@@ -185,6 +196,7 @@ function FunnelCard({ stats }: { stats: StatsAnswer }): JSX.Element {
     ['Delivered', funnel.delivered, 'success'],
     ['Read', funnel.read, 'success'],
     ['Failed', funnel.failed, 'danger'],
+    ['Unknown', funnel.unknown, 'warning'],
   ] as const;
   return (
     <ol class="funnel" aria-label="Funnel">
@@ -227,29 +239,23 @@ function LatencyCard({ latency }: { latency: Latency | null }): JSX.Element {
   );
 }
 
-function Failures({ stats, channel }: { stats: StatsAnswer; channel: string }): JSX.Element {
-  const failed = useFailed(channel);
-  const counts = new Map<string, number>();
-  for (const { counts: point } of stats.series) {
-    for (const [status, count] of Object.entries(point)) {
-      if (failed.has(status)) counts.set(status, (counts.get(status) ?? 0) + count);
-    }
-  }
-  const worst = [...counts].toSorted(([, a], [, b]) => b - a);
+function Failures(props: { stats: StatsAnswer; tenant: string | undefined }): JSX.Element {
+  const { stats, tenant } = props;
+  const titleOf = useChannelTitle();
   return (
-    <Card title="Failures" description="Open a status to see its messages and their reasons">
-      {worst.length === 0 ? (
+    <Card title="Failures" description="Open a row to see its messages">
+      {stats.failures.length === 0 ? (
         <p class="muted">No message failed in this period.</p>
       ) : (
         <ul class="rows">
-          {worst.map(([status, count]) => (
-            <li key={status}>
-              <a href={`messages${queryOf({ status, channel, since: stats.since })}`}>
-                <StatusBadge status={status} />
+          {stats.failures.map(({ channel, status, errorCode, reason, messages }) => (
+            <li key={`${channel} ${status} ${errorCode}`}>
+              <a href={`messages${queryOf({ status, channel, tenant, since: stats.since })}`}>
+                <StatusBadge channel={channel} status={status} />
                 <span class="grow">
-                  <LatestReason status={status} channel={channel} />
+                  {titleOf(channel)} <span class="muted">{reason ?? ''}</span>
                 </span>
-                <span class="number">{formatNumber(count)}</span>
+                <span class="number">{formatNumber(messages)}</span>
               </a>
             </li>
           ))}
@@ -259,26 +265,43 @@ function Failures({ stats, channel }: { stats: StatsAnswer; channel: string }): 
   );
 }
 
-function LatestReason(props: { status: string; channel: string }): JSX.Element {
-  const { data } = useData<ListAnswer<MessageItem>>(
-    `api/messages${queryOf({ status: props.status, channel: props.channel, limit: 1 })}`,
-  );
-  return <span class="muted">{data?.data[0]?.reason ?? ''}</span>;
-}
-
-/** Statuses of messages that did not reach their recipient. */
-function useFailed(channel: string): ReadonlySet<string> {
-  const { channels } = useContextData();
-  return new Set(
-    channels
-      .filter(({ name }) => !channel || name === channel)
-      .flatMap(({ statuses }) => statuses)
-      .filter(({ name, failed }) => failed && name !== 'cancelled')
-      .map(({ name }) => name),
+function Channels({ channels }: { channels: readonly ChannelOutcomes[] }): JSX.Element {
+  const columns = [
+    ['Accepted', 'accepted'],
+    ['Sent', 'sent'],
+    ['Delivered', 'delivered'],
+    ['On the way', 'onTheWay'],
+    ['Unknown', 'unknown'],
+    ['Failed', 'failed'],
+    ['Cancelled', 'cancelled'],
+  ] as const;
+  return (
+    <Card title="Channels" description="Each message counts once, by its present status" flush>
+      <Table
+        label="Channels"
+        rows={channels}
+        id={({ channel }) => channel}
+        columns={[
+          {
+            title: 'Channel',
+            cell: ({ channel }) => (
+              <a href={withQuery({ channel })}>
+                <ChannelName channel={channel} />
+              </a>
+            ),
+          },
+          ...columns.map(([title, field]) => ({
+            title,
+            number: true,
+            cell: (row: ChannelOutcomes) => formatNumber(row[field]),
+          })),
+        ]}
+      />
+    </Card>
   );
 }
 
 /** In the order of the chart's series. */
-function outcomesOf({ accepted, delivered, failed, cancelled }: StatsPoint): number[] {
-  return [delivered, accepted - delivered - failed - cancelled, failed, cancelled];
+function outcomesOf({ delivered, onTheWay, unknown, failed, cancelled }: StatsPoint): number[] {
+  return [delivered, onTheWay, unknown, failed, cancelled];
 }

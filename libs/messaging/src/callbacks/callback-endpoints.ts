@@ -3,7 +3,7 @@ import { MessagingConfigError } from '../message/errors.js';
 import type { CallbackParser, CallbackVerifier } from '../ports/callback-parser.js';
 import { MESSAGE_TRANSPORTS, type Transports } from '../ports/message-transport.js';
 import type { CallbackEndpointOptions, CallbackOptions } from '../ports/callback-options.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 
 /** One path for callbacks, and the provider that their messages belong to. */
 export interface CallbackEndpoint {

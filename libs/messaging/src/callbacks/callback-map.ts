@@ -1,6 +1,7 @@
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import { MessagingConfigError } from '../message/errors.js';
+import type { InboundContent } from '../message/inbound-content.js';
 import type { Channel } from '../message/message.js';
 import { errorCode, identifier, own, recipientNumber, word } from '../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../message/status.js';
@@ -17,6 +18,7 @@ import {
   timeOf,
   valuesOf,
 } from './callback-fields.js';
+import { shortTextOf } from './inbound-contents.js';
 
 /** The provider's words for each name, in any case of letters. */
 type Words<Name extends string> = Readonly<Partial<Record<Name, string | readonly string[]>>>;
@@ -58,6 +60,12 @@ export interface InboundMap extends EntryFilter {
   readonly to: FieldName;
   /** Text of the message. The first string counts; an empty string means no text. */
   readonly text?: FieldName | ((entry: object) => string | null);
+  /** Media, a location and the like; `undefined`: the message is its text. @default the text */
+  readonly content?: (entry: object) => InboundContent | undefined;
+  /** The name that the sender shows on the platform. @default none */
+  readonly profileName?: FieldName;
+  /** The provider's id of the message that it answers. @default none */
+  readonly repliesTo?: FieldName;
   /** An entry that has one of these fields has no text, whatever value `text` finds in it. */
   readonly media?: FieldName;
   /**
@@ -265,6 +273,9 @@ export function readMessage(
   if (from === null && bsuid === null) return 'no sender';
   const isMedia = valuesOf(entry, map.media ?? []).length > 0;
   const { text } = map;
+  const content = map.content?.(entry);
+  const profileName = first(entry, map.profileName, shortTextOf);
+  const repliesTo = first(entry, map.repliesTo, readId);
   return {
     messageId,
     channel,
@@ -273,6 +284,9 @@ export function readMessage(
     to,
     text: isMedia ? null : typeof text === 'function' ? text(entry) : first(entry, text, textOf),
     sentAt: first(entry, map.time, (value) => timeOf(value, map.timeFormat)),
+    ...(content && { content }),
+    ...(profileName !== null && { profileName }),
+    ...(repliesTo !== null && repliesTo !== messageId && { repliesTo }),
   };
 }
 

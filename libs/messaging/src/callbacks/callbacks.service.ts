@@ -32,6 +32,9 @@ const MINUTE = 60_000;
 /** A word that a log may show: it holds no phone number. */
 const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
 
+/** The answer to a check of the address. */
+const CHECKED: CallbackAnswer = { contentType: 'text/plain', body: '' };
+
 const ZERO = { accepted: 0, refused: 0, reports: 0, unmapped: 0, messages: 0, unreadable: 0 };
 
 /** Counts of one endpoint since the process started. */
@@ -59,6 +62,7 @@ export class CallbackCounts {
     return new Map([...this.#counts].map(([endpoint, count]) => [endpoint, { ...count }]));
   }
 
+  /** @internal */
   add(endpoint: string, more: Partial<CallbackCount>): void {
     let count = this.#counts.get(endpoint);
     if (!count) this.#counts.set(endpoint, (count = { ...ZERO }));
@@ -77,9 +81,9 @@ class RefusalLog {
   constructor(private readonly clock: Clock) {}
 
   /** @param reason one of few; it has nothing of the callback */
-  add(level: 'warn' | 'error', { name }: CallbackEndpoint, reason: string): void {
+  add(level: 'warn' | 'error', endpoint: CallbackEndpoint, reason: string): void {
     const now = this.clock.monotonic();
-    const line = `Callback refused at ${name}: ${reason}`;
+    const line = `Callback refused at ${placeOf(endpoint)}: ${reason}`;
     const last = this.#last.get(line);
     if (last && now - last.at < MINUTE) {
       last.unlogged++;
@@ -123,7 +127,7 @@ export class CallbacksService {
     const endpoint = this.endpoints.find(provider);
     if (!endpoint) throw new NotFoundException();
     // Nothing to verify, and nothing changes.
-    if (isEmptyCallback(given)) return { contentType: 'text/plain', body: '' };
+    if (isEmptyCallback(given)) return CHECKED;
     try {
       const answer = await this.#take(new ReceivedCallback(given, this.clock.now()), endpoint);
       this.counts.add(endpoint.name, { accepted: 1 });
@@ -148,13 +152,13 @@ export class CallbacksService {
     const { reports, messages, templates, errors } = contents;
     if (errors.length > 0) {
       this.#logger.warn(
-        `Callback at ${endpoint.name} with ${summaryOf(contents)} and ${errors.length} unreadable entries: ${errors.slice(0, MAX_NAMED).join('; ')}`,
+        `Callback at ${placeOf(endpoint)} with ${summaryOf(contents)} and ${errors.length} unreadable entries: ${errors.slice(0, MAX_NAMED).join('; ')}`,
       );
       if (reports.length + messages.length + templates.length === 0)
         throw new BadRequestException('No entry could be read');
     }
     await this.#store(contents, endpoint);
-    this.#count(contents, endpoint.name);
+    this.#count(contents, endpoint);
     return contents.answer;
   }
 
@@ -164,10 +168,12 @@ export class CallbacksService {
       proven = await endpoint.verifier.verify(request);
     } catch (error) {
       if (error instanceof UnreadableCallbackError) throw this.#unreadable(endpoint, error);
-      const misconfigured = error instanceof MessagingConfigError;
-      const cause = misconfigured ? error.message : errorName(error);
+      const remedy = error instanceof MessagingConfigError ? error.message : undefined;
+      const cause = remedy ?? errorName(error);
       this.#refusals.add('error', endpoint, `it could not be verified (${cause})`);
-      throw misconfigured ? new InternalServerErrorException() : new ServiceUnavailableException();
+      throw remedy === undefined
+        ? new ServiceUnavailableException()
+        : new InternalServerErrorException(remedy);
     }
     if (proven) return;
     this.#refusals.add('warn', endpoint, 'invalid signature');
@@ -182,7 +188,7 @@ export class CallbacksService {
     } catch (error) {
       // A check of an address whose query has the secret.
       if (error instanceof UnreadableCallbackError && hasNoBody(request))
-        return { reports: [], messages: [], templates: [], errors: [] };
+        return { reports: [], messages: [], templates: [], errors: [], answer: CHECKED };
       throw this.#unreadable(endpoint, error);
     }
   }
@@ -196,8 +202,9 @@ export class CallbacksService {
       : new BadRequestException('The body could not be read');
   }
 
-  async #store(contents: Contents, { name, provider }: CallbackEndpoint): Promise<void> {
+  async #store(contents: Contents, endpoint: CallbackEndpoint): Promise<void> {
     const { reports, messages, templates } = contents;
+    const { provider } = endpoint;
     try {
       if (reports.length > 0) await this.recorder.record(reports, { provider });
       if (messages.length > 0) await this.inbound.record(messages, { transport: provider });
@@ -205,15 +212,15 @@ export class CallbacksService {
     } catch (error) {
       // The message of a database error may quote rows, so only its name is logged.
       this.#logger.error(
-        `Callback at ${name} not stored: ${summaryOf(contents)} were not committed (${errorName(error)})`,
+        `Callback at ${placeOf(endpoint)} not stored: ${summaryOf(contents)} were not committed (${errorName(error)})`,
       );
       throw new ServiceUnavailableException('Not stored, send it again');
     }
   }
 
-  #count({ reports, messages, errors }: Contents, endpoint: string): void {
+  #count({ reports, messages, errors }: Contents, endpoint: CallbackEndpoint): void {
     const unmapped = reports.filter(({ status }) => status === null);
-    this.counts.add(endpoint, {
+    this.counts.add(endpoint.name, {
       reports: reports.length,
       unmapped: unmapped.length,
       messages: messages.length,
@@ -223,9 +230,14 @@ export class CallbacksService {
     const words = [...new Set(unmapped.map(({ rawStatus }) => rawStatus))];
     const shown = words.map((word) => (PLAIN_WORD.test(word) ? word : '(not shown)'));
     this.#logger.warn(
-      `${unmapped.length} reports at ${endpoint} have a status without a mapping: ${shown.slice(0, MAX_NAMED).join(', ')}`,
+      `${unmapped.length} reports at ${placeOf(endpoint)} have a status without a mapping: ${shown.slice(0, MAX_NAMED).join(', ')}`,
     );
   }
+}
+
+/** For logs: the name of the endpoint, and of its provider where that is another one. */
+function placeOf({ name, provider }: CallbackEndpoint): string {
+  return name === provider ? name : `${name} (provider ${provider})`;
 }
 
 function summaryOf({ reports, messages, templates }: Contents): string {

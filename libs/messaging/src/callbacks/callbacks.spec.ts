@@ -14,11 +14,12 @@ import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
 import { TemplateListeners } from '../ports/listeners.js';
 import { MESSAGE_TRANSPORTS } from '../ports/message-transport.js';
 import type { CallbackOptions } from '../ports/callback-options.js';
-import { MESSAGING_SETTINGS } from '../ports/messaging-options.js';
+import { MESSAGING_SETTINGS } from '../ports/messaging-settings.js';
 import { CALLBACK_PATH, CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callback-endpoints.js';
 import { CallbackCounts, CallbacksService } from './callbacks.service.js';
 import { callbackController } from './callback.controller.js';
 import { interfaceCallbacks } from '../providers/http/interface-callbacks.js';
+import { sesParser } from '../providers/ses/ses.js';
 import { vonageParser } from '../providers/vonage/vonage.js';
 import { sharedSecret } from './verifiers.js';
 
@@ -124,25 +125,21 @@ describe.each<[string, () => AbstractHttpAdapter]>([
 
   it('a check of the address, empty or with its secret alone, is answered 200 and changes nothing', async () => {
     const secret = 'a-secret-of-many-letters';
+    const verifier = sharedSecret({ secret, in: { query: 'token' } });
     const url = await boot({
       secrets: [SECRET],
       providers: {
-        vonage: {
-          provider: 'http',
-          parser: vonageParser(),
-          verifier: sharedSecret({ secret, in: { query: 'token' } }),
-        },
+        vonage: { provider: 'http', parser: vonageParser(), verifier },
+        ses: { provider: 'http', parser: sesParser(), verifier },
       },
     });
     const ask = async (path: string, init?: RequestInit) =>
       (await fetch(`${url}${path}`, init)).status;
-    for (const path of ['', '/vonage']) {
+    for (const path of ['', '/vonage', `/vonage?token=${secret}`, '/ses', `/ses?token=${secret}`]) {
       expect(await ask(path)).toBe(200);
       expect(await ask(path, { method: 'POST' })).toBe(200);
       expect(await ask(path, { method: 'POST', headers: { 'content-type': FORM_TYPE } })).toBe(200);
     }
-    expect(await ask(`/vonage?token=${secret}`)).toBe(200);
-    expect(await ask(`/vonage?token=${secret}`, { method: 'POST' })).toBe(204);
     expect(await ask('/vonage?token=another')).toBe(401);
     expect(await ask(`/vonage?token=${secret}&msisdn=${NUMBER}&status=delivered`)).toBe(400);
     expect(await ask('/another')).toBe(404);
@@ -198,7 +195,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     ];
     expect(statuses).toEqual([401, 401, 401, 401]);
     expect(recorder.recorded).toEqual([]);
-    const line = 'warn Callback refused at default: invalid signature';
+    const line = 'warn Callback refused at default (provider http): invalid signature';
     expect(log).toEqual([line]);
     ahead += 60_000;
     await send(url, body);
@@ -243,12 +240,21 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     },
   );
 
-  it('without a raw body the log names the missing option', async () => {
-    const url = await boot({ secrets: [SECRET] }, { rawBody: false });
+  it('in an app without rawBody, signed callbacks are answered with the remedy, which is logged once', async () => {
+    const url = await boot(
+      { secrets: [SECRET], providers: { other: { secrets: [SECRET], provider: 'http' } } },
+      { rawBody: false },
+    );
+    const remedy = expect.stringMatching(/rawBody: true.*NestFactory/);
     const body = JSON.stringify(event);
-    expect((await send(url, body, signed(body))).status).toBe(500);
-    expect(log).toHaveLength(1);
-    expect(log[0]).toMatch(/^error .*rawBody: true.*NestFactory/);
+    for (let n = 0; n < 3; n++) {
+      const response = await send(url, body, signed(body));
+      expect([response.status, await response.json()]).toMatchObject([500, { message: remedy }]);
+    }
+    expect(log).toEqual([remedy]);
+    expect(log[0]).toMatch(/^error Callback refused at default \(provider http\): /);
+    await send(`${url}/other`, body, signed(body));
+    expect(log[1]).toMatch(/^error Callback refused at other \(provider http\): .*rawBody/);
     expect(recorder.recorded).toEqual([]);
   });
 

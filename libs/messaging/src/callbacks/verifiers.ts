@@ -7,7 +7,7 @@ import {
   group,
   oneOf,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   text,
   textLike,
   withDefault,
@@ -115,23 +115,29 @@ function compared(one: string, other: string): number {
   return Number(one > other) - Number(one < other);
 }
 
-export const readAuthToken = group({
-  /** Auth token of the account; several during a rotation, or for subaccounts. */
-  authToken: readSecrets,
-  /** Scheme and host as the provider calls them (`https://app.example.com`); a proxy may hide them. */
-  origin: textLike(/^https?:\/\/[^/?#\s]+$/, 'scheme and host, such as https://app.example.com'),
-});
-
 /** Options of verifiers of signatures by an auth token, which cover the address of the callback. */
-export type AuthTokenOptions = OptionsOf<typeof readAuthToken.readers>;
+export interface AuthTokenOptions {
+  /** Auth token of the account; several during a rotation, or for subaccounts. */
+  readonly authToken: Secrets;
+  /** Scheme and host as the provider calls them (`https://app.example.com`); a proxy may hide them. */
+  readonly origin: string;
+}
+
+export const readAuthToken = group({
+  authToken: readSecrets,
+  origin: textLike(/^https?:\/\/[^/?#\s]+$/, 'scheme and host, such as https://app.example.com'),
+} satisfies ReadersOf<AuthTokenOptions>);
+
+export interface BasicAuthOptions {
+  readonly username: string;
+  /** At least 16 characters; two during a rotation. */
+  readonly password: Secrets;
+}
 
 const readBasicAuth = group({
   username: textLike(/^[^:]+$/, 'a name without a colon'),
-  /** At least 16 characters; two during a rotation. */
   password: readSecrets,
-});
-
-export type BasicAuthOptions = OptionsOf<typeof readBasicAuth.readers>;
+} satisfies ReadersOf<BasicAuthOptions>);
 
 /**
  * HTTP Basic authentication (RFC 7617), as in `https://user:password@app.example.com/…`.
@@ -149,19 +155,25 @@ export function basicAuth(options: BasicAuthOptions): CallbackVerifier {
   };
 }
 
-const readHmacSignature = group({
+export interface HmacSignatureOptions {
   /** At least 16 characters; two during a rotation. */
+  readonly secret: Secrets;
+  readonly header: string;
+  /** @default 'sha256' */
+  readonly algorithm?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
+  /** @default 'hex' */
+  readonly encoding?: 'hex' | 'base64' | 'base64url';
+  /** Text before the signature, such as `sha256=`. @default '' */
+  readonly prefix?: string;
+}
+
+const readHmacSignature = group({
   secret: readSecrets,
   header: textLike(/^[A-Za-z0-9-]+$/, 'the name of a header'),
-  /** @default 'sha256' */
   algorithm: withDefault(oneOf('sha1', 'sha256', 'sha384', 'sha512'), 'sha256'),
-  /** @default 'hex' */
   encoding: withDefault(oneOf('hex', 'base64', 'base64url'), 'hex'),
-  /** Text before the signature, such as `sha256=`. @default '' */
   prefix: withDefault(text, ''),
-});
-
-export type HmacSignatureOptions = OptionsOf<typeof readHmacSignature.readers>;
+} satisfies ReadersOf<HmacSignatureOptions>);
 
 /**
  * Verifies a header with the HMAC of the body's bytes. A GET always fails, because its query is not
@@ -225,14 +237,17 @@ const secretIn: OptionReader<
   );
 };
 
-const readSharedSecret = group({
+export interface SharedSecretOptions {
   /** At least 16 characters; two during a rotation. */
-  secret: readSecrets,
+  readonly secret: Secrets;
   /** Path segment after the provider's name, or a named parameter or header. @default 'path' */
-  in: withDefault(secretIn, 'path'),
-});
+  readonly in?: 'path' | { readonly query: string } | { readonly header: string };
+}
 
-export type SharedSecretOptions = OptionsOf<typeof readSharedSecret.readers>;
+const readSharedSecret = group({
+  secret: readSecrets,
+  in: withDefault(secretIn, 'path'),
+} satisfies ReadersOf<SharedSecretOptions>);
 
 /**
  * Verifies a secret in the callback address (`…/delivery-reports/acme/{secret}`), for providers

@@ -1,5 +1,5 @@
 import { ChannelRegistry } from '../message/channel-registry.js';
-import { type MessagingSettings, settingsOf } from '../ports/messaging-options.js';
+import { type MessagingSettings, settingsOf } from '../ports/messaging-settings.js';
 import { emailChannel } from './email/email.channel.js';
 import { smsChannel } from './sms/sms.channel.js';
 import { voiceChannel } from './voice/voice.channel.js';

@@ -14,11 +14,12 @@ import { denialsOf, PolicyError } from '../policy/policy.service.js';
 import { type AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import { Telemetry } from '../ports/telemetry.js';
 import { Router } from '../routing/router.js';
 import { MessageStore } from '../store/message-store.js';
 import type { EnqueuedBatch, NewBatch, OwnRows } from '../store/rows/new-batch.js';
+import type { StatusChange } from '../store/rows/status.js';
 import type { Sql, Transaction } from '../store/database/store-database.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 import {
@@ -149,9 +150,17 @@ export class Enqueuer {
       this.telemetry.metrics?.accepted(channel, recipients.length);
   }
 
-  /** As {@link storeWith}, in a transaction. Call {@link begin} after its commit. */
-  async storeWithin(tx: Transaction, batches: readonly NewBatch[]): Promise<void> {
-    await this.store.newBatches.enqueueAllWithin(tx, batches);
+  /**
+   * As {@link storeWith}, in a transaction. Call {@link begin} after its commit.
+   * @param refused `stored`: a batch that the spend guard refuses is stored with its message rejected
+   * @returns the changes of rejected messages, to publish after the commit
+   */
+  async storeWithin(
+    tx: Transaction,
+    batches: readonly NewBatch[],
+    refused?: 'stored',
+  ): Promise<readonly StatusChange[]> {
+    return this.store.newBatches.enqueueAllWithin(tx, batches, refused);
   }
 
   /** Counts and wakes a batch of {@link storeWithin}. */

@@ -21,7 +21,7 @@ import {
 import { checkLabels, type LabelledMessage } from './labels.js';
 import type { Clock } from '../ports/clock.js';
 import { type Duration, readDuration } from '../ports/option-schema.js';
-import type { MessagingSettings } from '../ports/messaging-options.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 import type { Router } from '../routing/router.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { NewBatch } from '../store/rows/new-batch.js';

@@ -5,7 +5,7 @@ import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { Sql, StoreDatabase, Transaction } from '../store/database/store-database.js';
 import { MessageStore } from '../store/message-store.js';
-import { pageOf } from '../store/reads/reads.js';
+import { pageOf } from '../store/rows/cursor.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { Erasures } from '../store/upkeep/erasure.js';
 import { consentKey, consentOf, Consents } from './consent.js';

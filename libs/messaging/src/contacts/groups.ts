@@ -5,7 +5,7 @@ import { MessagingError, validated } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
 import type { Sql } from '../store/database/store-database.js';
-import { pageOf } from '../store/reads/reads.js';
+import { pageOf } from '../store/rows/cursor.js';
 import type { Contact, ContactListOptions, ContactOptions, Person } from './contact.js';
 import {
   addressKeysOf,
@@ -155,6 +155,7 @@ export class ContactGroups {
   }
 
   /**
+   * @internal
    * One address key for each member with an address of `kinds`, by group. Pages leave the event loop
    * free, which a SQLite statement blocks.
    * @param paths position of each id in the message, as `to[3]`

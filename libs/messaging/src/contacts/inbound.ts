@@ -8,10 +8,12 @@ import {
   type InboundPreference,
   type InboundReceived,
 } from '../message/events.js';
+import { boundedContent, jsonOf } from '../message/inbound-content.js';
 import { identifier, plausible, recipientNumber } from '../message/report-fields.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventPublisher, InboundListeners } from '../ports/listeners.js';
-import type { ConsentReader, MessagingSettings } from '../ports/messaging-options.js';
+import type { ConsentReader } from '../ports/messaging-options.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 import { isUnavailable } from '../store/database/database-errors.js';
 import { GroupCommit } from '../store/database/group-commit.js';
 import type { Sql, Transaction } from '../store/database/store-database.js';
@@ -19,19 +21,27 @@ import { digestId } from '../store/rows/digest-id.js';
 import { consentWords } from './consent-words.js';
 import { EVERY, type Identity, identityBy, tenantOf } from './contact-input.js';
 import type { ContactStore } from './contact-store.js';
-import { groupedBy } from './contact-tables.js';
+import { groupedBy, type Row } from './contact-tables.js';
 
 /** Retention of message ids in ms; longer than any provider repeats a callback. */
 const REMEMBERED = 30 * 86_400_000;
 /** Characters of a text that are stored as evidence of consent. */
 const MAX_EVIDENCE = 255;
 const MAX_TEXT = 65_536;
+/** Characters of the name of a profile. */
+const MAX_PROFILE = 255;
 /** Most messages of a transaction. */
 const MOST = 500;
 
+/** A checked message, with its defaults. */
+type CheckedMessage = Omit<InboundReceived, 'id' | 'tenant' | 'contactId' | 'sentAt' | 'consent'> &
+  Pick<InboundMessage, 'sentAt'>;
+
 interface Incoming {
   readonly tenant: string;
-  readonly message: InboundMessage;
+  readonly message: CheckedMessage;
+  /** The provider that brought it. */
+  readonly provider: string;
   /** Digest that identifies this message. */
   readonly digest: string;
   readonly identity: Identity;
@@ -150,17 +160,17 @@ export class InboundRecorder {
     if (addresses.length === 0) return 'no address it was written from';
     if (!channel) return 'no channel of this app';
     const now = this.clock.now();
-    const text =
-      typeof given.text === 'string'
-        ? given.text.slice(0, MAX_TEXT).replace(/[\0\p{Cs}]/gu, '')
-        : null;
-    const message: InboundMessage = {
+    const text = cleaned(given.text, MAX_TEXT);
+    const message: CheckedMessage = {
       messageId,
       channel: given.channel,
       from: from?.value ?? name,
       bsuid: bsuid?.value ?? null,
       to,
       text,
+      content: boundedContent(given.content, text),
+      profileName: cleaned(given.profileName, MAX_PROFILE),
+      repliesTo: identifier(given.repliesTo),
       sentAt: given.sentAt instanceof Date ? plausible(given.sentAt, now) : null,
       ...(given.opensWindow === false && { opensWindow: false }),
     };
@@ -176,6 +186,7 @@ export class InboundRecorder {
     return {
       tenant,
       message,
+      provider: transport,
       digest: digestId(transport, given.channel, messageId),
       identity: identityBy(addresses),
       at: Math.min(message.sentAt?.getTime() ?? now, now),
@@ -209,6 +220,7 @@ export class InboundRecorder {
     const identities = all.map(({ identity }) => identity);
     const contacts = await this.store.resolve(tx, tenant, identities, { rewrite: false });
     const contactAt = (n: number) => contacts[n] as string;
+    const ids = all.map(() => this.clock.id());
     const times = all.flatMap(({ message, at }, n) =>
       message.opensWindow === false
         ? []
@@ -219,21 +231,8 @@ export class InboundRecorder {
       await this.store.tables.insert(
         tx,
         'inbound_text',
-        all.flatMap(({ message, identity, at, isMessage }, n) =>
-          isMessage
-            ? [
-                {
-                  contact: contactAt(n),
-                  id: this.clock.id(),
-                  tenant,
-                  channel: message.channel,
-                  sender: message.from ?? (identity.written[0] as string),
-                  recipient: message.to,
-                  text: message.text,
-                  received_at: at,
-                },
-              ]
-            : [],
+        all.flatMap((one, n) =>
+          one.isMessage ? [rowOf(one, contactAt(n), ids[n] as string)] : [],
         ),
       );
     const said = all.map(({ message: { channel, text }, at, isMessage, consent }, n) => {
@@ -246,7 +245,8 @@ export class InboundRecorder {
     return all.flatMap(({ message, at, isMessage }, n) => {
       if (!isMessage) return [];
       const consent = changed.find((one) => one === said[n])?.state ?? null;
-      return [{ ...message, tenant, contactId: contactAt(n), sentAt: new Date(at), consent }];
+      const id = ids[n] as string;
+      return [{ ...message, id, tenant, contactId: contactAt(n), sentAt: new Date(at), consent }];
     });
   }
 
@@ -278,6 +278,34 @@ export class InboundRecorder {
       .finally(() => this.#afterwards.delete(done));
     this.#afterwards.add(done);
   }
+}
+
+function rowOf(
+  { tenant, message, provider, identity, at }: Incoming,
+  contact: string,
+  id: string,
+): Row<'inbound_text'> {
+  const { content } = message;
+  return {
+    contact,
+    id,
+    tenant,
+    channel: message.channel,
+    sender: message.from ?? (identity.written[0] as string),
+    recipient: message.to,
+    text: message.text,
+    received_at: at,
+    message: message.messageId,
+    provider,
+    kind: content.kind,
+    profile: message.profileName,
+    answers: message.repliesTo,
+    content: content.kind === 'text' ? null : (jsonOf(content) ?? null),
+  };
+}
+
+function cleaned(text: unknown, most: number): string | null {
+  return typeof text === 'string' ? text.slice(0, most).replace(/[\0\p{Cs}]/gu, '') : null;
 }
 
 /** Whether short codes and names may write on the channel: its addresses are phone numbers alone. */

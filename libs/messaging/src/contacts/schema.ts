@@ -66,6 +66,15 @@ export const CONTACT_COLUMNS = {
     recipient: 'key NOT NULL',
     text: 'text',
     received_at: 'big NOT NULL',
+    /** The provider's id of the message, and the provider; null before they were kept. */
+    message: 'key',
+    provider: 'short(32)',
+    kind: 'short(16)',
+    profile: 'key',
+    /** The provider's id of the message that it answers. */
+    answers: 'key',
+    /** JSON of a content that is no text; lists do not read it. */
+    content: 'text',
   },
   inbound_message: { id: 'uuid NOT NULL', token: 'uuid NOT NULL', received_at: 'big NOT NULL' },
 } as const;
@@ -128,6 +137,28 @@ class LearntNumbers1790000001300 implements MigrationInterface {
   }
 }
 
+/** Columns that messages of earlier versions have not. */
+const CONTENT = ['message', 'provider', 'kind', 'profile', 'answers', 'content'] as const;
+
+class InboundContents1790000001800 implements MigrationInterface {
+  readonly name = 'InboundContents1790000001800';
+
+  async up(runner: QueryRunner): Promise<void> {
+    const { dialect } = driverOf(runner.dataSource);
+    const { inbound_text: all } = CONTACT_COLUMNS;
+    for (const name of CONTENT) {
+      if (await runner.hasColumn('messaging_inbound_text', name)) continue;
+      const [column] = columnsSql({ [name]: all[name] }, dialect.types);
+      await runner.query(`ALTER TABLE messaging_inbound_text ADD COLUMN ${column}`);
+    }
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const name of CONTENT)
+      await runner.query(`ALTER TABLE messaging_inbound_text DROP COLUMN ${name}`);
+  }
+}
+
 async function createTable(runner: QueryRunner, table: ContactTable): Promise<void> {
   const driver = driverOf(runner.dataSource);
   const columns = columnsSql(CONTACT_COLUMNS[table], driver.dialect.types);
@@ -148,4 +179,5 @@ export const CONTACT_MIGRATIONS: (new () => MigrationInterface)[] = [
   Contacts1790000000010,
   NumberIdentities1790000001000,
   LearntNumbers1790000001300,
+  InboundContents1790000001800,
 ];

@@ -2,7 +2,7 @@ import { type AddressKind, addressOfKey } from '../message/address.js';
 import { addressIdentity, formsOf } from '../message/phone-identity.js';
 import type { Page } from '../message/views.js';
 import type { Sql } from '../store/database/store-database.js';
-import { pageOf } from '../store/reads/reads.js';
+import { pageOf } from '../store/rows/cursor.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { ConsentScope, SuppressionEntry, SuppressionListOptions } from './contact.js';
 import { pageRequest, tenantOf } from './contact-input.js';

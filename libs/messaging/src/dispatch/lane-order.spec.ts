@@ -23,6 +23,7 @@ function message(place: number, { priority = 1, attempt = 0 } = {}) {
         sender: 'ACME',
         content: { kind: 'text', text: 'x' },
         deliveryReport: false,
+        guarded: false,
         validFor: null,
         dueAt: new Date(0),
         place,

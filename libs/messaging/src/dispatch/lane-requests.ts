@@ -217,7 +217,9 @@ export class LaneRequests {
     if (situation === 'rejected') return;
     if (situation === 'deferred') order.waits(item, 'deferred');
     else if (wait > 0) order.waits(item, 'parked');
-    else if (uncertain && code !== THROTTLED) order.waits(item, 'uncertain');
+    // A refused resend may still have been accepted by an earlier try.
+    else if ((uncertain || item.resendAt !== undefined) && code !== THROTTLED)
+      order.waits(item, 'uncertain');
     else order.refused(item);
   }
 

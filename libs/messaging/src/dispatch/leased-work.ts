@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
-import type { MessagingSettings } from '../ports/messaging-options.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 import { rateOf } from '../ports/option-schema.js';
 import type { Router } from '../routing/router.js';
 import type { MessageStore } from '../store/message-store.js';

@@ -1,3 +1,4 @@
+import { timeLimit } from '../message/time-limit.js';
 import { errorName } from '../message/errors.js';
 import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../message/events.js';
@@ -189,7 +190,7 @@ export class Resends {
     stop: AbortSignal,
   ): Promise<readonly DeliveryReport[]> {
     const { work } = this;
-    const limit = AbortSignal.any([stop, AbortSignal.timeout(TIME_LIMIT)]);
+    const limit = timeLimit(TIME_LIMIT, stop);
     const sent = asked.map(({ submission }) => {
       const { id, channel, recipients, firstSentAt, attempt } = submission;
       const submissionId = id;

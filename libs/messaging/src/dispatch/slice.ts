@@ -228,6 +228,7 @@ function submissionOfRun(
     content: content ? { content, labels: batch.labels, hasPersonal: batch.hasPersonal } : null,
     recipients: members,
     positions,
+    guarded: batch.guarded,
     whole: isWhole && n === 0 && members.length === batch.recipients.length,
     intendedAt: now,
     decidedAt: now,

@@ -181,6 +181,7 @@ export function takenOver(
     lastPosition,
     provider,
     positions: recipients.map(({ position }) => position),
+    guarded: left.guarded,
     whole: false,
     intendedAt: now - Math.max(0, wallNow - firstSentAt.getTime()),
     decidedAt: -Infinity,

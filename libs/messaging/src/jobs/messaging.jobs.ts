@@ -1,10 +1,12 @@
 import { Logger } from '@nestjs/common';
+import { timeLimit } from '../message/time-limit.js';
 import type { InboundRecorder } from '../contacts/inbound.js';
+import { namingProvider } from '../message/errors.js';
 import { VAS_ORDER_OPEN, type VasOrderOpen } from '../message/events.js';
 import type { SyncedTemplates } from '../message/templates.js';
 import type { EventPublisher } from '../ports/listeners.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
-import type { MessageTransport } from '../ports/message-transport.js';
+import type { Transports } from '../ports/message-transport.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { DueLane } from '../store/reads/lane-queues.js';
 import type { JobIntervals } from './job-intervals.js';
@@ -74,6 +76,9 @@ export class MessagingJobs {
 /** Interval in milliseconds: the longest wait of due work whose wake was lost. */
 const WAKE_EVERY = 2_000;
 
+/** Interval in milliseconds; reads also see what is not folded yet. */
+const FOLD_EVERY = 5_000;
+
 const PURGE_BATCHES = 200;
 const FORGET_IDS = 5_000;
 const FORGET_TEXTS = 500;
@@ -106,6 +111,17 @@ export function purgeJob({ purge }: MessageStore): MessagingJob {
     every: 60_000,
     run: async (signal) => {
       while (!signal.aborted && (await purge.step(PURGE_BATCHES)));
+    },
+  };
+}
+
+/** Folds what changes of statuses have added to the counts of outcomes. */
+export function outcomesJob(counts: { fold(): Promise<boolean> }): MessagingJob {
+  return {
+    name: 'outcomes',
+    every: FOLD_EVERY,
+    run: async (signal) => {
+      while (!signal.aborted && (await counts.fold()));
     },
   };
 }
@@ -169,17 +185,22 @@ const TEMPLATES_TIMEOUT = 5_000;
 export function templatesJob(
   templates: SyncedTemplates,
   every: number,
-  transports: readonly MessageTransport[],
+  transports: Transports,
 ): MessagingJob {
   return {
     name: 'templates',
     every,
     atStart: true,
     run: async (stop) => {
-      const signal = AbortSignal.any([stop, AbortSignal.timeout(TEMPLATES_TIMEOUT)]);
+      const signal = timeLimit(TEMPLATES_TIMEOUT, stop);
       try {
         await templates.replace(() =>
-          Promise.all(transports.map(async (one) => (await one.fetchTemplates?.(signal)) ?? [])),
+          Promise.all(
+            [...transports].map(async ([provider, transport]) => {
+              const list = async () => (await transport.fetchTemplates?.(signal)) ?? [];
+              return namingProvider(`provider ${provider}`, list);
+            }),
+          ),
         );
       } catch (error) {
         if (!stop.aborted) throw error;

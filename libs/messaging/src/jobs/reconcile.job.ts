@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
+import { timeLimit } from '../message/time-limit.js';
 import { errorName } from '../message/errors.js';
 import type { DeliveryReport } from '../message/events.js';
 import type { MessageStore } from '../store/message-store.js';
@@ -21,8 +22,8 @@ const logger = new Logger('Reconcile');
 
 /**
  * Polls messages without a final report, matches reports that came before their submission, and
- * deletes reports that match nothing. A failed poll is repeated when the batch is next due, and
- * does not delay other polls.
+ * deletes reports that match nothing. A provider that lists what it took is asked for the messages whose
+ * answer was lost. A failed poll is repeated when the batch is next due, and does not delay other polls.
  */
 export function reconcileJob(
   store: MessageStore,
@@ -41,13 +42,17 @@ export function reconcileJob(
         const own = claimed.filter((submission) => submission.provider === provider);
         for (const call of callsOf(own)) {
           if (signal.aborted) return;
-          try {
-            const reports = await fetched(transport, call, signal, timeLimit);
-            await store.reports.record(reports, { provider });
-          } catch (error) {
-            logger.warn(
-              `${provider}: reports not fetched, polled again later: ${errorName(error)}`,
-            );
+          for (const read of [
+            reported(transport, call),
+            listed(store, provider, transport, call),
+          ]) {
+            try {
+              await store.reports.record(await limited(signal, timeLimit, read), { provider });
+            } catch (error) {
+              logger.warn(
+                `${provider}: reports not fetched, polled again later: ${errorName(error)}`,
+              );
+            }
           }
         }
       }
@@ -70,16 +75,32 @@ function* callsOf<T extends SentSubmission>(submissions: readonly T[]): Generato
   if (call.length > 0) yield call;
 }
 
-async function fetched(
+type Read = (limit: AbortSignal) => Promise<readonly DeliveryReport[]>;
+
+function reported(transport: MessageTransport, submissions: readonly SentSubmission[]): Read {
+  return async (limit) => (await transport.fetchReports?.(submissions, limit)) ?? [];
+}
+
+function listed(
+  store: MessageStore,
+  provider: string,
   transport: MessageTransport,
   submissions: readonly SentSubmission[],
+): Read {
+  const lost = submissions.filter(({ reference }) => reference === null);
+  return async (limit) => {
+    if (!transport.listSent || lost.length === 0) return [];
+    return store.lostAnswers.find(await transport.listSent(lost, limit), provider);
+  };
+}
+
+async function limited(
   signal: AbortSignal,
-  timeLimit: number,
+  longest: number,
+  read: Read,
 ): Promise<readonly DeliveryReport[]> {
-  if (!transport.fetchReports) return [];
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimit)]);
-  const end = AbortSignal.any([signal, AbortSignal.timeout(timeLimit + GRACE)]);
-  const reports = transport.fetchReports(submissions, limit);
+  const limit = timeLimit(longest, signal);
+  const end = timeLimit(longest + GRACE, signal);
   const tooLong = once(end, 'abort').then(() => Promise.reject(end.reason as Error));
-  return Promise.race([reports, tooLong]);
+  return Promise.race([read(limit), tooLong]);
 }

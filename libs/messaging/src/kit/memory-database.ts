@@ -130,9 +130,8 @@ export function inMemoryDatabase(): BetterSqlite3DataSourceOptions {
   };
 }
 
-const require = createRequire(import.meta.url);
-
 function wasmSqlite(): new (path: string) => WasmDatabase {
+  const require = createRequire(import.meta.url);
   try {
     return (require(PACKAGE) as { Database: new (path: string) => WasmDatabase }).Database;
   } catch (error) {

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { text as textIn } from 'node:stream/consumers';
 import { DataSource, EntitySchema } from 'typeorm';
 import {
   ContactsService,
@@ -13,13 +14,16 @@ import {
   type MessageStatusChanged,
   MESSAGING_POLICY,
   MessagingModule,
+  MessagingService,
   NotificationService,
   SmsService,
   VoiceService,
   WhatsAppService,
 } from '../index.js';
+import { InboundService } from '../inbound.js';
 import {
   inMemoryDatabase,
+  messagingMatchers,
   MessagingTester,
   MessagingTestingModule,
   type MessagingTestingOptions,
@@ -28,9 +32,12 @@ import { eventually } from '../../../../test/support/eventually.js';
 
 const TO = '2348012345678';
 
+expect.extend(messagingMatchers);
+
 @Injectable()
 class Heard {
   readonly statuses: string[] = [];
+  readonly messages: InboundReceived[] = [];
 
   constructor(private readonly whatsapp: WhatsAppService) {}
 
@@ -40,7 +47,9 @@ class Heard {
   }
 
   @OnEvent(INBOUND_RECEIVED)
-  async received({ from, text }: InboundReceived): Promise<void> {
+  async received(message: InboundReceived): Promise<void> {
+    this.messages.push(message);
+    const { from, text } = message;
     if (text !== 'Are you open?' || from === null) return;
     await this.whatsapp.sendText({ to: from, text: 'Until six' });
   }
@@ -211,6 +220,25 @@ it('receive() takes the channel of the last message to the sender, so that STOP 
   });
 });
 
+it('receive() takes a content, whose files the app fetches', async () => {
+  const { messaging } = await started();
+  const heard = app!.get(Heard).messages;
+  const bytes = 'the bytes of a file';
+  const source = `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`;
+  const file = { type: 'image', contentType: 'image/png', filename: null, size: null } as const;
+  const content = {
+    kind: 'media',
+    caption: 'The meter',
+    files: [{ ...file, source }],
+  } as const;
+  await messaging.receive({ from: TO, content, profileName: 'Ada', repliesTo: 'wamid.0' });
+  expect(heard).toMatchObject([
+    { text: 'The meter', content, profileName: 'Ada', repliesTo: 'wamid.0' },
+  ]);
+  const media = await app!.get(InboundService).media(heard[0]!.id);
+  expect([media.contentType, await textIn(media.stream)]).toEqual(['image/png', bytes]);
+});
+
 it('a notification falls back to its next channel after the wait, and where its first message fails', async () => {
   const { messaging } = await started();
   const notifications = app!.get(NotificationService);
@@ -324,6 +352,25 @@ it('a send joins the transaction of the app in a database of inMemoryDatabase()'
   );
   expect(await source.getRepository(ORDERS).count()).toBe(2);
 });
+
+it.each([
+  ['dataSource.transaction()', DataSource],
+  ['messaging.transaction()', MessagingService],
+] as const)(
+  'a matcher right after %s with inMemoryDatabase() names the step that the test left out',
+  async (_, token) => {
+    const { messaging, sms } = await started(
+      { dataSource: 'default' },
+      { imports: [TypeOrmModule.forRoot(inMemoryDatabase())] },
+    );
+    const source: Pick<MessagingService, 'transaction'> = app!.get(token);
+    await source.transaction((manager) => sms.send(hello, { manager }));
+    expect(() => expect(messaging).toHaveSent(hello)).toThrow('await messaging.idle()');
+    expect(() => expect(messaging).toHaveSentNothing()).toThrow('await messaging.idle()');
+    await messaging.idle();
+    expect(messaging).toHaveSent(hello);
+  },
+);
 
 it('an app that a failed test leaves open keeps no timer that the runner waits for', async () => {
   const timers = () =>

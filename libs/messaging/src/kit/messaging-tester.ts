@@ -5,11 +5,13 @@ import { addressKey, type AddressKind, readAddress } from '../message/address.js
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, MessagingError } from '../message/errors.js';
 import type { DeliveryReport, ReportDetails } from '../message/events.js';
+import type { InboundContent } from '../message/inbound-content.js';
 import type { Channel } from '../message/message.js';
 import type { ChannelStatus } from '../message/status.js';
 import { InboundRecorder } from '../contacts/inbound.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import { MessagingRuntime } from '../messaging.runtime.js';
+import { MESSAGE_TRANSPORTS, type Transports } from '../ports/message-transport.js';
 import { type Duration, milliseconds } from '../ports/option-schema.js';
 import { MessageStore } from '../store/message-store.js';
 import { KitParts } from './kit-parts.js';
@@ -30,7 +32,18 @@ export class NotSentYetError extends MessagingError {
 export interface ReceivedMessage {
   /** The customer's address. */
   readonly from: string;
-  readonly text: string;
+  /** @default none, or the caption of the `content` */
+  readonly text?: string;
+  /**
+   * Media, a location and the like. The `source` of a file is a `data:` URL with its bytes, such as
+   * `data:image/png;base64,…`, which `InboundService.media()` then gives.
+   * @default the text
+   */
+  readonly content?: InboundContent;
+  /** The name that the customer shows on the platform. @default none */
+  readonly profileName?: string;
+  /** The provider's id of the message that the customer answers. @default none */
+  readonly repliesTo?: string;
   /** @default the channel of the last message sent to this address, else `whatsapp` */
   readonly channel?: Channel;
   /** The number or address that it was sent to. @default the sender of that message */
@@ -83,6 +96,7 @@ export class MessagingTester {
   #inbound!: InboundRecorder;
   #runtime!: MessagingRuntime;
   #channels!: ChannelRegistry;
+  #transports!: Transports;
 
   /** @internal */
   constructor(
@@ -98,6 +112,7 @@ export class MessagingTester {
     this.#inbound = this.modules.get(InboundRecorder, options);
     this.#runtime = this.modules.get(MessagingRuntime, options);
     this.#channels = this.modules.get(ChannelRegistry, options);
+    this.#transports = this.modules.get(MESSAGE_TRANSPORTS, options);
     this.#database = MemoryDatabase.of(this.#store.database.dataSource);
     this.#database.useClock(this.parts.clock);
   }
@@ -119,7 +134,7 @@ export class MessagingTester {
 
   /** Whether work that is due is not done yet; {@link idle} waits for it. */
   get busy(): boolean {
-    return this.parts.engine.running > 0;
+    return this.parts.engine.running > 0 || this.#store.afterCommit.isDue;
   }
 
   /** When the dispatch has work next, where it is known, such as a scheduled send. */
@@ -188,7 +203,7 @@ export class MessagingTester {
    * count, and listeners hear of it. Resolves when the module is idle.
    * @throws MessageValidationError where `from` is no address of the channel
    */
-  async receive({ from, text, ...given }: ReceivedMessage): Promise<void> {
+  async receive({ from, content, ...given }: ReceivedMessage): Promise<void> {
     const last = this.#lastSentTo(from);
     const channel = given.channel ?? last?.channel ?? 'whatsapp';
     const kinds = this.#channels.get(channel).addressKinds;
@@ -198,6 +213,9 @@ export class MessagingTester {
         { path: 'from', message: `must be an address of ${channel} (${kinds.join(', ')})` },
       ]);
     const to = given.to ?? (last?.channel === channel ? last.from : undefined) ?? RECEIVER;
+    const { profileName, repliesTo } = given;
+    const caption = content?.kind === 'media' ? content.caption : null;
+    const [provider = 'testing'] = this.#transports.keys();
     await this.#inbound.record(
       [
         {
@@ -206,12 +224,15 @@ export class MessagingTester {
           from: address,
           bsuid: null,
           to: to === '' ? RECEIVER : to,
-          text,
+          text: given.text ?? caption,
+          ...(content && { content }),
+          ...(profileName !== undefined && { profileName }),
+          ...(repliesTo !== undefined && { repliesTo }),
           sentAt: new Date(this.parts.clock.now()),
           ...(given.tenant !== undefined && { tenant: given.tenant }),
         },
       ],
-      { transport: 'testing' },
+      { transport: last?.provider ?? provider },
     );
     await this.idle();
   }

@@ -1,7 +1,10 @@
 import type { Attachment, Personal } from '../message/email-content.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import { personalised } from '../message/variables.js';
+import { dataMedia } from '../ports/data-media.js';
 import type {
+  InboundMedia,
+  MediaRequest,
   MessageTransport,
   Submission,
   SubmissionAccepted,
@@ -96,6 +99,10 @@ class OutboxTransport implements MessageTransport {
     const reference = channels.get(channel).irrevocable?.referenceOf(content) ?? id;
     this.outbox.add(submission, { provider: this.name, reference, at: new Date(clock.now()) });
     return Promise.resolve({ reference, ...(messageIds && { messageIds }) });
+  }
+
+  fetchMedia(media: MediaRequest): Promise<InboundMedia> {
+    return new Promise((resolve) => resolve(dataMedia(media)));
   }
 }
 

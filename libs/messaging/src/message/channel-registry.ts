@@ -33,7 +33,7 @@ export class ChannelRegistry {
   /** Statuses of channels that send again after some of them. */
   readonly #redialled = new Set<string>();
 
-  /** @throws MessagingConfigError for two channels of one name, or one status with two ranks */
+  /** @internal @throws MessagingConfigError for two channels of one name, or one status with two ranks */
   constructor(definitions: readonly ChannelDefinition[]) {
     for (const [name, { rank }] of this.#statuses) this.#names.set(rank, name);
     for (const definition of definitions) this.#add(definition);
@@ -60,16 +60,17 @@ export class ChannelRegistry {
     return this.#channels.get(name);
   }
 
+  /** @internal */
   namesWhere(test: (definition: ChannelDefinition) => unknown): readonly Channel[] {
     return this.all.filter(test).map(({ name }) => name);
   }
 
-  /** Consent categories of the channel; an unregistered channel has those of every channel. */
+  /** @internal Consent categories of the channel; an unregistered channel has those of every channel. */
   consentCategories(channel: string): readonly ConsentCategory[] {
     return [...CONSENT_CATEGORIES, ...(this.#channels.get(channel)?.consent?.categories ?? [])];
   }
 
-  /** The consent category of a message: from its content, else `transactional`. */
+  /** @internal The consent category of a message: from its content, else `transactional`. */
   consentCategoryOf(channel: string, content: MessageContent): ConsentCategory {
     const { category } = content as { readonly category?: unknown };
     const { presumedCategory } = this.#channels.get(channel)?.pricing ?? {};
@@ -79,7 +80,14 @@ export class ChannelRegistry {
     return this.consentCategories(channel).find((one) => one === wanted) ?? 'transactional';
   }
 
-  /** Category for frequency caps: the price category, or the channel's name. */
+  /** @internal The price category of a message; `null`: its channel has none. */
+  priceCategoryOf(channel: string, content: MessageContent): string | null {
+    const named = 'category' in content ? content.category : undefined;
+    const known = named ?? this.#channels.get(channel)?.pricing?.categoryOf?.[content.kind];
+    return typeof known === 'string' ? known : null;
+  }
+
+  /** @internal Category for frequency caps: the price category, or the channel's name. */
   capCategoryOf(channel: string, content: MessageContent): string {
     const { categories, categoryOf, presumedCategory } = this.#channels.get(channel)?.pricing ?? {};
     if (!categories) return channel;
@@ -105,6 +113,7 @@ export class ChannelRegistry {
   }
 
   /**
+   * @internal
    * @typeParam S the statuses of the caller's channel
    * @param rank negative: of a message that waits for a further try
    * @throws RangeError for a rank that no status has
@@ -115,41 +124,43 @@ export class ChannelRegistry {
     return name as S;
   }
 
-  /** As {@link statusOf}; `unknown` for a rank of a channel that is not registered any more. */
+  /** @internal As {@link statusOf}; `unknown` for a rank of a channel that is not registered any more. */
   nameOf<S extends ChannelStatus = ChannelStatus>(rank: number): S {
     return (this.#names.get(Math.abs(rank)) ?? 'unknown') as S;
   }
 
+  /** @internal */
   hasRank(rank: number): boolean {
     return this.#names.has(rank);
   }
 
+  /** @internal */
   isTerminal(status: string): boolean {
     return this.#statuses.get(status)?.terminal ?? false;
   }
 
-  /** Whether provider reports may have the status; others are stored raw and change nothing. */
+  /** @internal Whether provider reports may have the status; others are stored raw and change nothing. */
   isReported(status: unknown): status is ChannelStatus {
     return typeof status === 'string' && (this.#statuses.get(status)?.reported ?? false);
   }
 
-  /** Rank of an accepted message of the channel; `sent` for an unregistered channel. */
+  /** @internal Rank of an accepted message of the channel; `sent` for an unregistered channel. */
   acceptedRankOf(channel: string): number {
     const definition = this.#channels.get(channel);
     return definition?.statuses[definition.accepted]?.rank ?? STATUS_RANK.sent;
   }
 
-  /** Ranks of messages that may be at the provider and have no final report. */
+  /** @internal Ranks of messages that may be at the provider and have no final report. */
   get pendingRanks(): readonly number[] {
     return this.#ranksWhere(({ rank, terminal }) => rank >= STATUS_RANK.sending && !terminal);
   }
 
-  /** Ranks of messages that may have reached their recipient; frequency caps count them. */
+  /** @internal Ranks of messages that may have reached their recipient; frequency caps count them. */
   get countedRanks(): readonly number[] {
     return this.#ranksWhere(({ rank, failed }) => rank >= STATUS_RANK.sending && !failed);
   }
 
-  /** Stored statuses of the channel's messages that wait to be sent again: negative ranks. */
+  /** @internal Stored statuses of the channel's messages that wait to be sent again: negative ranks. */
   waitingRanksOf(channel: string): readonly number[] {
     if (!this.find(channel)?.redial) return [];
     const underWay = this.statusesOf(channel).filter(
@@ -158,9 +169,14 @@ export class ChannelRegistry {
     return underWay.map(([, { rank }]) => -rank);
   }
 
-  /** Ranks of messages that reached their recipient for good, such as `delivered` and `completed`. */
+  /** @internal Ranks of messages that reached their recipient for good, such as `delivered` and `completed`. */
   get reachedRanks(): readonly number[] {
     return this.#ranksWhere(({ terminal, failed }) => terminal === true && !failed);
+  }
+
+  /** @internal Ranks of messages that did not reach their recipient. */
+  get failedRanks(): readonly number[] {
+    return this.#ranksWhere(({ failed }) => failed === true);
   }
 
   /** Whether the name is an event of a channel, such as `delayed`, and no status. */
@@ -168,24 +184,24 @@ export class ChannelRegistry {
     return typeof name === 'string' && this.#events.has(name);
   }
 
-  /** Whether a message with this status, or one before it, may be sent again. */
+  /** @internal Whether a message with this status, or one before it, may be sent again. */
   mayRedial(status: string | null): boolean {
     return status !== null && this.#redialled.has(status);
   }
 
-  /** Whether a channel suppresses recipients by this status or event, where given with this code. */
+  /** @internal Whether a channel suppresses recipients by this status or event, where given with this code. */
   maySuppress(status: string | null, code?: string | null): boolean {
     if (status === null || !this.#suppressing.has(status)) return false;
     const codes = this.#suppressing.get(status);
     return code === undefined || codes === undefined || (code !== null && codes.has(code));
   }
 
-  /** Whether a refusal with this code closes the window of its recipient on a channel. */
+  /** @internal Whether a refusal with this code closes the window of its recipient on a channel. */
   mayCloseWindow(code: string | null): boolean {
     return code !== null && this.#windowClosing.has(code);
   }
 
-  /** The rule that suppresses the recipient after this status or event; `undefined`: none. */
+  /** @internal The rule that suppresses the recipient after this status or event; `undefined`: none. */
   suppressionOf(
     channel: string,
     status: string,
@@ -204,7 +220,7 @@ export class ChannelRegistry {
     return isMeant ? rule : undefined;
   }
 
-  /** The channel of a webhook's `type`. */
+  /** @internal The channel of a webhook's `type`. */
   ofEvent(type: string): ChannelDefinition | undefined {
     return this.#ofEvent.get(type);
   }

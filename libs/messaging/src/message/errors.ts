@@ -18,21 +18,27 @@ export type MessagingErrorCode =
   | PolicyCode
   | 'already_sent'
   | 'already_settled'
+  | 'budget_exceeded'
   | 'cap_exceeded'
   | 'content_erased'
+  | 'currency_mismatch'
   | 'database_given_up'
   | 'dkim_key'
   | 'drain_timeout'
   | 'duplicate_order'
   | 'idempotency_key_in_use'
   | 'idempotency_key_reused'
+  | 'insufficient_balance'
   | 'invalid_config'
   | 'invalid_field'
+  | 'media_expired'
+  | 'media_too_large'
   | 'migration_locked'
   | 'never_idle'
   | 'newer_database'
   | 'early_database'
   | 'no_delivery_status'
+  | 'no_price'
   | 'no_route'
   | 'not_faked'
   | 'not_found'
@@ -68,6 +74,23 @@ export class MessagingConfigError extends MessagingError {
   }
 }
 
+/**
+ * Puts the provider's name before the message of what `work` throws.
+ * @param provider its option, or `provider` and its name
+ */
+export async function namingProvider<T>(provider: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw new Error(`${provider}: ${String(cause)}`);
+    const message = `${provider}: ${cause.message}`;
+    if (cause instanceof MessagingError) throw new MessagingConfigError(message, { cause });
+    // The same error, with its class, its code and its stack.
+    cause.message = message;
+    throw cause;
+  }
+}
+
 /** The message has wrong fields; nothing was stored. */
 export class MessageValidationError extends MessagingError {
   constructor(
@@ -84,6 +107,28 @@ export function validated<T>(check: (errors: FieldError[]) => T): T {
   const result = check(errors);
   if (errors.length > 0) throw new MessageValidationError(errors);
   return result;
+}
+
+/** Why a spend guard refuses a message. */
+export type SpendRefusal =
+  | 'budget_exceeded'
+  | 'currency_mismatch'
+  | 'insufficient_balance'
+  | 'no_price';
+
+/** The app's spend guard refused the message; nothing was stored. */
+export class SpendRefusedError extends MessagingError {
+  /**
+   * @param message with the remedy
+   * @param details facts for programs, such as the amounts that are needed and available
+   */
+  constructor(
+    code: SpendRefusal,
+    message: string,
+    readonly details: Readonly<Record<string, string>> = {},
+  ) {
+    super(code, message);
+  }
 }
 
 export class IdempotencyKeyReusedError extends MessagingError {
@@ -145,6 +190,26 @@ export class BatchNotFoundError extends MessagingError {
 export class MessageNotFoundError extends MessagingError {
   constructor(readonly messageId: string) {
     super('not_found', `No message ${String(messageId).slice(0, 64)}`);
+  }
+}
+
+/**
+ * A file of an inbound message cannot be had. `not_found`: there is no such message or file, or its text
+ * is no longer kept. `media_expired`: the provider has it no longer. `media_too_large`: it exceeds
+ * `inbound.media.maxBytes`. `unsupported`: the provider cannot be asked for files, or the address of the
+ * file is none of its own. `unavailable`: the provider did not answer, or not in time; try again.
+ */
+export class InboundMediaError extends MessagingError {
+  constructor(
+    override readonly code:
+      | 'not_found'
+      | 'media_expired'
+      | 'media_too_large'
+      | 'unsupported'
+      | 'unavailable',
+    message: string,
+  ) {
+    super(code, message);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { InboundContent } from './inbound-content.js';
 import type { Channel } from './message.js';
 import type { ChannelStatus } from './status.js';
 
@@ -64,6 +65,12 @@ export interface InboundMessage {
    * filled form; `null`: none of them.
    */
   readonly text: string | null;
+  /** Media, a location and the like. @default the text */
+  readonly content?: InboundContent;
+  /** The name that the sender shows on the platform. @default none */
+  readonly profileName?: string | null;
+  /** The provider's id of the message that it answers, `context` on WhatsApp. @default none */
+  readonly repliesTo?: string | null;
   /** `null` where the provider omits it. */
   readonly sentAt: Date | null;
   /**
@@ -217,11 +224,31 @@ export interface NotificationDoubled extends EventLabels {
   readonly deliveredBy: readonly Channel[];
 }
 
+/**
+ * An event of a notification with its name, for `StatusListener.onNotifications()`.
+ * @example
+ * for (const { event, change } of changes)
+ *   if (event === NOTIFICATION_ENDED) await manager.insert(Outbox, { id: change.notificationId });
+ */
+export type NotificationChange<Name extends NotificationEventName = NotificationEventName> = {
+  [Event in Name]: { readonly event: Event; readonly change: MessagingEvents[Event] };
+}[Name];
+
+type NotificationEventName =
+  | typeof NOTIFICATION_FELL_BACK
+  | typeof NOTIFICATION_ENDED
+  | typeof NOTIFICATION_DOUBLED;
+
 /** An inbound message was stored. Published once for each message, after the commit. */
 export interface InboundReceived extends InboundMessage {
+  /** Id of the message in `InboundService`, as long as its text is kept. */
+  readonly id: string;
   readonly tenant: string;
   /** Id of the sender's contact in `ContactsService`. */
   readonly contactId: string;
+  readonly content: InboundContent;
+  readonly profileName: string | null;
+  readonly repliesTo: string | null;
   /** Time of the message; the time of arrival where the provider's is missing or in the future. */
   readonly sentAt: Date;
   /** The sender's new consent for the channel, if this message changed it. */

@@ -3,12 +3,15 @@ import {
   MessageValidationError,
   NoRouteError,
   PermanentFailure,
+  SpendRefusedError,
   SubmitFailure,
 } from './errors.js';
 
 /** What a request cannot mend has 500, and what may pass by itself 503; each other code is 422. */
 const STATUSES: Readonly<Record<string, number>> = {
   invalid_field: 400,
+  budget_exceeded: 402,
+  insufficient_balance: 402,
   vas_not_allowed: 403,
   not_found: 404,
   already_sent: 409,
@@ -18,6 +21,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   idempotency_key_in_use: 409,
   not_restored: 409,
   wrong_status: 409,
+  media_expired: 410,
+  media_too_large: 413,
   payload_too_large: 413,
   rate_limited: 429,
   dkim_key: 500,
@@ -36,7 +41,8 @@ const STATUSES: Readonly<Record<string, number>> = {
 };
 
 /**
- * The HTTP status for an error that a request of an app's own API ran into: 400 for wrong fields, 404,
+ * The HTTP status for an error that a request of an app's own API ran into: 400 for wrong fields, 402
+ * where the spend guard finds too little money, 404,
  * 409 for what the state does not allow, 422 for a refusal by a policy, a route or a template, 429, 500
  * for a fault of the app, 503 for what may work later.
  */
@@ -54,6 +60,8 @@ export interface HttpErrorBody {
   readonly message: string;
   /** The wrong fields. */
   readonly fields?: readonly { readonly path: string; readonly message: string }[];
+  /** What the spend guard needs and has. */
+  readonly details?: Readonly<Record<string, string>>;
 }
 
 export function httpErrorBodyOf(error: MessagingError): HttpErrorBody {
@@ -65,5 +73,6 @@ export function httpErrorBodyOf(error: MessagingError): HttpErrorBody {
     code,
     message: error.message,
     ...(error instanceof MessageValidationError && { fields: error.fields }),
+    ...(error instanceof SpendRefusedError && { details: error.details }),
   };
 }

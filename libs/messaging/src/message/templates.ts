@@ -109,17 +109,21 @@ export function paramFault(value: unknown): string | undefined {
 }
 
 /**
- * Why the platform refuses the body that these parameters make; `undefined`: it does not.
+ * Why the platform refuses the body that these parameters make, with the place of the longest one;
+ * `undefined`: it does not.
  * @param fixedLength characters of the body without the variables, where they are known
  */
 export function templateBodyFault(
   fixedLength: number | null | undefined,
   params: readonly string[],
-): string | undefined {
-  const length = params.reduce((sum, param) => sum + Array.from(param).length, fixedLength ?? 0);
-  return length <= LONGEST_BODY
-    ? undefined
-    : `makes the body ${length} characters long; WhatsApp takes at most ${LONGEST_BODY}`;
+): { readonly longest: number; readonly message: string } | undefined {
+  const lengths = params.map((param) => Array.from(param).length);
+  const length = lengths.reduce((sum, one) => sum + one, fixedLength ?? 0);
+  if (length <= LONGEST_BODY) return undefined;
+  return {
+    longest: lengths.indexOf(Math.max(...lengths)),
+    message: `makes the body ${length} characters long; WhatsApp takes at most ${LONGEST_BODY}`,
+  };
 }
 
 /** The values in the order of their positions; adds errors by field to `errors`. */
@@ -155,8 +159,8 @@ export function placedParams(
   const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string');
   const values = texts.map(([, value]) => value);
   const tooLong = templateBodyFault(template?.fixedLength, values);
-  const [longest] = texts.toSorted(([, one], [, other]) => other.length - one.length);
-  if (tooLong !== undefined && longest) refuse(tooLong, longest[0]);
+  const [path] = (tooLong && texts[tooLong.longest]) ?? [];
+  if (tooLong && path !== undefined) refuse(tooLong.message, path);
   return fields.map(([, value]) => value as string);
 }
 

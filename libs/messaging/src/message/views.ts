@@ -1,4 +1,5 @@
 import type { DeliveryReport, ReportDetails } from './events.js';
+import type { InboundContent } from './inbound-content.js';
 import type { BatchLabels } from './labels.js';
 import type { Channel, MessageContent } from './message.js';
 import type { BatchStatus, ChannelStatus, MessageStatus, ReportedStatus } from './status.js';
@@ -211,9 +212,24 @@ export interface InboundText {
   readonly from: string;
   /** The number or address that received it. */
   readonly to: string;
-  /** `null`: not a text message. */
+  /** `null`: it has neither a text nor a caption. */
   readonly text: string | null;
+  /** Kind of its content, which `MessageHistory.inboundContents()` reads. */
+  readonly kind: InboundContent['kind'];
+  /** The provider's id; `null`: received by an earlier version, as for the two below. */
+  readonly messageId: string | null;
+  /** The name that the sender shows on the platform. */
+  readonly profileName: string | null;
+  /** The provider's id of the message that it answers. */
+  readonly repliesTo: string | null;
   readonly receivedAt: Date;
+}
+
+/** An inbound message with its content, as long as its text is kept. */
+export interface InboundRecord extends InboundText {
+  readonly content: InboundContent;
+  /** The provider that brought it; `null`: received by an earlier version. */
+  readonly provider: string | null;
 }
 
 /** Changes since a read; see `MessageHistory.changes()`. */
@@ -280,6 +296,32 @@ export interface MessageStats {
 export interface HistoryStats {
   /** One for each hour or day of the period, also without messages. */
   readonly slots: readonly MessageStats[];
+  /** Older messages of the period are not counted; `null`: all are. */
+  readonly countedSince: Date | null;
+}
+
+/** Messages of a channel by the hour or day in which they were accepted. */
+export interface MessageOutcomes {
+  readonly start: Date;
+  readonly channel: Channel;
+  readonly accepted: number;
+  /** Those that a provider accepted, whatever became of them. */
+  readonly sent: number;
+  /** By their present status, without zeros: together the accepted ones. */
+  readonly outcomes: readonly OutcomeCount[];
+}
+
+export interface OutcomeCount {
+  readonly status: ChannelStatus;
+  /** Of messages that failed, where it is known. */
+  readonly errorCode: string | null;
+  readonly messages: number;
+}
+
+/** Counts of messages; see `MessageHistory.presentStatuses()`. */
+export interface PresentStatuses {
+  /** Hours or days with messages of the channel. */
+  readonly slots: readonly MessageOutcomes[];
   /** Older messages of the period are not counted; `null`: all are. */
   readonly countedSince: Date | null;
 }

@@ -11,7 +11,7 @@ import type {
   PolicyScope,
   PolicySlice,
 } from '../ports/messaging-policy.js';
-import type { MessagingSettings } from '../ports/messaging-options.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 import { type LearntNumbers, numberKey } from '../contacts/learnt-numbers.js';
 import type { CountedCategory, RecentSends } from '../store/reads/recent-sends.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';

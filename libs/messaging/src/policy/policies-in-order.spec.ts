@@ -3,7 +3,7 @@ import type { RecentSends } from '../store/reads/recent-sends.js';
 import { registryOf } from '../channels/built-in-channels.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
 import type { PolicyOptions } from '../ports/policy-options.js';
-import { settingsOf } from '../ports/messaging-options.js';
+import { settingsOf } from '../ports/messaging-settings.js';
 import type { LearntNumbers } from '../contacts/learnt-numbers.js';
 import { policiesInOrder } from './policies-in-order.js';
 

@@ -1,7 +1,7 @@
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
-import type { MessagingSettings } from '../ports/messaging-options.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 import type { LearntNumbers } from '../contacts/learnt-numbers.js';
 import type { RecentSends } from '../store/reads/recent-sends.js';
 import { OptedOutPolicy, OptInRequiredPolicy } from './consent.policies.js';

@@ -7,7 +7,7 @@ import type {
   PolicyScope,
   PolicySlice,
 } from '../ports/messaging-policy.js';
-import type { MessagingSettings } from '../ports/messaging-options.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 
 /** Milliseconds for which an inbound message opens the window (interface section 3.1). */
 export const SERVICE_WINDOW = 24 * 60 * 60 * 1_000;

@@ -3,11 +3,12 @@ import type { EngineFactory } from './dispatch-engine.js';
 import {
   callback,
   DURATION,
+  type Duration,
   duration,
   flag,
   MOMENT,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   optional,
   type RateLimit,
   rateLimit,
@@ -22,27 +23,26 @@ const rateLimitOrFunction: OptionReader<RateLimit | RateOfLane, RateLimit | Rate
   value,
 ) => (typeof value === 'function' ? (value as RateOfLane) : rateLimit(name, value));
 
-export const DISPATCH = {
+/** Options of the dispatch. */
+export interface DispatchOptions {
   /** Dispatch and run jobs in this process; with false, it only accepts messages. @default true */
-  enabled: withDefault(flag, true),
+  readonly enabled?: boolean;
   /**
    * `bullMq({ connection })` from `@dundun/messaging/bullmq`, or an engine of your own.
    * @default lanes of its own in each process, found through the database
    */
-  engine: optional(callback<EngineFactory>()),
+  readonly engine?: EngineFactory;
   /**
    * Limit of each lane, or a function of the lane, called several times a second, so that a changed
    * limit takes effect at once. A limit over all lanes is set at the provider. @default none
    */
-  rateLimit: optional(rateLimitOrFunction),
+  readonly rateLimit?: RateLimit | string | RateOfLane;
   /** The unit of order and rate. @default `{tenant}:{channel}` */
-  lane: optional(
-    callback<(of: { readonly tenant: string; readonly channel: Channel }) => string>(),
-  ),
+  readonly lane?: (of: { readonly tenant: string; readonly channel: Channel }) => string;
   /** How long a lane stays with a process that does not renew it; 1 s or more. @default '30s' */
-  lease: withDefault(duration(1_000), '30s'),
+  readonly lease?: Duration;
   /** Most requests in flight per lane. @default 32 */
-  concurrency: withDefault(wholeNumber, 32),
+  readonly concurrency?: number;
   /**
    * Tries of a message that fails while others pass; then it is `failed`, or `unknown` where the
    * provider may have it. In an outage tries do not count: as long as nothing shows that the provider
@@ -53,23 +53,36 @@ export const DISPATCH = {
    * provider has accepted another message in the ten seconds before, and two where it accepts another
    * one only after the first failure. @default 8
    */
-  maxAttempts: withDefault(wholeNumber, 8),
+  readonly maxAttempts?: number;
   /**
    * How long after its due time a message is tried without counting failures while no other message
    * proves that the provider answers. `validFor` may end it earlier. @default '24h'
    */
-  retryFor: withDefault(DURATION, '24h'),
+  readonly retryFor?: Duration;
   /** First wait after a refusal; it doubles with jitter, up to ten minutes. @default '1s' */
-  backoff: withDefault(MOMENT, '1s'),
+  readonly backoff?: Duration;
   /** Time limit of one request. @default '30s' */
-  timeout: withDefault(MOMENT, '30s'),
+  readonly timeout?: Duration;
   /**
    * Longest wait of a stop for requests in flight. At most 2 s later, the library has stopped, or
    * an error names the part that has not; a hung database is abandoned
    * (`DatabaseShutdownTimeoutError`). @default '10s'
    */
-  shutdownTimeout: withDefault(DURATION, '10s'),
-};
+  readonly shutdownTimeout?: Duration;
+}
 
-/** Options of the dispatch. */
-export type DispatchOptions = OptionsOf<typeof DISPATCH>;
+export const DISPATCH = {
+  enabled: withDefault(flag, true),
+  engine: optional(callback<EngineFactory>()),
+  rateLimit: optional(rateLimitOrFunction),
+  lane: optional(
+    callback<(of: { readonly tenant: string; readonly channel: Channel }) => string>(),
+  ),
+  lease: withDefault(duration(1_000), '30s'),
+  concurrency: withDefault(wholeNumber, 32),
+  maxAttempts: withDefault(wholeNumber, 8),
+  retryFor: withDefault(DURATION, '24h'),
+  backoff: withDefault(MOMENT, '1s'),
+  timeout: withDefault(MOMENT, '30s'),
+  shutdownTimeout: withDefault(DURATION, '10s'),
+} satisfies ReadersOf<DispatchOptions>;

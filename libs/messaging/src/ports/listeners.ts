@@ -3,12 +3,14 @@ import { DiscoveryService, ModulesContainer } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 import type { Address } from '../message/address.js';
 import { isLogged } from './log-sampling.js';
+import { MESSAGING_SPEND_GUARD, type SpendGuard, SpendGuards } from './spend-guard.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type {
   CancelledBatch,
   InboundReceived,
   MessageStatusChanged,
   MessagingEvents,
+  NotificationChange,
 } from '../message/events.js';
 import type { TemplateStatusUpdate } from '../message/templates.js';
 
@@ -21,6 +23,8 @@ export interface StatusListener {
   onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void>;
   /** Tells of those by batch; `MESSAGE_STATUS_CHANGED` tells of each after the commit. */
   onCancelled?(batches: readonly CancelledBatch[], manager: EntityManager): Promise<void>;
+  /** Tells of notifications that went on to another channel, ended, or arrived twice. */
+  onNotifications?(changes: readonly NotificationChange[], manager: EntityManager): Promise<void>;
 }
 
 /**
@@ -113,6 +117,13 @@ export class StatusListeners extends Listeners<StatusListener> {
   async notifyCancelled(batches: readonly CancelledBatch[], manager: EntityManager): Promise<void> {
     await this.each(async (listener) => listener.onCancelled?.(batches, manager));
   }
+
+  async notifyNotifications(
+    changes: readonly NotificationChange[],
+    manager: EntityManager,
+  ): Promise<void> {
+    await this.each(async (listener) => listener.onNotifications?.(changes, manager));
+  }
 }
 
 export class InboundListeners extends Listeners<InboundListener> {
@@ -150,6 +161,7 @@ export class ProvidedPorts implements OnModuleInit {
     @Inject(InboundListeners) private readonly inbound: InboundListeners,
     @Inject(ErasureListeners) private readonly erasures: ErasureListeners,
     @Inject(TemplateListeners) private readonly templates: TemplateListeners,
+    @Inject(SpendGuards) private readonly spend: SpendGuards,
   ) {}
 
   /** @throws MessagingConfigError where a provider is no listener, or another overrides it */
@@ -160,6 +172,12 @@ export class ProvidedPorts implements OnModuleInit {
     this.templates.add(
       ...this.under(MESSAGING_TEMPLATE_LISTENER, 'onTemplatesChanged', 'a listener'),
     );
+    const [guard, other] = this.under<SpendGuard>(MESSAGING_SPEND_GUARD, 'onAccepted', 'a guard');
+    if (other)
+      throw new MessagingConfigError(
+        'MESSAGING_SPEND_GUARD: two modules provide a guard; provide one that asks both',
+      );
+    if (guard) this.spend.set(guard);
   }
 
   /**

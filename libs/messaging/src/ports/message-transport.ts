@@ -1,8 +1,10 @@
 import type { InjectionToken, Type } from '@nestjs/common';
+import type { Readable } from 'node:stream';
 import type { SenderKind } from '../message/channel-definition.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Attachment, Personal } from '../message/email-content.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
+import type { InboundFile } from '../message/inbound-content.js';
 import type { BatchLabels } from '../message/labels.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import type { PlatformTemplate } from '../message/templates.js';
@@ -74,6 +76,22 @@ export interface MediaUpload {
   readonly filename?: string;
 }
 
+/** A file of an inbound message, for {@link MessageTransport.fetchMedia}. */
+export interface MediaRequest extends Pick<InboundMessage, 'channel' | 'messageId' | 'to'> {
+  readonly file: InboundFile;
+}
+
+/** A file of an inbound message, while it is fetched. */
+export interface InboundMedia {
+  /** The bytes as they come: read or destroy it. It fails with an `InboundMediaError`. */
+  readonly stream: Readable;
+  /** MIME type; `null` where the provider omits it, as for all below. */
+  readonly contentType: string | null;
+  readonly filename: string | null;
+  /** Bytes. */
+  readonly size: number | null;
+}
+
 /** A report of a part of a long message. */
 export interface PartReport extends Pick<
   DeliveryReport,
@@ -98,6 +116,17 @@ export interface SentSubmission extends Pick<Submission, 'channel' | 'recipients
   readonly content?: MessageContent;
 }
 
+/** A message in a provider's own list, which may be one of ours whose answer was lost. */
+export interface ProviderMessage {
+  /** The provider's id and status of it, and its recipient. */
+  readonly report: DeliveryReport & { readonly messageId: string; readonly recipient: string };
+  /** Digits of a number, or a name; `null`: the provider chose it. */
+  readonly sender: string | null;
+  readonly text: string;
+  /** When the provider took it, by its clock; it may lack the seconds. */
+  readonly takenAt: Date;
+}
+
 /** For a transport that receives reports by itself, such as a socket; resolves after the commit. */
 export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
 
@@ -117,6 +146,20 @@ export interface ConnectionPlaces {
   connect(isLeased: () => boolean): void;
   /** Ends every connection within `limit` milliseconds; `connect()` may follow. */
   disconnect(limit: number): Promise<void>;
+}
+
+/** Money that an account has at its provider. */
+export interface ProviderBalance {
+  /** A decimal number, such as `12.5000`. */
+  readonly amount: string;
+  /** ISO 4217; `null`: the provider does not name it. */
+  readonly currency: string | null;
+}
+
+/** What a provider tells of the account that it knows by the credential. */
+export interface ProviderAccount {
+  /** `null`: the provider tells none. */
+  readonly balance: ProviderBalance | null;
 }
 
 export interface TransportCapabilities {
@@ -175,6 +218,15 @@ export interface MessageTransport {
     signal: AbortSignal,
   ): Promise<readonly DeliveryReport[]>;
   /**
+   * Lists what the provider took around the times of these submissions, whose answers were lost and which
+   * it finds by no id of ours. A listed message settles ours only where text, recipient, sender and time
+   * fit as many listed messages as `unknown` ones of ours. A list that was not read to its end is left out.
+   */
+  listSent?(
+    submissions: readonly SentSubmission[],
+    signal: AbortSignal,
+  ): Promise<readonly ProviderMessage[]>;
+  /**
    * Asks the provider to cancel a submission that it has accepted, after a cancel of its batch. It may
    * be called again for the same one.
    * @returns reports of the messages that the provider has cancelled; none where it refuses
@@ -187,6 +239,13 @@ export interface MessageTransport {
    * @throws MessageValidationError where the platform does not take the type or size
    */
   uploadMedia?(media: MediaUpload, sender: string, signal: AbortSignal): Promise<string>;
+  /**
+   * Fetches a file of an inbound message that the provider brought, with its token, and from hosts of
+   * the provider alone: the address may be forged where callbacks are not verified.
+   * @param signal ends the stream, too; the caller counts the bytes
+   * @throws InboundMediaError
+   */
+  fetchMedia?(media: MediaRequest, signal: AbortSignal): Promise<InboundMedia>;
   /** All templates of the business account, as the platform has them now. */
   fetchTemplates?(signal: AbortSignal): Promise<readonly PlatformTemplate[]>;
   /**
@@ -202,6 +261,12 @@ export interface MessageTransport {
   trouble?(): string | undefined;
   /** Products of an operator of airtime and data. */
   products?(signal: AbortSignal): Promise<readonly VasProduct[]>;
+  /**
+   * Proves that the provider can be reached and takes the credential, by a request that sends nothing
+   * and costs nothing.
+   * @throws SubmitFailure with the reason and its remedy
+   */
+  checkAccount?(signal: AbortSignal): Promise<ProviderAccount>;
   /**
    * For a provider that brings its reports by itself, such as over an open connection: the app needs
    * no `callbacks` then. Called once before the first submission; a rejection stops the boot.

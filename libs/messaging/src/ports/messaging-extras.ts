@@ -5,7 +5,7 @@ import {
   group,
   list,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   text,
   withDefault,
 } from './option-schema.js';
@@ -15,24 +15,39 @@ const path: OptionReader<string | false> = (name, value) => {
   throw new MessagingConfigError(`${name}: must be a path, or false for none`);
 };
 
-const EXTRAS = {
+/** Options of the module's registration; `forRootAsync()` takes them beside `useFactory`. */
+export interface MessagingExtras {
   /** @default false */
-  isGlobal: withDefault(flag, false),
+  readonly isGlobal?: boolean;
   /** Name of the TypeORM data source. @default 'default', the one without a name */
-  dataSource: withDefault(text, 'default'),
+  readonly dataSource?: string;
   /**
    * Path of delivery reports and inbound messages; `false`: none. Without the option `callbacks` every
    * request there is 404 where all transports receive their reports by themselves (`listen`), such as
    * the simulator and SMPP, and the app does not boot where one does not.
    * @default 'messaging/delivery-reports'
    */
-  callbackPath: withDefault(path, 'messaging/delivery-reports'),
+  readonly callbackPath?: string | false;
   /**
    * Decorators of the controller at `callbackPath`, such as one that makes it public for a global
    * guard: callbacks are verified by their signature. @default none
    * @example
    * callbackDecorators: [SetMetadata('isPublic', true)]
    */
+  readonly callbackDecorators?: readonly ClassDecorator[];
+  /**
+   * Replacements of parts under their exported tokens: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
+   * `MESSAGE_TRANSPORTS`, `MESSAGING_HTTP`, `MESSAGING_METRICS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
+   * @example
+   * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
+   */
+  readonly overrides?: readonly Provider[];
+}
+
+const EXTRAS = {
+  isGlobal: withDefault(flag, false),
+  dataSource: withDefault(text, 'default'),
+  callbackPath: withDefault(path, 'messaging/delivery-reports'),
   callbackDecorators: withDefault(
     list<ClassDecorator, ClassDecorator>((name, value) => {
       if (typeof value === 'function') return value as ClassDecorator;
@@ -42,20 +57,11 @@ const EXTRAS = {
     }),
     [],
   ),
-  /**
-   * Replacements of parts under their exported tokens: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
-   * `MESSAGE_TRANSPORTS`, `MESSAGING_HTTP`, `MESSAGING_METRICS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
-   * @example
-   * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
-   */
   overrides: withDefault(
     list<Provider, Provider>((_, value) => value as Provider),
     [],
   ),
-};
-
-/** Options of the module's registration; `forRootAsync()` takes them beside `useFactory`. */
-export type MessagingExtras = OptionsOf<typeof EXTRAS>;
+} satisfies ReadersOf<MessagingExtras>;
 
 export const readExtras = group(EXTRAS);
 

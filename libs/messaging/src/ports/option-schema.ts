@@ -7,14 +7,24 @@ import { MessagingConfigError } from '../message/errors.js';
  */
 export interface OptionReader<Read, Given = Read> {
   (name: string, value: unknown): Read;
-  /** Exists only as a type. */
-  readonly given?: readonly [Given];
+  /** Exists only as a type, which is that of the option exactly. */
+  readonly given?: (value: Given) => Given;
 }
 
-type Readers = Readonly<Record<string, OptionReader<unknown>>>;
+/**
+ * A reader for each option of `Options`: the interface is what the caller writes, with the docs, and the
+ * table says how each option is read.
+ * @example
+ * const TWILIO = { accountSid: text, callbackUrl: optional(httpAddress) } satisfies ReadersOf<TwilioOptions>;
+ */
+export type ReadersOf<Options> = {
+  readonly [K in keyof Options]-?: OptionReader<unknown, Options[K]>;
+};
+
+type Readers = Readonly<Record<string, (name: string, value: unknown) => unknown>>;
 type GivenOf<R> = R extends OptionReader<unknown, infer Given> ? Given : never;
 
-export type OptionsOf<R extends Readers> = {
+type OptionsOf<R extends Readers> = {
   readonly [K in keyof R as undefined extends GivenOf<R[K]> ? K : never]?: GivenOf<R[K]>;
 } & { readonly [K in keyof R as undefined extends GivenOf<R[K]> ? never : K]: GivenOf<R[K]> };
 
@@ -151,18 +161,24 @@ export function group<R extends Readers>(readers: R): GroupReader<R> {
   return Object.assign(read, { readers });
 }
 
-const RATE = { max: wholeNumber, per: duration(1) };
-
 /** At most `max` messages in any window of `per`. Options also take the form `'50/s'`. */
-export type RateLimit = OptionsOf<typeof RATE>;
+export interface RateLimit {
+  readonly max: number;
+  readonly per: Duration;
+}
+
+const RATE = { max: wholeNumber, per: duration(1) } satisfies ReadersOf<RateLimit>;
 
 export const readRate = group(RATE);
+
+/** `per` in milliseconds. */
+type Rate = Readonly<Record<'max' | 'per', number>>;
 
 /**
  * Reads `{ max: 50, per: '1s' }`, or `'50/s'`, `'600/m'`, `'2/7d'`; `per` becomes milliseconds.
  * @throws MessagingConfigError naming `option`
  */
-export function rateOf(option: string, limit: RateLimit | string): ReturnType<typeof readRate> {
+export function rateOf(option: string, limit: RateLimit | string): Rate {
   if (typeof limit !== 'string') return readRate(option, limit);
   const [, max, per = ''] = /^(\d{1,9})\/(\d*[a-z]+)$/.exec(limit) ?? [];
   if (max === undefined)
@@ -208,7 +224,5 @@ function suggestion(given: string, readers: Readers, name: string): string {
 export const DURATION = duration();
 export const MOMENT = duration(1);
 
-export const rateLimit: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (
-  name,
-  value,
-) => rateOf(name, value as RateLimit | string);
+export const rateLimit: OptionReader<Rate, RateLimit | string> = (name, value) =>
+  rateOf(name, value as RateLimit | string);

@@ -3,51 +3,66 @@ import type { PolicyItem } from './messaging-policy.js';
 import {
   callback,
   DURATION,
+  type Duration,
   group,
   list,
-  type OptionsOf,
+  type ReadersOf,
   optional,
+  type RateLimit,
   readRate,
   record,
   text,
   withDefault,
 } from './option-schema.js';
 
-const QUIET_HOURS = {
+/** Hours in which messages wait, in the recipient's local time. */
+export interface QuietHoursOptions {
   /** First quiet minute, such as `'21:00'`. */
-  from: text,
+  readonly from: string;
   /** First minute after the quiet hours, such as `'08:00'`. */
-  to: text,
+  readonly to: string;
   /**
    * IANA time zones that a number may be in: quiet in one is quiet. Other addresses have no quiet
    * hours. @default all zones of the number's country
    */
+  readonly timeZones?: (phone: string) => readonly string[];
+}
+
+const QUIET_HOURS = {
+  from: text,
+  to: text,
   timeZones: optional(callback<(phone: string) => readonly string[]>()),
-};
+} satisfies ReadersOf<QuietHoursOptions>;
 
-/** Hours in which messages wait, in the recipient's local time. */
-export type QuietHoursOptions = OptionsOf<typeof QUIET_HOURS>;
-
-export const POLICY = {
+/** The policies that run, their order, and the settings of the built-in ones. */
+export interface PolicyOptions {
   /** Names of policies that do not run. @default none */
-  remove: withDefault(list(text), []),
+  readonly remove?: readonly string[];
   /** Policies to ask first, in this order; the others follow in their usual order. */
-  order: withDefault(list(text), []),
+  readonly order?: readonly string[];
   /** @default off */
-  quietHours: optional(group(QUIET_HOURS)),
-  serviceWindow: group({
+  readonly quietHours?: QuietHoursOptions;
+  readonly serviceWindow?: {
     /** Time before the end of the 24-hour window at which it counts as closed. @default '1m' */
-    margin: withDefault(DURATION, '1m'),
+    readonly margin?: Duration;
     /** Content that replaces the message outside the window; `undefined`: the message is denied. */
-    substitute: optional(callback<(item: PolicyItem) => MessageContent | undefined>()),
-  }),
+    readonly substitute?: (item: PolicyItem) => MessageContent | undefined;
+  };
   /**
    * By channel (`sms`) or price category (`marketing`): at most `max` messages of it to a recipient
    * in any window of `per`. Its index, of `FREQUENCY_CAP_MIGRATIONS` (automatic with `migrate`),
    * slows every message down. @default off
    */
-  frequencyCap: optional(record(readRate)),
-};
+  readonly frequencyCap?: Readonly<Record<string, RateLimit>>;
+}
 
-/** The policies that run, their order, and the settings of the built-in ones. */
-export type PolicyOptions = OptionsOf<typeof POLICY>;
+export const POLICY = {
+  remove: withDefault(list(text), []),
+  order: withDefault(list(text), []),
+  quietHours: optional(group(QUIET_HOURS)),
+  serviceWindow: group({
+    margin: withDefault(DURATION, '1m'),
+    substitute: optional(callback<(item: PolicyItem) => MessageContent | undefined>()),
+  }),
+  frequencyCap: optional(record(readRate)),
+} satisfies ReadersOf<PolicyOptions>;

@@ -1,6 +1,6 @@
 import { MessagingConfigError } from '../message/errors.js';
 import { decimalAmount } from './rate-card.js';
-import { list, type OptionReader, optional, type OptionsOf, group, text } from './option-schema.js';
+import { list, type OptionReader, optional, type ReadersOf, group, text } from './option-schema.js';
 
 /** The first of them that may take a message; the next one after a definite refusal. */
 export interface Failover {
@@ -115,27 +115,35 @@ const prefixes: OptionReader<readonly string[]> = (name, value) => {
   return all;
 };
 
-const ROUTE = {
+/** One rule of `routes`: all of its conditions must fit, and `use` carries the message. */
+export interface Route {
   /** @default every channel */
-  channel: optional(text),
+  readonly channel?: string;
   /** @default every tenant */
-  tenant: optional(text),
+  readonly tenant?: string;
   /** Prefixes of the recipient's address, such as `'234'` or `'234803'`. @default every recipient */
-  to: optional(prefixes),
+  readonly to?: readonly string[];
   /** The sender, as the message names it. @default every sender */
-  from: optional(text),
+  readonly from?: string;
   /** Price category of the content, such as `'marketing'`. @default every category, and none */
-  category: optional(text),
+  readonly category?: string;
   /**
    * Providers of the rule that cost more for the recipient get no message, nor do those whose cost is
    * not known. Needs their option `prices`. @default no limit
    */
+  readonly maxPrice?: string;
+  readonly use: RouteUse;
+}
+
+const ROUTE = {
+  channel: optional(text),
+  tenant: optional(text),
+  to: optional(prefixes),
+  from: optional(text),
+  category: optional(text),
   maxPrice: optional(decimalAmount),
   use: routeUse,
-};
-
-/** One rule of `routes`: all of its conditions must fit, and `use` carries the message. */
-export type Route = OptionsOf<typeof ROUTE>;
+} satisfies ReadersOf<Route>;
 
 export const readRoute = group(ROUTE);
 

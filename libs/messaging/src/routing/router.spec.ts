@@ -9,6 +9,7 @@ import {
   type RouteUse,
   weighted,
 } from '../ports/route-options.js';
+import { registryOf } from '../channels/built-in-channels.js';
 import { providerCosts, type ProviderCosts } from '../ports/provider-costs.js';
 import { type Providers, type RoutedMessage, Router } from './router.js';
 
@@ -27,6 +28,7 @@ function routerOf(routes: readonly Route[] | undefined, providers: Providers = P
   return new Router(
     routes?.map((route, n) => readRoute(`routes[${n}]`, route)),
     providers,
+    registryOf(),
   );
 }
 

@@ -55,7 +55,7 @@ export class Router {
   constructor(
     routes: readonly RouteRule[] | undefined,
     private readonly providers: Providers,
-    private readonly channels?: Pick<ChannelRegistry, 'find'>,
+    private readonly channels?: Pick<ChannelRegistry, 'find' | 'priceCategoryOf'>,
     private readonly costs: ReadonlyMap<string, ProviderCosts> = new Map(),
   ) {
     const [only, ...others] = providers.keys();
@@ -239,10 +239,7 @@ export class Router {
   }
 
   #categoryOf(channel: string, content: MessageContent): string | undefined {
-    const named = 'category' in content ? content.category : undefined;
-    const known =
-      named ?? this.channels?.find(channel)?.pricing?.categoryOf?.[content.kind] ?? undefined;
-    return typeof known === 'string' ? known : undefined;
+    return this.channels?.priceCategoryOf(channel, content) ?? undefined;
   }
 
   #check(rule: RouteRule, index: number, rules: readonly RouteRule[]): void {

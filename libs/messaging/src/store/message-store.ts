@@ -3,6 +3,7 @@ import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { AmbientTransaction } from '../ports/ambient-transaction.js';
 import type { Clock } from '../ports/clock.js';
 import type { ErasureListeners, EventPublisher, StatusListeners } from '../ports/listeners.js';
+import { SpendGuards } from '../ports/spend-guard.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './database/after-commit.js';
 import { BatchChanges } from './verbs/cancel.js';
@@ -15,6 +16,7 @@ import { LaneWork } from './verbs/lane-work.js';
 import { LaneQueues } from './reads/lane-queues.js';
 import { Holds } from './verbs/holds.js';
 import { Lanes } from './verbs/lanes.js';
+import { LostAnswers } from './reads/lost-answers.js';
 import { WaitingWork } from './reads/waiting-work.js';
 import type { StoreDatabase } from './database/store-database.js';
 import { StoreListeners } from './store-listeners.js';
@@ -28,6 +30,7 @@ import { Reads } from './reads/reads.js';
 import { UnmatchedReports } from './reads/unmatched-reports.js';
 import { RecentSends } from './reads/recent-sends.js';
 import { ProviderPauses } from './verbs/provider-pauses.js';
+import { CountingStatusWriter, OutcomeCounts } from './verbs/outcome-counts.js';
 import { ReportRecorder } from './verbs/report.js';
 import { OutcomeRecorder } from './verbs/settle.js';
 import { StatusNotices } from './verbs/status-notices.js';
@@ -37,6 +40,7 @@ import { StatusWriter } from './verbs/status-writer.js';
 import { TraceContexts, TracedEvents } from './reads/traced-events.js';
 import { BatchCompletion } from './upkeep/completion.js';
 import { Erasures } from './upkeep/erasure.js';
+import { OutcomeRebuild } from './upkeep/outcome-rebuild.js';
 import { Purge, type RetentionSettings } from './upkeep/purge.js';
 import { ReportPolls } from './upkeep/report-polls.js';
 import { SetBackClock } from './upkeep/set-back-clock.js';
@@ -44,6 +48,8 @@ import { SetBackClock } from './upkeep/set-back-clock.js';
 /** Durations in milliseconds. */
 export interface StoreSettings {
   readonly migrate: boolean;
+  /** Count messages by their outcome. @default false */
+  readonly outcomes?: boolean;
   /** There is an index of messages by recipient. */
   readonly recipientIndex?: boolean;
   /** The store's own, and those of the higher layers. */
@@ -74,6 +80,8 @@ export interface StoreDependencies {
   /** @default none */
   readonly storeListeners?: StoreListeners;
   readonly erasureListeners?: ErasureListeners | undefined;
+  /** @default no guard */
+  readonly spend?: SpendGuards;
   readonly tracing?: MessagingTracing | undefined;
 }
 
@@ -101,11 +109,15 @@ export class MessageStore {
   readonly doubts: Doubts;
   readonly unmatched: UnmatchedReports;
   readonly reports: ReportRecorder;
+  readonly lostAnswers: LostAnswers;
   readonly notices = new StatusNotices();
   readonly recentSends: RecentSends;
   readonly reportPolls: ReportPolls;
   readonly setBackClock: SetBackClock;
   readonly purge: Purge;
+  /** `undefined`: outcomes are not counted. */
+  readonly outcomeCounts: OutcomeCounts | undefined;
+  readonly outcomeRebuild: OutcomeRebuild;
   readonly erasures: Erasures;
   readonly digests: KeyedDigests;
   readonly afterCommit: AfterCommit;
@@ -117,23 +129,29 @@ export class MessageStore {
     dependencies: StoreDependencies,
   ) {
     const { clock, events: published, listeners, erasureListeners, tracing } = dependencies;
-    const { storeListeners = new StoreListeners() } = dependencies;
+    const { storeListeners = new StoreListeners(), spend = new SpendGuards() } = dependencies;
     this.traces = new TraceContexts(database);
     this.digests = new KeyedDigests(settings.digestKeys);
     const events = tracing
       ? new TracedEvents(published, database.channels, this.traces, tracing)
       : published;
     this.data = new BatchData(database);
-    const writer = new StatusWriter(
+    this.outcomeRebuild = new OutcomeRebuild(database, clock);
+    this.outcomeCounts = settings.outcomes ? new OutcomeCounts(database, clock) : undefined;
+    const parts = [
       database,
       listeners,
       storeListeners,
       events,
       this.notices,
       this.data,
-    );
+      spend,
+    ] as const;
+    const writer = this.outcomeCounts
+      ? new CountingStatusWriter(this.outcomeCounts, ...parts)
+      : new StatusWriter(...parts);
     this.#writer = writer;
-    this.newBatches = new NewBatches(database, writer, settings.idempotencyWindow);
+    this.newBatches = new NewBatches(database, writer, settings.idempotencyWindow, spend);
     this.reads = new Reads(database, this.digests, this.data);
     this.messages = new MessageList(database, settings.recipientIndex ?? false);
     this.changes = new ChangeReader(database, clock);
@@ -153,6 +171,7 @@ export class MessageStore {
     this.intents = new Intents(database, this.lanes, completion);
     const waiting = { keepWaiting: settings.giveUpAfter, salt: this.digests.salt };
     this.reports = new ReportRecorder(database, writer, clock, waiting, storeListeners);
+    this.lostAnswers = new LostAnswers(database, this.records);
     this.outcomes = new OutcomeRecorder(
       database,
       writer,
@@ -170,7 +189,7 @@ export class MessageStore {
       database,
       settings.retention,
       Math.max(settings.idempotencyWindow, settings.giveUpAfter),
-      database.channels.namesWhere(({ retention }) => retention === 'exempt'),
+      { exempt: database.channels.namesWhere(({ retention }) => retention === 'exempt'), writer },
     );
     this.afterCommit = new AfterCommit(database.dataSource);
     this.erasures = new Erasures(database, writer, clock, this.afterCommit, erasureListeners);

@@ -63,6 +63,8 @@ export interface TransportSetup<T extends TransportUnderTest = TransportUnderTes
   readonly pushes: boolean;
   /** The transport has `fetchReports()`. */
   readonly polls: boolean;
+  /** The transport has `listSent()`, and `lostAnswer` loses an answer. @default false */
+  readonly lists?: boolean;
 }
 
 /**
@@ -121,6 +123,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       assert.ok(Number.isFinite(idempotencyWindow) && idempotencyWindow >= 0);
       assert.equal(typeof transport.listen, setup.pushes ? 'function' : 'undefined');
       assert.equal(typeof transport.fetchReports, setup.polls ? 'function' : 'undefined');
+      assert.equal(typeof transport.listSent, setup.lists ? 'function' : 'undefined');
     });
 
     promise(
@@ -266,6 +269,26 @@ export function messageTransportContract<T extends TransportUnderTest>(
           },
         );
     }
+
+    if (setup.lists)
+      promise(
+        'a message whose answer was lost is listed with what tells it apart',
+        async (under) => {
+          const submission = { ...one(), firstSentAt: new Date() };
+          lostAnswer?.arm?.(under);
+          await failureOf(under.transport, submission, signal);
+          const { id: submissionId, channel, sender, recipients, firstSentAt } = submission;
+          const asked = { submissionId, reference: null, channel, sender, recipients, firstSentAt };
+          const listed = (await under.transport.listSent?.([asked], signal)) ?? [];
+          const facts = listed.map(({ report, sender: from, text }) => [
+            report.recipient,
+            from,
+            text,
+          ]);
+          assert.deepEqual(facts, [[recipients[0], sender, 'Contract']]);
+          assert.ok(Math.abs((listed[0]?.takenAt.getTime() ?? 0) - firstSentAt.getTime()) < 60_000);
+        },
+      );
 
     if (setup.polls)
       promise(

@@ -3,15 +3,15 @@ import { PduTurns } from './pdu-turns.js';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-it('floods of many peers share 2 ms of a turn, each with at most 50 PDUs, in rounds', async () => {
+it('floods of many peers share a millisecond of a turn, each with at most 50 PDUs, in rounds', async () => {
   let now = 0;
   const turns = new PduTurns(() => now);
   const taken = Array.from({ length: 10 }, () => 0);
-  // A PDU takes a 64th of a millisecond: 128 PDUs fill 2 ms.
+  // A PDU takes a 128th of a millisecond: 128 PDUs fill one.
   const flood = (peer: number) => (): void => {
     for (let own = 0; turns.take(own); own++) {
       taken[peer]!++;
-      now += 1 / 64;
+      now += 1 / 128;
     }
     turns.wait(flood(peer));
   };

@@ -2,7 +2,7 @@
 const OF_PEER = 50;
 
 /** Milliseconds of a turn after which no peer takes more. */
-const OF_ALL = 2;
+const OF_ALL = 1;
 
 /**
  * Shares the turns of the event loop between the peers of a server, so that floods of many peers

@@ -54,4 +54,9 @@ export class SecondsRate {
     }
     return ++this.#taken <= this.max;
   }
+
+  /** Gives a place back. */
+  give(): void {
+    this.#taken--;
+  }
 }

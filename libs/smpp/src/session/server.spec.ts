@@ -353,8 +353,49 @@ describe('a server', () => {
     expect(await peer.all('enquire_link_resp', 100)).toHaveLength(100);
   });
 
+  it.each(['enquire_link', 'bind_receiver', 'deliver_sm', 'query_sm', ...withoutAnswer] as const)(
+    'a flood of %s of a bound transmitter gets maxControlRequests answers, then the session ends',
+    async (command) => {
+      const port = await started({ maxControlRequests: 5 });
+      const bound = nextSession();
+      const peer = await scripted(port);
+      const bind = { systemId: 'tester', password: 'secret' };
+      peer.write({ command: 'bind_transmitter', sequence: 1, ...bind });
+      const closed = once(await bound, 'close');
+      const flood = Array.from({ length: 1_000 }, (_, n) => ({ command, sequence: n + 2 }));
+      peer.write(...(flood as PduInput[]));
+      await peer.ended();
+      expect(peer.received.length).toBeLessThanOrEqual(6);
+      expect(await closed).toMatchObject([{ reason: 'too_many_requests' }]);
+    },
+  );
+
+  it('maxControlRequests counts neither messages nor second answers', async () => {
+    const submit_sm = () => Promise.resolve({ messageId: 'm' });
+    const port = await started({ maxControlRequests: 1, handlers: { submit_sm } });
+    const bound = nextSession();
+    const peer = await scripted(port);
+    const bind = { systemId: 'tester', password: 'secret' };
+    peer.write({ command: 'bind_transceiver', sequence: 1, ...bind });
+    const session = await bound;
+    const submits = Array.from({ length: 50 }, (_, n) => ({
+      command: 'submit_sm' as const,
+      sequence: n + 2,
+    }));
+    peer.write(...submits);
+    expect(await peer.all('submit_sm_resp', 50)).toHaveLength(50);
+    for (let n = 0; n < 10; n++) {
+      const answered = session.request('deliver_sm', {});
+      const asked = (await peer.all('deliver_sm', n + 1)).at(-1);
+      const answer = { command: 'deliver_sm_resp' as const, sequence: asked?.sequence ?? 0 };
+      peer.write(answer, answer);
+      await answered;
+    }
+    expect(session.isBound).toBe(true);
+  });
+
   it('a flood of a bind is answered in order, in many turns of the event loop', async () => {
-    const port = await started();
+    const port = await started({ maxControlRequests: 2_000 });
     const bound = nextSession();
     const peer = await scripted(port);
     peer.write({
@@ -385,13 +426,15 @@ describe('a server', () => {
     expect(most).toBeLessThanOrEqual(100);
   });
 
-  it.each(['maxUnboundPerNetwork', 'maxBoundPerNetwork', 'maxUnboundRequests'])(
-    'the option %s is checked',
-    (name) => {
-      const options = { authenticate: () => ({ status: 0 }), [name]: 0 };
-      expect(() => new SmppServer(options)).toThrow(expect.objectContaining({ field: name }));
-    },
-  );
+  it.each([
+    'maxUnboundPerNetwork',
+    'maxBoundPerNetwork',
+    'maxUnboundRequests',
+    'maxControlRequests',
+  ])('the option %s is checked', (name) => {
+    const options = { authenticate: () => ({ status: 0 }), [name]: 0 };
+    expect(() => new SmppServer(options)).toThrow(expect.objectContaining({ field: name }));
+  });
 
   it.each([
     ['203.0.113.7', '203.0.113.7'],

@@ -60,6 +60,13 @@ export interface SmppServerOptions extends SessionOptions {
    * @default 10
    */
   readonly maxUnboundRequests?: number;
+  /**
+   * PDUs in a second that a bound peer may send beside messages and answers: `enquire_link`, unknown and
+   * unreadable ones, commands without a handler or that its bind does not allow, answers to no request.
+   * A further one ends the session.
+   * @default 100
+   */
+  readonly maxControlRequests?: number;
   /** Time for the TLS handshake, then as much for the bind, in milliseconds. @default 10000 */
   readonly bindTimeout?: number;
 }
@@ -97,6 +104,7 @@ function limitsOf(options: SmppServerOptions) {
     maxUnboundPerNetwork: options.maxUnboundPerNetwork ?? 20,
     maxBoundPerNetwork: options.maxBoundPerNetwork ?? 50,
     maxUnboundRequests: options.maxUnboundRequests ?? 10,
+    maxControlRequests: options.maxControlRequests ?? 100,
     bindTimeout: options.bindTimeout ?? 10_000,
   };
   for (const [name, value] of Object.entries(limits)) checkInteger(name, value, 1);
@@ -200,11 +208,15 @@ export class SmppServer extends EventEmitter<SmppServerEvents> {
   #accept(socket: Socket): void {
     const peer = this.#peerOf(socket);
     let isAsked = false;
-    const { bindTimeout, maxUnboundRequests } = this.#limits;
-    const rate = new SecondsRate(maxUnboundRequests);
+    const { bindTimeout, maxUnboundRequests, maxControlRequests } = this.#limits;
+    const unbound = new SecondsRate(maxUnboundRequests);
+    const control = new SecondsRate(maxControlRequests);
     const session: SmppSession = new SmppSession('server', socket, this.#settings, {
       turns: this.#turns,
-      mayReceive: () => rate.take(),
+      mayReceive: () => unbound.take(),
+      mayControl: () => control.take(),
+      // A peer may answer each request twice.
+      answered: () => control.give(),
       bind: (bind) => {
         if (isAsked) return session.answer(bind, COMMAND_STATUS.ESME_RALYBND);
         isAsked = true;

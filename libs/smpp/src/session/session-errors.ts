@@ -24,7 +24,10 @@ export type CloseReason =
   | 'inactivity'
   /** The peer did not bind in time. */
   | 'bind_timeout'
-  /** The peer sent more than `maxUnboundRequests` PDUs in a second before its bind. */
+  /**
+   * The peer sent more than `maxUnboundRequests` PDUs in a second before its bind, or more than
+   * `maxControlRequests` after it.
+   */
   | 'too_many_requests'
   /** The bind was refused. */
   | 'bind_refused'

@@ -4,10 +4,25 @@ import { DEFAULT_MAX_PDU_LENGTH } from '../codec/frame-decoder.js';
 import type { SmppDecodeError } from '../errors.js';
 import { SmppValueError } from '../errors.js';
 import type { BindMode, Role } from './message-rights.js';
+import type { PduTurns } from './pdu-turns.js';
 import type { CloseReason } from './session-errors.js';
 
 /** The request of a peer to bind. */
 export type BindRequest = PduOf<'bind_transmitter' | 'bind_receiver' | 'bind_transceiver'>;
+
+/** A server's part before the bind. */
+export interface ServerHooks {
+  /** Shared by the peers. */
+  readonly turns: PduTurns;
+  /** Asked for each PDU before the bind; `false` ends the session. */
+  readonly mayReceive: () => boolean;
+  /** Asked for each PDU that is neither a message nor an answer; `false` ends the session. */
+  readonly mayControl: () => boolean;
+  /** Called with each answer to a request of this side. */
+  readonly answered: () => void;
+  /** Decides on the bind. */
+  readonly bind: (pdu: BindRequest) => void;
+}
 
 /** Limits of one bind, instead of the server's. */
 export type SessionLimits = Pick<SessionOptions, 'window' | 'receiveWindow'>;

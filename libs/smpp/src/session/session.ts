@@ -17,28 +17,17 @@ import { BIND_MODES, type BindMode, maySend, type Role } from './message-rights.
 import { PeerRequests } from './peer-requests.js';
 import { ReadingClock } from './reading-clock.js';
 import { PendingRequests, type PendingRequest } from './pending-requests.js';
-import type { PduTurns } from './pdu-turns.js';
 import { type CloseReason, SmppNoAnswerError, SmppNotSentError } from './session-errors.js';
 import type {
   AnswerOf,
-  BindRequest,
   BoundSession,
   MessageRequest,
   RequestOptions,
   SessionEvents,
   SessionLimits,
   SessionSettings,
+  ServerHooks,
 } from './session-options.js';
-
-/** A server's part before the bind. */
-export interface UnboundHooks {
-  /** Shared by the peers. */
-  readonly turns: PduTurns;
-  /** Asked for each PDU; `false` ends the session. */
-  readonly mayReceive: () => boolean;
-  /** Decides on the bind. */
-  readonly bind: (pdu: BindRequest) => void;
-}
 
 /**
  * One bind: sends requests within its window and answers those of the peer. Made by `connectSmpp()` or
@@ -68,7 +57,7 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     readonly role: Role,
     socket: Socket,
     private readonly settings: SessionSettings,
-    private readonly server?: UnboundHooks,
+    private readonly server?: ServerHooks,
   ) {
     super();
     this.#pending = new PendingRequests(settings.window, settings.maxQueued);
@@ -276,10 +265,18 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     else this.#receiveRequest(pdu);
   }
 
+  /** @returns whether the session goes on after a PDU that is neither a message nor an answer */
+  #mayControl(): boolean {
+    // Before the bind every PDU is counted.
+    if (this.#state === 'open' || !this.server || this.server.mayControl()) return true;
+    this.end('too_many_requests');
+    return false;
+  }
+
   #receiveMalformed(error: SmppDecodeError): void {
     this.emit('malformed', error);
     const { header, status } = error;
-    if (!header) return;
+    if (!header || !this.#mayControl()) return;
     const { commandId, sequence } = header;
     if (!isResponseId(commandId)) {
       const nack = encodePdu({ command: 'generic_nack', sequence, status });
@@ -298,8 +295,9 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     const isAnswer =
       request !== undefined &&
       (pdu.command === 'generic_nack' || pdu.command === responseCommandOf(request.command));
-    if (!isAnswer) return void this.emit('unexpected', pdu);
+    if (!isAnswer) return void (this.#mayControl() && this.emit('unexpected', pdu));
     this.#pending.take(pdu.sequence);
+    this.server?.answered();
     if (request.isWindowed) this.#watch.message();
     // Before the PDUs that follow the answer in the same bytes.
     const mode = BIND_MODES[request.command];
@@ -322,6 +320,7 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
   }
 
   #receiveRequest(pdu: Pdu): void {
+    if (!this.#isMessage(pdu) && !this.#mayControl()) return;
     switch (pdu.command) {
       case 'enquire_link':
         return this.answer(pdu, COMMAND_STATUS.ESME_ROK);
@@ -372,10 +371,18 @@ export class SmppSession extends EventEmitter<SessionEvents> implements BoundSes
     this.#wakeIdle();
   }
 
-  async #askHandler(pdu: PduOf<MessageRequest>): Promise<{ readonly status?: number }> {
+  /** The bind allows the request, and it has a handler. */
+  #isMessage({ command }: Pdu): boolean {
+    return command in this.settings.handlers && this.#allows(command);
+  }
+
+  #allows(command: Pdu['command']): boolean {
     const peer = this.role === 'client' ? 'server' : 'client';
-    if (this.#state === 'open' || !maySend(peer, this.#mode, pdu.command))
-      return { status: COMMAND_STATUS.ESME_RINVBNDSTS };
+    return this.#state !== 'open' && maySend(peer, this.#mode, command);
+  }
+
+  async #askHandler(pdu: PduOf<MessageRequest>): Promise<{ readonly status?: number }> {
+    if (!this.#allows(pdu.command)) return { status: COMMAND_STATUS.ESME_RINVBNDSTS };
     const handler = this.settings.handlers[pdu.command] as
       | ((pdu: Pdu, session: SmppSession) => Promise<{ readonly status?: number }>)
       | undefined;

@@ -27,7 +27,10 @@ export interface DomainRecord {
   readonly required: boolean;
 }
 
-export type MailSettings = Pick<Environment, 'PUBLIC_URL' | 'EMAIL_RETURN_HOST' | 'EMAIL_SPF'>;
+export type MailSettings = Pick<
+  Environment,
+  'PUBLIC_URL' | 'EMAIL_RETURN_HOST' | 'EMAIL_SPF' | 'carriers'
+>;
 
 type Key = Pick<EmailDomainKey, 'algorithm' | 'selector' | 'publicKey' | 'state'>;
 
@@ -51,7 +54,7 @@ export function recordsOf(
   keys: readonly Key[],
   settings: MailSettings,
 ): DomainRecord[] {
-  const { EMAIL_RETURN_HOST, EMAIL_SPF } = settings;
+  const { EMAIL_RETURN_HOST, EMAIL_SPF, carriers } = settings;
   const host = returnHost(settings);
   const inOrder = keys.toSorted(
     (a, b) =>
@@ -65,11 +68,13 @@ export function recordsOf(
     value: string,
     required: boolean,
   ): DomainRecord => ({ purpose, type, name: at, value, required });
+  const ways = carriers.of('email');
+  const isReturned = ways.length === 0 || ways.some(({ traits }) => !traits.signsMail);
   const returnPath = EMAIL_RETURN_HOST
-    ? [record('return_path', 'CNAME', bounce, host, true)]
+    ? [record('return_path', 'CNAME', bounce, host, isReturned)]
     : [
-        record('return_path', 'MX', bounce, `10 ${host}`, true),
-        record('return_path_spf', 'TXT', bounce, EMAIL_SPF, true),
+        record('return_path', 'MX', bounce, `10 ${host}`, isReturned),
+        record('return_path_spf', 'TXT', bounce, EMAIL_SPF, isReturned),
       ];
   return [
     ...inOrder.map((key) => dkimRecord(name, key)),

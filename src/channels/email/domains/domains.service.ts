@@ -1,10 +1,8 @@
 import { type Clock, MESSAGING_CLOCK, MessagingService, type Page } from '@dundun/messaging';
 import {
-  type DueLane,
+  type DueWork,
   type LaneTask,
   type LeasedLane,
-  partsOfQueueLane,
-  queueLaneOf,
   type WorkQueue,
   WorkQueues,
 } from '@dundun/messaging/queue';
@@ -150,12 +148,13 @@ export class DomainsService {
   }
 
   /** Asks DNS, and returns the domain as it then is. @throws ApiError 404, 503 */
-  async verify(accountId: string, id: string): Promise<DomainView> {
+  async verify(accountId: string, id: string, also?: Also): Promise<DomainView> {
     await this.#find(accountId, id);
     if (this.#checking.size >= MOST_CHECKS && !this.#checking.has(id))
       throw new ApiError('unavailable', 'Many domains are checked at the moment; try again', {
         headers: { 'retry-after': '5' },
       });
+    if (also) await this.messaging.transaction((manager) => also(manager));
     return this.check(id);
   }
 
@@ -312,15 +311,13 @@ function notFound(id = ''): never {
   throw new ApiError('not_found', `There is no domain ${id.slice(0, 64)}`.trimEnd());
 }
 
-const NAME = 'email-domain';
-
 /** Most domains in one look for due ones. */
 const MOST_DUE = 100;
 
 /** Checks domains again when they are due: each domain is a lane, so one process does it. */
 @Injectable()
 export class DomainChecks implements WorkQueue, OnModuleInit {
-  readonly name = NAME;
+  readonly name = 'email-domain';
 
   constructor(
     private readonly queues: WorkQueues,
@@ -333,16 +330,15 @@ export class DomainChecks implements WorkQueue, OnModuleInit {
     this.queues.add(this);
   }
 
-  async due(horizon: number): Promise<readonly DueLane[]> {
+  async due(horizon: number): Promise<readonly DueWork[]> {
     const now = this.clock.now();
     const due = await this.domains.due(now + horizon, MOST_DUE);
     return due.flatMap(({ id, checkDueAt }) =>
-      checkDueAt ? [{ lane: queueLaneOf(NAME, id), dueIn: checkDueAt.getTime() - now }] : [],
+      checkDueAt ? [{ key: id, dueIn: checkDueAt.getTime() - now }] : [],
     );
   }
 
-  start(leased: LeasedLane): LaneTask {
-    const id = partsOfQueueLane(leased.lane).key;
+  start(leased: LeasedLane, id: string): LaneTask {
     const dueIn = async () => ((await this.domains.dueAt(id)) ?? Infinity) - this.clock.now();
     let check: Promise<unknown> = Promise.resolve();
     return {

@@ -1,3 +1,4 @@
+import { parseMailbox } from '@dundun/messaging/values';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, IsNull, Not } from 'typeorm';
@@ -25,6 +26,22 @@ export class SenderDomains {
   isVerified(accountId: string, domain: string): Fresh<boolean> {
     const wanted = { accountId, verifiedName: domain };
     return whenKnown(this.#verified.find(wanted), (found) => found !== undefined);
+  }
+
+  /**
+   * What refuses an email from the address; `undefined`: the account may send it. A wrong address is
+   * left to the library, which names it.
+   */
+  async refusalOf(accountId: string, from: unknown): Promise<ApiError | undefined> {
+    const { email } = parseMailbox(from) ?? {};
+    if (email === undefined) return undefined;
+    const domain = email.slice(email.lastIndexOf('@') + 1);
+    if (await this.isVerified(accountId, domain)) return undefined;
+    return new ApiError(
+      'domain_not_verified',
+      `The domain ${domain} is not verified for this account; add it at /email/ng/v1/domains and verify it`,
+      { details: [{ path: 'from', message: 'must have a verified domain of this account' }] },
+    );
   }
 
   /** The first one by name. */

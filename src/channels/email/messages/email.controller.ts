@@ -4,13 +4,12 @@ import {
   MessageValidationError,
 } from '@dundun/messaging';
 import { ChannelRegistry } from '@dundun/messaging/ports';
-import { parseMailbox } from '@dundun/messaging/values';
 import { Controller, Delete, Get, Patch, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import { AccountId, Auth } from '../../../accounts/auth.guard.js';
 import { PendingSends } from '../../../accounts/limits.js';
-import { ApiError, invalidField } from '../../../http/api-error.js';
+import { invalidField } from '../../../http/api-error.js';
 import { isNotSetUp, notSetUp } from '../../../http/error-mapping.js';
 import type { HttpReply } from '../../../http/http-message.js';
 import { Operation } from '../../../http/operation.decorator.js';
@@ -22,10 +21,11 @@ import {
   MessageOrBatchId,
   ValidQuery,
 } from '../../../http/request.decorators.js';
-import { parseTimestamp } from '../../../http/rfc3339.js';
+import { parseTimestamp, timeOf } from '../../../http/rfc3339.js';
 import { sendAnswerOf } from '../../../http/batch.dto.js';
 import { Metrics } from '../../../metrics/metrics.js';
 import {
+  EMAIL_FIELDS,
   EmailsQuery,
   EmailStatsQuery,
   RescheduleEmail,
@@ -81,7 +81,8 @@ export class EmailController {
     @JsonBody(SendEmail) request: SendEmail,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendEmailAnswer> {
-    await this.#checkSender(tenant, request.from, 'from');
+    const refusal = await this.domains.refusalOf(tenant, request.from);
+    if (refusal) throw refusal;
     const receipt = await this.pending
       .during(request.recipients?.length ?? 1, () =>
         this.email.send(messageOf(request), { tenant, idempotencyKey }),
@@ -111,8 +112,10 @@ export class EmailController {
     @JsonBody(SendEmails) { messages }: SendEmails,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendEmailsAnswer> {
-    for (const [index, { from }] of messages.entries())
-      await this.#checkSender(tenant, from, `messages[${index}].from`);
+    for (const [index, { from }] of messages.entries()) {
+      const refusal = await this.domains.refusalOf(tenant, from);
+      if (refusal) throw refusal.within(`messages[${index}]`);
+    }
     const weight = messages.reduce((sum, one) => sum + (one.recipients?.length ?? 1), 0);
     const receipts = await this.pending
       .during(weight, () => this.email.sendAll(messages.map(messageOf), { tenant, idempotencyKey }))
@@ -209,7 +212,7 @@ export class EmailController {
     @BatchId('emailId') id: string,
     @JsonBody(RescheduleEmail) { send_at }: RescheduleEmail,
   ): Promise<EmailBatch> {
-    const sendAt = parseTimestamp(send_at) as Date;
+    const sendAt = timeOf(send_at);
     return emailBatchOf(await this.email.reschedule(id, sendAt, { tenant }));
   }
 
@@ -253,19 +256,6 @@ export class EmailController {
     return emailStatsOf(await this.email.stats(options));
   }
 
-  /** A wrong address is left to the library, which names it. @throws ApiError 422 */
-  async #checkSender(tenant: string, from: unknown, path: string): Promise<void> {
-    const { email } = parseMailbox(from) ?? {};
-    if (email === undefined) return;
-    const domain = email.slice(email.lastIndexOf('@') + 1);
-    if (await this.domains.isVerified(tenant, domain)) return;
-    throw new ApiError(
-      'domain_not_verified',
-      `The domain ${domain} is not verified for this account; add it at /email/ng/v1/domains and verify it`,
-      { details: [{ path, message: 'must have a verified domain of this account' }] },
-    );
-  }
-
   /** As they were accepted, also for a repeated request. */
   async #accepted(tenant: string, id: string) {
     const { data } = await this.email.list({ tenant, batchId: id, limit: MOST_ANSWERED });
@@ -292,7 +282,7 @@ function messageOf(request: SendEmail): LibraryMessage {
   };
 }
 
-const TOP = { replyTo: 'reply_to', unsubscribeUrl: 'unsubscribe_url', sendAt: 'send_at' };
+const TOP = { ...EMAIL_FIELDS, sendAt: 'send_at' };
 const OF_ATTACHMENT = { contentType: 'content_type', contentId: 'content_id' };
 
 /** With the fields of the interface. */

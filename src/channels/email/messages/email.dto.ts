@@ -20,6 +20,9 @@ export const EMAIL_CATEGORIES = ['transactional', 'marketing'] as const;
 
 export type EmailCategory = (typeof EMAIL_CATEGORIES)[number];
 
+/** Fields of the library with another name in the interface. */
+export const EMAIL_FIELDS = { replyTo: 'reply_to', unsubscribeUrl: 'unsubscribe_url' } as const;
+
 export const EMAIL_STATUSES = [
   'queued',
   'sending',

@@ -9,7 +9,6 @@ import {
   ErrorNotice,
   Field,
   List,
-  navigate,
   PageHeader,
   queryOf,
   type Route,
@@ -22,14 +21,8 @@ import {
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type {
-  AccountRow,
-  CreatedAccount,
-  Listed,
-  SenderRequest,
-  Session,
-} from '../../portal-api.js';
-import { useSession } from '../session-data.js';
+import type { AccountRow, CreatedAccount, Listed, SenderRequest } from '../../portal-api.js';
+import { accountAddress } from '../addresses.js';
 import { ConfirmButton, FormButton } from './form-button.js';
 import { OpenOrdersCard } from './orders-page.js';
 import { Secret } from './secret.js';
@@ -39,11 +32,6 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
     `api/accounts${queryOf({ cursor: route.query.get('cursor') })}`,
   );
   const [created, setCreated] = useState<CreatedAccount>();
-  const { take } = useSession();
-  const open = useAction(async (accountId: string) => {
-    take(await call<Session>('POST', 'api/session/account', { accountId }));
-    navigate('overview');
-  });
   return (
     <>
       <PageHeader title="Accounts" description="The customers of this gateway.">
@@ -67,14 +55,22 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
       </PageHeader>
       <SenderRequests />
       <OpenOrdersCard />
-      <ErrorNotice error={open.error} />
       <Card flush>
         <List
           label="Accounts"
           list={list}
           id={({ id }) => id}
           columns={[
-            { title: 'Name', cell: ({ name }) => <strong>{name}</strong> },
+            {
+              title: 'Name',
+              cell: ({ id, name }) => (
+                <strong>
+                  <a href={accountAddress(id)} target="_self">
+                    {name}
+                  </a>
+                </strong>
+              ),
+            },
             { title: 'Id', cell: ({ id }) => <Copy value={id} label="account id" /> },
             {
               title: 'Status',
@@ -88,12 +84,14 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
               actions: true,
               cell: (account) => (
                 <>
-                  <Button
+                  <a
+                    class="button plain"
+                    href={accountAddress(account.id)}
+                    target="_self"
                     aria-label={`Open ${account.name}`}
-                    onClick={() => void open.run(account.id)}
                   >
                     Open
-                  </Button>
+                  </a>
                   {account.status === 'active' ? (
                     <ConfirmButton
                       label="Suspend"

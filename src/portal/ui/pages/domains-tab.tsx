@@ -25,7 +25,8 @@ import { useMay } from '../session-data.js';
 import { ApiCurl } from './api-curl.js';
 import { ConfirmButton, FormButton } from './form-button.js';
 
-const TONES: Readonly<Record<Domain['status'] | DomainRecord['status'], Tone>> = {
+const TONES: Readonly<Record<Domain['status'] | DomainRecord['status'] | 'not checked', Tone>> = {
+  'not checked': 'neutral',
   verified: 'success',
   found: 'success',
   pending: 'info',
@@ -122,8 +123,7 @@ function DomainDetail({ id }: { id: string }): JSX.Element {
         title={data.name}
         description={
           <>
-            <Badge tone={TONES[data.status]}>{data.status}</Badge> Publish these records at your DNS
-            provider, then verify.
+            <Badge tone={TONES[data.status]}>{data.status}</Badge> {adviceOn(data)}
           </>
         }
         actions={
@@ -170,7 +170,7 @@ function DomainDetail({ id }: { id: string }): JSX.Element {
           {data.records.map((record) => (
             <li key={record.type + record.name} class="record">
               <h3>
-                {record.purpose} <Badge tone={TONES[record.status]}>{record.status}</Badge>{' '}
+                {record.purpose} <RecordBadge record={record} />{' '}
                 {!record.required && <span class="muted">optional</span>}
               </h3>
               <Facts
@@ -188,4 +188,19 @@ function DomainDetail({ id }: { id: string }): JSX.Element {
       </Card>
     </>
   );
+}
+
+function RecordBadge({ record }: { record: DomainRecord }): JSX.Element {
+  const status = record.checkedAt === null ? 'not checked' : record.status;
+  return <Badge tone={TONES[status]}>{status}</Badge>;
+}
+
+function adviceOn({ status, records }: Domain): string {
+  if (status !== 'verified') return 'Publish these records at your DNS provider, then verify.';
+  const required = records.filter((record) => record.required);
+  if (required.every(({ checkedAt }) => checkedAt === null))
+    return 'The simulator sends from this domain without DNS records; a carrier needs those below.';
+  return required.some((record) => record.status === 'missing' || record.status === 'mismatch')
+    ? 'DNS lacks a record now. Publish it within 72 hours, after which the domain is verified no more.'
+    : 'All required records are in DNS.';
 }

@@ -8,7 +8,7 @@ import {
   Field,
   FormDialog,
   formatNumber,
-  Icon,
+  ExportButton,
   List,
   navigate,
   PageHeader,
@@ -120,12 +120,7 @@ function GroupPage({ id, route }: { id: string; route: Route }): JSX.Element {
           </>
         }
       >
-        {admin && (
-          <a class="button plain" href={`api/groups/${id}/members.csv`} download="">
-            <Icon name="download" />
-            CSV
-          </a>
-        )}
+        <ExportButton what="members" whole={admin && `api/groups/${id}/members.csv`} />
         {sender && (
           <>
             <ConfirmButton

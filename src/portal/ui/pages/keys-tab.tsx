@@ -62,7 +62,7 @@ export function KeysTab(): JSX.Element {
       <Card
         flush
         title="API keys"
-        description="For email and WhatsApp; a key may do what its scopes say."
+        description="For email, WhatsApp and notifications; a key may do what its scopes say."
         actions={add}
       >
         <List

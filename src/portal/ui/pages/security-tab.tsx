@@ -9,7 +9,6 @@ import {
   Facts,
   Field,
   fullTime,
-  mount,
   Skeleton,
   Time,
   toast,
@@ -19,6 +18,7 @@ import {
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RotatedToken, Security } from '../../portal-api.js';
+import { root } from '../addresses.js';
 import { NewPasswordField } from './new-password-field.js';
 import { SecondFactorCard } from './second-factor.js';
 import { FormButton } from './form-button.js';
@@ -146,7 +146,7 @@ function Token(): JSX.Element {
       <Card title="Use it" description="The header of every SMS request">
         <CodeBlock
           label="Request with the token"
-          code={`curl '${new URL('../ng/v1/sms', mount).href}' \\\n  -H "Authorization: Bearer $API_TOKEN"`}
+          code={`curl '${new URL('../ng/v1/sms', root).href}' \\\n  -H "Authorization: Bearer $API_TOKEN"`}
         />
       </Card>
       {rotated && (

@@ -2,7 +2,7 @@ import type { ChannelDefinition } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { readMailbox } from '../../message/mailbox.js';
 import { STATUSES } from '../../message/status.js';
-import type { MessagingSettings } from '../../ports/messaging-options.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import { checkEmail } from './email-fields.js';
 
 const { sent, expired, failed, rejected, delivered, read } = STATUSES;

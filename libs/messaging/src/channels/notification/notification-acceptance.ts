@@ -1,12 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '../../message/errors.js';
-import { isDataError, isLockTimeout } from '../../store/database/database-errors.js';
+import type { NotificationChange } from '../../message/events.js';
+import { isLockTimeout } from '../../store/database/database-errors.js';
+import { isOwnError } from '../../store/verbs/enqueue.js';
 import { GroupCommit } from '../../store/database/group-commit.js';
 import { retryWhileUnavailable } from '../../store/database/retry.js';
 import type { Transaction } from '../../store/database/store-database.js';
 import type { MessageStore } from '../../store/message-store.js';
 import type { NewBatch } from '../../store/rows/new-batch.js';
 import type { Enqueuer } from '../enqueuer.js';
+import type { NotificationEvents } from './notification-events.js';
 import type {
   KeyOwner,
   NotificationKey,
@@ -19,6 +22,8 @@ import type { NotificationReceipt } from './notification.js';
 export interface AskedNotification {
   readonly notification: StoredNotification;
   readonly batch: NewBatch;
+  /** Policy denied the channels before it. */
+  readonly fellBack?: NotificationChange | undefined;
   /** By the present key of the digests first; empty without an idempotency key. */
   readonly keys: readonly NotificationKey[];
 }
@@ -34,27 +39,28 @@ const KEY_TIMEOUT = 1_000;
 /** Stores notifications with their first messages; concurrent sends share commits. */
 export class NotificationAcceptance {
   readonly #plain: GroupCommit<AskedNotification, Answer>;
-  /** A separate group: only notifications with keys may wait for a key. */
+  /** A separate group: only notifications with keys may wait for a key. Also of those that fell back. */
   readonly #keyed: GroupCommit<AskedNotification, Answer>;
 
   constructor(
     private readonly store: MessageStore,
     private readonly notifications: NotificationStore,
     private readonly enqueuer: Enqueuer,
+    private readonly events: NotificationEvents,
     /** Retention of idempotency keys in milliseconds. */
     private readonly idempotencyWindow: number,
   ) {
     const { database } = store;
     this.#plain = new GroupCommit((take) => retryWhileUnavailable(() => this.#storePlain(take())), {
       maxItems: MOST,
-      isItemError: isDataError,
+      isItemError: isOwnError,
     });
     this.#keyed = new GroupCommit(
       (take) =>
         retryWhileUnavailable(() =>
           database.transaction((tx) => this.#storeKeyed(tx, take()), KEY_TIMEOUT),
         ),
-      { maxItems: MOST, isItemError: (error) => isDataError(error) || isLockTimeout(error) },
+      { maxItems: MOST, isItemError: (error) => isOwnError(error) || isLockTimeout(error) },
     );
   }
 
@@ -68,12 +74,11 @@ export class NotificationAcceptance {
     if (manager) {
       const tx = database.join(manager);
       const [receipt] = (await this.#storeKeyed(tx, [asked])).map(answer);
-      if (!receipt!.replayed)
-        afterCommit.on(tx.manager.queryRunner!, () => this.enqueuer.begin(asked.batch));
+      if (!receipt!.replayed) afterCommit.on(tx.manager.queryRunner!, () => this.#begin(asked));
       return receipt!;
     }
     database.refuseWithin();
-    const group = asked.keys.length === 0 ? this.#plain : this.#keyed;
+    const group = asked.keys.length === 0 && !asked.fellBack ? this.#plain : this.#keyed;
     const receipt = answer(
       await group.add(asked).catch((error: unknown) => {
         throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
@@ -81,7 +86,7 @@ export class NotificationAcceptance {
     );
     // The store of notifications without keys counts its batches.
     if (group === this.#plain) this.enqueuer.wake(asked.batch);
-    else if (!receipt.replayed) this.enqueuer.begin(asked.batch);
+    else if (!receipt.replayed) this.#begin(asked);
     return receipt;
   }
 
@@ -110,6 +115,12 @@ export class NotificationAcceptance {
     await Promise.all([this.#plain.idle(), this.#keyed.idle()]);
   }
 
+  /** After the commit. */
+  #begin({ batch, fellBack }: AskedNotification): void {
+    this.enqueuer.begin(batch);
+    if (fellBack) this.events.publish([fellBack]);
+  }
+
   async #storePlain(asked: readonly AskedNotification[]): Promise<Answer[]> {
     await this.enqueuer.storeWith(
       asked.map(({ batch }) => batch),
@@ -133,9 +144,14 @@ export class NotificationAcceptance {
       return owner && owner.id !== one.notification.id ? replayed(own, owner) : accepted(one);
     });
     const isStored = (one: Answer) => !(one instanceof Error) && !one.replayed;
+    const stored = asked.filter((_, index) => isStored(answers[index]!));
     await this.enqueuer.storeWithin(
       tx,
-      asked.flatMap(({ batch }, index) => (isStored(answers[index]!) ? [batch] : [])),
+      stored.map(({ batch }) => batch),
+    );
+    await this.events.record(
+      tx,
+      stored.flatMap(({ fellBack }) => fellBack ?? []),
     );
     return answers;
   }
@@ -161,13 +177,23 @@ export class NotificationAcceptance {
   }
 }
 
-function accepted({ notification: { id, createdAt } }: AskedNotification): NotificationReceipt {
-  return { id, createdAt: new Date(createdAt), replayed: false };
+function accepted({ notification }: AskedNotification): NotificationReceipt {
+  return receiptOf(notification, false);
 }
 
 function replayed({ fingerprint }: NotificationKey, owner: KeyOwner): Answer {
   if (fingerprint !== owner.fingerprint) return new IdempotencyKeyReusedError();
-  return { id: owner.id, createdAt: new Date(owner.createdAt), replayed: true };
+  return receiptOf(owner, true);
+}
+
+/** The first message of a notification stays the same. */
+function receiptOf(
+  { id, createdAt, steps }: Pick<StoredNotification, 'id' | 'createdAt' | 'steps'>,
+  replayed: boolean,
+): NotificationReceipt {
+  const { channel, batch } = steps.find((step) => step.batch !== undefined)!;
+  const messageId = `${batch}-0`;
+  return { id, createdAt: new Date(createdAt), replayed, channel, messageId };
 }
 
 function answer(result: Answer): NotificationReceipt {

@@ -5,14 +5,15 @@ import {
   NOTIFICATION_DOUBLED,
   NOTIFICATION_ENDED,
   NOTIFICATION_FELL_BACK,
+  type NotificationChange,
 } from '../../message/events.js';
 import type { Channel } from '../../message/message.js';
 import type { Clock } from '../../ports/clock.js';
-import type { EventPublisher } from '../../ports/listeners.js';
 import type { Transaction } from '../../store/database/store-database.js';
 import type { MessageStore } from '../../store/message-store.js';
 import { RESTORED } from '../../store/rows/hold.js';
 import type { NewBatch } from '../../store/rows/new-batch.js';
+import type { StatusChange } from '../../store/rows/status.js';
 import type { Stopped } from '../../store/verbs/cancel.js';
 import type { Enqueuer } from '../enqueuer.js';
 import {
@@ -21,6 +22,7 @@ import {
   type NotificationDecision,
   type StepState,
 } from './notification-decision.js';
+import type { NotificationEvents } from './notification-events.js';
 import {
   labelsOf,
   type NotificationStore,
@@ -46,9 +48,6 @@ interface Candidate {
   readonly left: StoredPlan | null;
 }
 
-/** Publishes an event after the commit. */
-type Announce = (events: EventPublisher) => void;
-
 interface Change {
   readonly before: StoredNotification;
   readonly row: StoredNotification;
@@ -57,14 +56,16 @@ interface Change {
   /** Without the cancel of this batch, the notification stays as it was and is looked at again. */
   readonly onlyIfStopped?: string | undefined;
   readonly begin?: NewBatch | undefined;
-  readonly events?: readonly Announce[];
+  readonly events?: readonly NotificationChange[];
 }
 
 /** Result of a transaction. */
 interface Round {
   readonly stopped: readonly Stopped[];
   readonly begun: readonly NewBatch[];
-  readonly events: readonly Announce[];
+  /** Of messages that the spend guard refused. */
+  readonly rejected: readonly StatusChange[];
+  readonly events: readonly NotificationChange[];
 }
 
 /**
@@ -86,7 +87,7 @@ export class NotificationRunner {
     private readonly enqueuer: Enqueuer,
     private readonly clock: Clock,
     private readonly holds: Pick<HoldWatch, 'of'>,
-    private readonly events: EventPublisher,
+    private readonly events: NotificationEvents,
     /** Milliseconds. */
     private readonly giveUpAfter: number,
   ) {}
@@ -223,7 +224,9 @@ export class NotificationRunner {
       ...labelsOf(before, seen),
     };
     const isMore = deliveredBy.length > Math.max(1, this.#reached(before.steps).length);
-    const doubled: Announce[] = isMore ? [(to) => to.publish(NOTIFICATION_DOUBLED, of)] : [];
+    const doubled: NotificationChange[] = isMore
+      ? [{ event: NOTIFICATION_DOUBLED, change: of }]
+      : [];
     const batches = (state: StepState) =>
       steps.flatMap(({ batch = '' }) => (seen.get(batch)?.state === state ? batch : []));
     const stop = batches('queued');
@@ -237,7 +240,7 @@ export class NotificationRunner {
       before,
       row: { ...row, steps, status, plan: null, endedAt: row.endedAt ?? now, dueAt },
       stop,
-      events: [(to) => to.publish(NOTIFICATION_ENDED, ended), ...doubled],
+      events: [{ event: NOTIFICATION_ENDED, change: ended }, ...doubled],
     };
   }
 
@@ -268,8 +271,13 @@ export class NotificationRunner {
       to: next.channel,
       ...labelsOf(row, seen),
     };
-    const events: Announce[] = batch
-      ? [(to) => to.publish(NOTIFICATION_FELL_BACK, { ...fellBack, messageId: `${batch.id}-0` })]
+    const events: NotificationChange[] = batch
+      ? [
+          {
+            event: NOTIFICATION_FELL_BACK,
+            change: { ...fellBack, messageId: `${batch.id}-0` },
+          },
+        ]
       : [];
     const nowSeen = batch ? new Map(seen).set(batch.id, QUEUED) : seen;
     const decision = this.#decide(whole, nowSeen, now);
@@ -301,20 +309,24 @@ export class NotificationRunner {
       batch === undefined || stoppedIds.has(batch);
     const done = changes.filter(isDone);
     const begun = done.flatMap(({ begin }) => begin ?? []);
-    await this.enqueuer.storeWithin(tx, begun);
     await this.notifications.update(
       tx,
       changes.map((change) =>
         isDone(change) ? change.row : { ...change.before, dueAt: now + LOCKED_AGAIN },
       ),
     );
-    return { stopped, begun, events: done.flatMap(({ events = [] }) => events) };
+    // A message that the spend guard refuses is rejected, which makes its notification due again.
+    const rejected = await this.enqueuer.storeWithin(tx, begun, 'stored');
+    const events = done.flatMap((change) => change.events ?? []);
+    await this.events.record(tx, events);
+    return { stopped, begun, rejected, events };
   }
 
-  #publish({ stopped, begun, events }: Round): void {
+  #publish({ stopped, begun, rejected, events }: Round): void {
     this.store.batches.publish(stopped);
     for (const batch of begun) this.enqueuer.begin(batch);
-    for (const announce of events) announce(this.events);
+    this.store.newBatches.publish({ changes: rejected });
+    this.events.publish(events);
   }
 }
 

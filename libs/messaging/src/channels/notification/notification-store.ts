@@ -14,7 +14,7 @@ import {
 } from '../../store/database/dialect.js';
 import type { Sql, StoreDatabase, Transaction } from '../../store/database/store-database.js';
 import type { ErasedAddress, ErasureListener } from '../../ports/listeners.js';
-import { FIRST_ID } from '../../store/reads/newest-batches.js';
+import { FIRST_ID, LAST_ID } from '../../store/reads/newest-batches.js';
 import { BATCH_STATE } from '../../store/rows/batch-state.js';
 import type { NewBatch } from '../../store/rows/new-batch.js';
 import type { StepState } from './notification-decision.js';
@@ -80,11 +80,8 @@ export interface NotificationKey {
 export type KeyedNotification = StoredNotification & { readonly key?: NotificationKey | undefined };
 
 /** The owner of an idempotency key. */
-export interface KeyOwner extends NotificationKey {
-  readonly id: string;
-  readonly tenant: string;
-  readonly createdAt: number;
-}
+export interface KeyOwner
+  extends NotificationKey, Pick<StoredNotification, 'id' | 'tenant' | 'createdAt' | 'steps'> {}
 
 /** How the message of a step stands. */
 export interface SeenMessage {
@@ -106,6 +103,8 @@ interface NotificationRow {
   readonly endedAt: Big | null;
   readonly dueAt: Big | null;
 }
+
+type OwnerRow = NotificationKey & Pick<NotificationRow, 'id' | 'tenant' | 'steps' | 'createdAt'>;
 
 interface MessageRow {
   readonly batch: string;
@@ -205,15 +204,18 @@ export class NotificationStore implements ErasureListener {
   ): Promise<KeyOwner[]> {
     if (keys.length === 0) return [];
     const { dialect } = this.database;
-    const rows = await sql.all<Omit<KeyOwner, 'createdAt'> & { createdAt: Big }>(
-      `SELECT n.id, n.tenant, n.idempotency_key AS "key", n.fingerprint, n.created_at AS "createdAt"
+    const rows = await sql.all<OwnerRow>(
+      `SELECT n.id, n.tenant, n.idempotency_key AS "key", n.fingerprint, n.steps,
+         n.created_at AS "createdAt"
        FROM ${this.#keys.keyed} ${dialect.join} messaging_notification n
          ${dialect.forceIndex('messaging_notification_idempotency')}
          ON n.tenant = v_tenant AND n.idempotency_key = v_key
        ${lock ? dialect.forUpdate('n') : ''}`,
       this.#keys.bind(keys),
     );
-    return rows.map((row) => ({ ...row, createdAt: ms(row.createdAt) }));
+    return rows.map(({ steps, createdAt, ...owner }) => {
+      return { ...owner, steps: JSON.parse(steps) as StoredStep[], createdAt: ms(createdAt) };
+    });
   }
 
   async releaseKeys(sql: Sql, owners: readonly KeyOwner[]): Promise<void> {
@@ -232,6 +234,21 @@ export class NotificationStore implements ErasureListener {
       [id, tenant],
     );
     return row && notificationOf(row);
+  }
+
+  /** The newest first. @param before the id of the last one of the page before */
+  async newest(
+    sql: Pick<Sql, 'all'>,
+    tenant: string,
+    limit: number,
+    before = LAST_ID,
+  ): Promise<StoredNotification[]> {
+    const rows = await sql.all<NotificationRow>(
+      `SELECT ${COLUMNS} FROM messaging_notification n
+       WHERE n.tenant = ? AND n.id < ? ORDER BY n.id DESC LIMIT ?`,
+      [tenant, before, limit],
+    );
+    return rows.map(notificationOf);
   }
 
   /** Locks those that are due, but none that another process has locked. */

@@ -6,16 +6,18 @@ import {
   type FallbackReason,
   NOTIFICATION_ENDED,
   NOTIFICATION_FELL_BACK,
-  type NotificationEnded,
+  type NotificationChange,
 } from '../../message/events.js';
-import type { TenantOption } from '../../message/views.js';
+import type { ListOptions, Page, TenantOption } from '../../message/views.js';
 import { PolicyError } from '../../policy/policy.service.js';
-import type { ErasureListeners, EventPublisher } from '../../ports/listeners.js';
-import type { MessagingSettings } from '../../ports/messaging-options.js';
+import type { ErasureListeners } from '../../ports/listeners.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import type { AlsoOption, Transaction } from '../../store/database/sql.js';
 import { isBatchId } from '../../message/ids.js';
-import type { ChannelContext } from '../channel.service.js';
+import { decodeCursor, encodeCursor } from '../../store/rows/cursor.js';
+import { type ChannelContext, pageOf } from '../channel.service.js';
 import { NotificationAcceptance } from './notification-acceptance.js';
+import type { NotificationEvents } from './notification-events.js';
 import { type CheckedNotification, checkedNotification } from './notification-input.js';
 import { NotificationRunner } from './notification-runner.js';
 import {
@@ -25,6 +27,7 @@ import {
   type StoredNotification,
   type StoredStep,
 } from './notification-store.js';
+import { viewOf } from './notification-views.js';
 import {
   type NewNotification,
   NotificationEndedError,
@@ -32,7 +35,6 @@ import {
   type NotificationReceipt,
   type NotificationRecipient,
   type NotificationSendOptions,
-  type NotificationStep,
   type NotificationView,
 } from './notification.js';
 
@@ -63,7 +65,7 @@ export class NotificationService {
   constructor(
     private readonly context: ChannelContext,
     private readonly settings: Pick<MessagingSettings, 'reports' | 'store'>,
-    private readonly events: EventPublisher,
+    private readonly events: NotificationEvents,
     erasures: ErasureListeners,
     storeListeners: StoreListeners,
     holds: Pick<HoldWatch, 'of'>,
@@ -77,6 +79,7 @@ export class NotificationService {
       store,
       notifications,
       enqueuer,
+      events,
       idempotencyWindow,
     );
     this.#runner = new NotificationRunner(
@@ -114,7 +117,7 @@ export class NotificationService {
   ): Promise<NotificationReceipt> {
     const manager = this.context.store.database.callersTransaction(options.manager)?.manager;
     const checked = checkedNotification(this.context, notification, to, options);
-    const { keys, tenant } = checked;
+    const { keys } = checked;
     const stored = this.#stored(checked, []);
     const former = await this.#acceptance.replayOf(
       { notification: stored, keys: keys.slice(1) },
@@ -130,23 +133,27 @@ export class NotificationService {
       throw refusal(denials);
     }
     const own = denials.length === 0 ? stored : this.#stored(checked, denials);
-    const receipt = await this.context.enqueuer.accepting(batch, (traced) =>
-      this.#acceptance.accept({ notification: own, batch: traced, keys }, manager),
+    const fellBack = fallbackOf(checked, denials);
+    return this.context.enqueuer.accepting(batch, (traced) =>
+      this.#acceptance.accept({ notification: own, batch: traced, fellBack, keys }, manager),
     );
-    if (denials.length > 0 && !receipt.replayed)
-      this.#afterCommit(manager, () =>
-        this.events.publish(NOTIFICATION_FELL_BACK, {
-          tenant,
-          notificationId: receipt.id,
-          reason: 'denied',
-          from: checked.batches[denials.length - 1]!.channel,
-          errorCode: denials.at(-1)!.code,
-          to: batch.channel,
-          messageId: `${batch.id}-0`,
-          ...batch.labels,
-        }),
-      );
-    return receipt;
+  }
+
+  /**
+   * The first receipt of this notification under `idempotencyKey`, also where policy would now deny
+   * it. `undefined`: the key was not used.
+   * @throws MessageValidationError naming each wrong field
+   * @throws IdempotencyKeyReusedError where the key was used for another notification
+   */
+  async replayOf(
+    notification: NewNotification,
+    to: NotificationRecipient,
+    options: NotificationSendOptions & { readonly idempotencyKey: string },
+  ): Promise<NotificationReceipt | undefined> {
+    const manager = this.context.store.database.callersTransaction(options.manager)?.manager;
+    const checked = checkedNotification(this.context, notification, to, options);
+    const asked = { notification: this.#stored(checked, []), keys: checked.keys };
+    return this.#acceptance.replayOf(asked, manager);
   }
 
   /** @throws NotificationNotFoundError */
@@ -154,7 +161,23 @@ export class NotificationService {
     const { database } = this.context.store;
     const found = isBatchId(id) ? await this.#notifications.find(database, tenant, id) : undefined;
     if (!found) throw new NotificationNotFoundError();
-    return this.#viewOf(found, await this.#notifications.messages(database, [found]));
+    const seen = await this.#notifications.messages(database, [found]);
+    return viewOf(found, seen, this.#notifications);
+  }
+
+  /** Lists notifications, the newest first. */
+  async list(options: ListOptions = {}): Promise<Page<NotificationView>> {
+    const { database } = this.context.store;
+    const { tenant = '' } = options;
+    const { limit, cursor } = pageOf(options);
+    const before = cursor === undefined ? undefined : decodeCursor(cursor, 'uuid');
+    const rows = await this.#notifications.newest(database, tenant, limit + 1, before);
+    const found = rows.slice(0, limit);
+    const seen = await this.#notifications.messages(database, found);
+    return {
+      data: found.map((row) => viewOf(row, seen, this.#notifications)),
+      nextCursor: rows.length > limit ? encodeCursor(found.at(-1)!.id) : null,
+    };
   }
 
   /**
@@ -282,45 +305,16 @@ export class NotificationService {
     const rest = { ...row, steps, plan: null };
     const ended = { status: 'cancelled', endedAt: clock.now(), dueAt: null } as const;
     await this.#notifications.update(tx, [isLeft ? { ...rest, dueAt: 0 } : { ...rest, ...ended }]);
+    const changes = isLeft ? [] : [cancellationOf(row, seen)];
+    await this.events.record(tx, changes);
     if (!isLocked) await also?.(tx.manager);
     return {
       isLocked,
       publish: () => {
         store.batches.publish(stopped);
-        if (!isLeft) this.#publishCancelled(row, seen);
+        this.events.publish(changes);
       },
     };
-  }
-
-  #publishCancelled(row: StoredNotification, seen: ReadonlyMap<string, SeenMessage>): void {
-    const ended: NotificationEnded = {
-      tenant: row.tenant,
-      notificationId: row.id,
-      ...labelsOf(row, seen),
-      status: 'cancelled',
-      previous: 'pending',
-      deliveredBy: [],
-    };
-    this.events.publish(NOTIFICATION_ENDED, ended);
-  }
-
-  #viewOf(row: StoredNotification, seen: ReadonlyMap<string, SeenMessage>): NotificationView {
-    const steps = row.steps.map((step) => stepView(step, row, seen));
-    const isReached = ({ status }: NotificationStep) =>
-      this.#notifications.stateOfStatus(status) === 'reached';
-    return {
-      id: row.id,
-      status: row.status,
-      steps,
-      deliveredBy: steps.filter(isReached).map(({ channel }) => channel),
-      createdAt: new Date(row.createdAt),
-      endedAt: row.endedAt === null ? null : new Date(row.endedAt),
-    };
-  }
-
-  #afterCommit(manager: EntityManager | undefined, publish: () => void): void {
-    if (manager) this.context.store.afterCommit.on(manager.queryRunner!, publish);
-    else publish();
   }
 }
 
@@ -329,20 +323,42 @@ function refusal(denials: readonly PolicyError[]): PolicyError {
   return new PolicyError([first!, ...others]);
 }
 
-function stepView(
-  { channel, batch, at, denied, reason, status, code }: StoredStep,
-  { plan }: StoredNotification,
+function cancellationOf(
+  row: StoredNotification,
   seen: ReadonlyMap<string, SeenMessage>,
-): NotificationStep {
-  const message = batch === undefined ? undefined : seen.get(batch);
-  const notBegun = plan ? 'waiting' : 'unused';
-  const known = denied ? 'denied' : (message?.status ?? status ?? 'unknown');
+): NotificationChange {
   return {
-    channel,
-    status: at === undefined ? notBegun : known,
-    messageId: batch === undefined ? null : `${batch}-0`,
-    errorCode: message?.code ?? code ?? null,
-    startedAt: at === undefined ? null : new Date(at),
-    reason: reason ?? null,
+    event: NOTIFICATION_ENDED,
+    change: {
+      tenant: row.tenant,
+      notificationId: row.id,
+      ...labelsOf(row, seen),
+      status: 'cancelled',
+      previous: 'pending',
+      deliveredBy: [],
+    },
+  };
+}
+
+/** What a notification tells whose first channels policy denies at the send. */
+function fallbackOf(
+  { id, tenant, batches }: CheckedNotification,
+  denials: readonly PolicyError[],
+): NotificationChange | undefined {
+  const [from, to] = [batches[denials.length - 1], batches[denials.length]];
+  const denial = denials.at(-1);
+  if (!from || !to || !denial) return undefined;
+  return {
+    event: NOTIFICATION_FELL_BACK,
+    change: {
+      tenant,
+      notificationId: id,
+      reason: 'denied',
+      from: from.channel,
+      errorCode: denial.code,
+      to: to.channel,
+      messageId: `${to.id}-0`,
+      ...to.labels,
+    },
   };
 }

@@ -96,6 +96,10 @@ export interface NotificationSendOptions extends SendOptions {
 export interface NotificationReceipt extends Pick<Receipt, 'createdAt' | 'replayed'> {
   /** UUIDv7 of the notification. */
   readonly id: string;
+  /** The first channel whose message policy allowed at the send. */
+  readonly channel: Channel;
+  /** The message there: `{batchId}-0`, as events have it. */
+  readonly messageId: string;
 }
 
 /** One channel of a notification. */

@@ -1,7 +1,7 @@
 import type { ChannelDefinition, SenderKind } from '../../message/channel-definition.js';
 import { type FieldError, MessagingConfigError } from '../../message/errors.js';
 import { addressOf } from '../../message/address.js';
-import type { MessagingSettings } from '../../ports/messaging-options.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import { phoneChannel } from '../phone-channel.js';
 import { smsParts } from '../../message/sms-parts.js';
 

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { MessageValidationError, validated } from '../../message/errors.js';
 import { type SmsParts, smsParts, ucs2Characters } from '../../message/sms-parts.js';
 import { replacedIn } from '../../message/variables.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-settings.js';
 import { type Price, totalOf } from '../../ports/rate-card.js';
 import {
   ChannelContext,

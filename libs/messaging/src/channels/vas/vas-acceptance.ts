@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { amountOf } from '../../message/money.js';
 import { ConcurrentChangeError } from '../../store/database/concurrent-change.error.js';
-import { isDataError } from '../../store/database/database-errors.js';
+import { isOwnError } from '../../store/verbs/enqueue.js';
 import { GroupCommit } from '../../store/database/group-commit.js';
 import { retryWhileUnavailable } from '../../store/database/retry.js';
 import type { NewBatch } from '../../store/rows/new-batch.js';
@@ -75,7 +75,7 @@ export class VasAcceptance {
   ) {
     this.#group = new GroupCommit((take) => retryWhileUnavailable(() => this.#acceptAll(take())), {
       maxItems: MOST,
-      isItemError: isDataError,
+      isItemError: isOwnError,
     });
   }
 

@@ -248,7 +248,7 @@ export class VasService {
     return this.find(id, { tenant });
   }
 
-  /** Orders that have had no outcome for a day; each is taken once, by one process. */
+  /** @internal Orders that have had no outcome for a day; each is taken once, by one process. */
   async takeOpen(): Promise<readonly VasOrderOpen[]> {
     const { store, clock } = this.context;
     const open = await store.database.transaction((tx) =>

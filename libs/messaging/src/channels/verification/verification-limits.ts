@@ -1,9 +1,8 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/core';
-import metadata from 'libphonenumber-js/metadata.min';
 import type { Address } from '../../message/address.js';
 import { doubledWait } from '../../message/doubled-wait.js';
+import { countryOfNumber } from '../../message/phone-country.js';
 import { addressIdentity } from '../../message/phone-identity.js';
-import type { MessagingSettings } from '../../ports/messaging-options.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import type { Sql } from '../../store/database/store-database.js';
 import type { KeyedDigests } from '../../store/rows/keyed-digests.js';
 import { VerificationLimitError, VerificationStoppedError } from './verification.js';
@@ -33,8 +32,7 @@ interface Recipient {
 
 /** Country of a phone number by its prefix; `''`: none, or not known. */
 export function countryOf({ kind, value }: Address): string {
-  if (kind !== 'phone') return '';
-  return parsePhoneNumberFromString(`+${value}`, metadata)?.country ?? '';
+  return kind === 'phone' ? countryOfNumber(value) : '';
 }
 
 /** Takes a code's place in the windows of its tenant, country, network and recipient. */

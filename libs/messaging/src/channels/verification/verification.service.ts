@@ -10,7 +10,7 @@ import {
   validated,
 } from '../../message/errors.js';
 import type { TenantOption } from '../../message/views.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-settings.js';
 import { readDuration } from '../../ports/option-schema.js';
 import { isBatchId } from '../../message/ids.js';
 import type { Sql } from '../../store/database/store-database.js';
@@ -201,7 +201,7 @@ export class VerificationService {
     return new Map(found.map((one) => [one.batch, viewOf(one, now)]));
   }
 
-  /** Erases the contents of messages whose verifications have ended. */
+  /** @internal Erases the contents of messages whose verifications have ended. */
   async eraseEnded(): Promise<void> {
     const { store, clock } = this.context;
     const now = clock.now();
@@ -234,7 +234,7 @@ export class VerificationService {
     }
   }
 
-  /** Deletes old verifications and windows of limits. */
+  /** @internal Deletes old verifications and windows of limits. */
   async forget(): Promise<void> {
     const { store, clock } = this.context;
     const now = clock.now();

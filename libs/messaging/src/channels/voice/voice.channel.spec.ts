@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { FieldError } from '../../message/errors.js';
-import { settingsOf } from '../../ports/messaging-options.js';
+import { settingsOf } from '../../ports/messaging-settings.js';
 import { voiceChannel } from './voice.channel.js';
 
 const definition = voiceChannel(settingsOf({ voice: { from: '+234 800 000 0001' } }).voice);

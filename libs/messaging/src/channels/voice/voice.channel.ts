@@ -4,7 +4,7 @@ import { ADDRESS_RULES, addressOf } from '../../message/address.js';
 import type { MessageContent } from '../../message/message.js';
 import { STATUSES } from '../../message/status.js';
 import type { VoiceContent } from '../../message/voice-content.js';
-import type { MessagingSettings } from '../../ports/messaging-options.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import { checkCall } from './voice-fields.js';
 
 const { expired, failed, rejected } = STATUSES;

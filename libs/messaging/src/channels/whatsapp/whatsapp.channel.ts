@@ -14,7 +14,7 @@ import {
   SyncedTemplates,
   type Template,
 } from '../../message/templates.js';
-import type { MessagingSettings } from '../../ports/messaging-options.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import { phoneChannel } from '../phone-channel.js';
 import { checkMedia, readButtons, readHeader, readParamNames } from './whatsapp-content.js';
 

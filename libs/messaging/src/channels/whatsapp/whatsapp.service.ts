@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MessagingError, validated } from '../../message/errors.js';
+import { MessagingError, SubmitFailure, validated } from '../../message/errors.js';
 import type { ReportDetails } from '../../message/events.js';
 import type { MessageCategory } from '../../message/message.js';
 import {
@@ -21,7 +21,7 @@ import {
   type Transports,
 } from '../../ports/message-transport.js';
 import type { Duration } from '../../ports/option-schema.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-settings.js';
 import { times } from '../../ports/rate-card.js';
 import { Router } from '../../routing/router.js';
 import {
@@ -188,7 +188,12 @@ export class WhatsAppService extends ChannelService {
         'unsupported',
         `The provider ${provider} takes no uploads; send the media by a link`,
       );
-    return transport.uploadMedia(media, sender, AbortSignal.timeout(UPLOAD_TIMEOUT));
+    try {
+      return await transport.uploadMedia(media, sender, AbortSignal.timeout(UPLOAD_TIMEOUT));
+    } catch (error) {
+      if (error instanceof SubmitFailure) error.message = `${provider}: ${error.message}`;
+      throw error;
+    }
   }
 
   /**

@@ -1,14 +1,32 @@
 import { Logger } from '@nestjs/common';
-import type { Queue, Worker } from 'bullmq';
+import { randomUUID } from 'node:crypto';
+import type { JobsOptions, Queue, Worker } from 'bullmq';
 import type { DispatchEngine, Drain, EngineHealth } from '../../ports/dispatch-engine.js';
 import { DatabaseEngine } from '../database.engine.js';
 import { LaneTimer } from '../lane-timer.js';
-import { type BrokerSettings, KeptOpen, type LaneJob, openQueue, openWorker } from './broker.js';
-import { isRefusal, isTimeout, isUnreachable, reasonOf } from './broker-failure.js';
-import { WakeOutbox } from './wake-outbox.js';
+import { WakeOutbox } from '../wake-outbox.js';
+import {
+  type BrokerSettings,
+  KeptOpen,
+  LATE,
+  type LaneJob,
+  openQueue,
+  openWorker,
+  within,
+} from './broker.js';
+import {
+  BrokerTimeoutError,
+  isRefusal,
+  isTimeout,
+  isUnreachable,
+  reasonOf,
+} from './broker-failure.js';
 
 /** Pause of the worker after the broker refuses a command, in milliseconds. */
 const REFUSAL_PAUSE = 1_000;
+
+/** Ended jobs are not kept: a kept job would deduplicate the lane's next one. */
+const REMOVE = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
 /** How long a failure counts, in milliseconds; a failing worker fails more often than that. */
 const FAILING_FOR = 15_000;
@@ -45,8 +63,7 @@ export class BullMqEngine implements DispatchEngine {
       (error) => this.#wakesFailed(error),
     );
     this.#outbox = new WakeOutbox({
-      deadline: settings.deadline,
-      queue: () => this.#queue.current,
+      send: (lanes) => this.#write((queue) => queue.addBulk(lanes.map(jobOf))),
       onSent: () => this.#wakesPassed(),
       onUnsent: (lane, error) => this.#unsent(lane, error),
     });
@@ -73,7 +90,8 @@ export class BullMqEngine implements DispatchEngine {
   }
 
   async health(): Promise<EngineHealth> {
-    await this.#outbox.probe().then(
+    const probe = { ...REMOVE, deduplication: { id: 'probe' } };
+    await this.#write((queue) => queue.add('probe', { lane: '' }, probe)).then(
       () => this.#wakesPassed(),
       (error: unknown) => this.#wakesFailed(error),
     );
@@ -88,6 +106,13 @@ export class BullMqEngine implements DispatchEngine {
     await this.#outbox.idle();
     await this.#worker?.close();
     await this.#queue.close();
+  }
+
+  /** @throws BrokerTimeoutError, or the error of the broker */
+  async #write(write: (queue: Queue<LaneJob>) => Promise<unknown>): Promise<void> {
+    const { deadline } = this.settings;
+    if ((await within(deadline, write(this.#queue.current))) === LATE)
+      throw new BrokerTimeoutError('timed out');
   }
 
   async #work(lane: string): Promise<void> {
@@ -146,4 +171,12 @@ export class BullMqEngine implements DispatchEngine {
       if (!this.#stopped) void worker?.resume();
     }, REFUSAL_PAUSE);
   }
+}
+
+function jobOf(lane: string): { name: string; data: LaneJob; opts: JobsOptions } {
+  const id = Buffer.from(lane).toString('base64url');
+  // Own ids: those of the broker start again when it is wiped.
+  const jobId = randomUUID();
+  const deduplication = { id, keepLastIfActive: true };
+  return { name: 'drain', data: { lane }, opts: { ...REMOVE, jobId, deduplication } };
 }

@@ -2,29 +2,41 @@ import { identifier, own, recipientNumber, word } from '../../message/report-fie
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';
 import {
   group,
-  type OptionsOf,
+  type ReadersOf,
   textLike,
   wholeNumber,
   withDefault,
 } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, isSuccess, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  balanceOf,
+  HttpRequestProvider,
+  isSuccess,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
 import { credential } from '../provider-options.js';
 
-const AFRICAS_TALKING = {
+/** Options of {@link africasTalking}. */
+export interface AfricasTalkingOptions extends ServiceOptions {
   /** Name of the app, which is `sandbox` in the sandbox. */
+  readonly username: string;
+  readonly apiKey: string;
+  /** Most recipients of one request. @default 100 */
+  readonly maxRecipients?: number;
+  /** Address of the service; the sandbox is `https://api.sandbox.africastalking.com`. @default the service's */
+  readonly baseUrl?: string;
+}
+
+const AFRICAS_TALKING = {
   username: textLike(/^[\x21-\x7e]{1,255}$/, 'the name of the app, without white space'),
   apiKey: credential('the API key of the app'),
-  /** Most recipients of one request. @default 100 */
   maxRecipients: withDefault(wholeNumber, 100),
-  /** The sandbox is `https://api.sandbox.africastalking.com`. */
   ...serviceOptions({ name: 'africas-talking', baseUrl: 'https://api.africastalking.com' }),
-};
-
-/** Options of {@link africasTalking}. */
-export type AfricasTalkingOptions = OptionsOf<typeof AFRICAS_TALKING>;
+} satisfies ReadersOf<AfricasTalkingOptions>;
 
 const read = group(AFRICAS_TALKING);
 
@@ -58,7 +70,7 @@ const ACCEPTED: readonly unknown[] = [100, 101, 102];
  * callbacks: { providers: { at: { parser: africasTalkingParser(), verifier: sharedSecret({ secret }) } } },
  */
 export function africasTalking(options: AfricasTalkingOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('africasTalking', options);
   const { maxRecipients } = settings;
   return (context) =>
     new AfricasTalkingTransport(settings, context, { channels: ['sms'], maxRecipients });
@@ -67,6 +79,19 @@ export function africasTalking(options: AfricasTalkingOptions): TransportFactory
 class AfricasTalkingTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   protected credential() {
     return { apikey: this.settings.apiKey };
+  }
+
+  /** @see https://developers.africastalking.com/docs/application */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: `/version1/user?username=${encodeURIComponent(this.settings.username)}`,
+      balance: (body) => {
+        // Such as `KES 1785.50`.
+        const [currency, amount] = String(own(own(body, 'UserData'), 'balance')).split(' ');
+        return balanceOf(amount, currency);
+      },
+    };
   }
 
   protected requestOf(submission: Submission) {

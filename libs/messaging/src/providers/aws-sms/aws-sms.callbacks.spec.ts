@@ -78,6 +78,7 @@ describe('awsSmsParser', () => {
       bsuid: null,
       to: '2348000000001',
       text: 'STOP',
+      repliesTo: ID,
       sentAt: null,
     };
     const notification = { ...notificationOf(inbound), Timestamp: '2026-11-28T10:00:00.000Z' };

@@ -1,41 +1,52 @@
 import { identifier, own } from '../../message/report-fields.js';
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';
-import { group, oneOf, optional, type OptionsOf, textLike } from '../../ports/option-schema.js';
+import { group, oneOf, optional, type ReadersOf, textLike } from '../../ports/option-schema.js';
 import {
   AWS_UNAUTHORIZED,
   AWS_UNCERTAIN,
   awsCredential,
   awsCredentials,
   awsRegion,
+  type AwsCredentials,
+  type AwsCredentialSource,
 } from '../http-client/aws-signature.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
+  type AccountRequest,
   HttpRequestProvider,
   type ProviderRequest,
-  type ServiceSettings,
   serviceOptions,
+  type ServiceOptions,
+  type ServiceSettings,
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { serviceAddress } from '../provider-options.js';
 import { CONTEXT } from './aws-sms.js';
 
+/** Options of {@link awsSms}. */
+export interface AwsSmsOptions extends ServiceOptions {
+  /** Address of the service. @default that of the region */
+  readonly baseUrl?: string;
+  readonly region: string;
+  /** `{ accessKeyId, secretAccessKey, sessionToken }`, or a function that gives those of the moment. */
+  readonly credentials: AwsCredentials | AwsCredentialSource;
+  /** A pool, which sends from its own numbers and names. @default the sender of the message */
+  readonly poolId?: string;
+  /** With the event destination of the reports. @default the account's */
+  readonly configurationSet?: string;
+  /** @default that of the number, or of the configuration set */
+  readonly messageType?: 'TRANSACTIONAL' | 'PROMOTIONAL';
+}
+
 const AWS_SMS = {
   ...serviceOptions({ name: 'aws-sms', baseUrl: '' }),
-  /** Address of the service. @default that of the region */
   baseUrl: optional(serviceAddress),
   region: awsRegion,
-  /** `{ accessKeyId, secretAccessKey, sessionToken }`, or a function that gives those of the moment. */
   credentials: awsCredentials,
-  /** A pool, which sends from its own numbers and names. @default the sender of the message */
   poolId: optional(textLike(/^[\w:/-]{1,256}$/, 'the id or the ARN of a pool')),
-  /** With the event destination of the reports. @default the account's */
   configurationSet: optional(textLike(/^[\w:/-]{1,256}$/, 'the name of a configuration set')),
-  /** @default that of the number, or of the configuration set */
   messageType: optional(oneOf('TRANSACTIONAL', 'PROMOTIONAL')),
-};
-
-/** Options of {@link awsSms}. */
-export type AwsSmsOptions = OptionsOf<typeof AWS_SMS>;
+} satisfies ReadersOf<AwsSmsOptions>;
 
 const read = group(AWS_SMS);
 
@@ -85,7 +96,7 @@ const errors = new ProviderErrors('AWS', 'credentials and region', {
  * callbacks: { providers: { aws: { parser: awsSmsParser(), verifier: snsSignature({ topicArn }) } } },
  */
 export function awsSms(options: AwsSmsOptions): TransportFactory {
-  const given = read('', options);
+  const given = read('awsSms', options);
   const { region, baseUrl = `https://sms-voice.${region}.amazonaws.com` } = given;
   const settings = { ...given, baseUrl };
   return (context) => new AwsSmsTransport(settings, context, { channels: ['sms'] });
@@ -95,6 +106,18 @@ class AwsSmsTransport extends HttpRequestProvider<ReturnType<typeof read> & Serv
   protected credential(signal: AbortSignal, request: ProviderRequest) {
     const at = this.context.clock.now();
     return awsCredential(this.settings, request, { service: 'sms-voice', at, signal });
+  }
+
+  /** @see https://docs.aws.amazon.com/pinpoint/latest/apireference_smsvoicev2/API_DescribeAccountAttributes.html */
+  protected accountRequest(): AccountRequest {
+    const headers = {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': 'PinpointSMSVoiceV2.DescribeAccountAttributes',
+    };
+    // A user with the right to send alone is known, too.
+    const isKnown = ({ body }: ClientAnswer) =>
+      /(?:^|#)AccessDeniedException$/.test(String(own(body, '__type')));
+    return { path: '/', headers, body: '{}', isKnown };
   }
 
   protected requestOf(submission: Submission) {

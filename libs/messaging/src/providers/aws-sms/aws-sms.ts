@@ -49,6 +49,7 @@ export function awsSmsParser(): CallbackParser {
       from: 'originationNumber',
       to: 'destinationNumber',
       text: 'messageBody',
+      repliesTo: 'previousPublishedMessageId',
       channel: 'sms',
       time: SENT_AT,
     },

@@ -1,29 +1,40 @@
 import { reportReader } from '../../callbacks/callback-map.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type {
+  MediaRequest,
   SentSubmission,
   Submission,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { group, type OptionsOf, textLike } from '../../ports/option-schema.js';
+import { group, type ReadersOf, textLike } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  HttpRequestProvider,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
+import type { FilePlaces } from '../http-client/provider-files.js';
 import { credential } from '../provider-options.js';
 import { BIRD_STATUSES } from './bird.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** Options of {@link bird}. */
+export interface BirdOptions extends ServiceOptions {
+  readonly accessKey: string;
+  readonly workspaceId: string;
+  /** The SMS channel, which sends from its own number or name: the sender of a message is not used. */
+  readonly channelId: string;
+}
+
 const BIRD = {
   accessKey: credential('the access key'),
   workspaceId: textLike(UUID, 'the id of the workspace, a UUID'),
-  /** The SMS channel, which sends from its own number or name: the sender of a message is not used. */
   channelId: textLike(UUID, 'the id of an SMS channel, a UUID'),
   ...serviceOptions({ name: 'bird', baseUrl: 'https://api.bird.com' }),
-};
-
-/** Options of {@link bird}. */
-export type BirdOptions = OptionsOf<typeof BIRD>;
+} satisfies ReadersOf<BirdOptions>;
 
 const read = group(BIRD);
 
@@ -58,7 +69,7 @@ const errors = new ProviderErrors('Bird', 'accessKey, workspaceId and channelId'
  * },
  */
 export function bird(options: BirdOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('bird', options);
   return (context) => new BirdTransport(settings, context, { channels: ['sms'] });
 }
 
@@ -72,6 +83,13 @@ const readMessage = reportReader({
   time: 'lastStatusAt',
 });
 
+/** They redirect to a signed address. @see https://docs.bird.com/api/channels-api/message-types */
+const FILES: FilePlaces = {
+  path: /^\/workspaces\/[\w-]+\/(?:[\w-]+\/){0,4}media\/[\w.-]+$/,
+  own: ['media.api.bird.com', 'media.nest.messagebird.com'],
+  open: ['*.s3.eu-west-1.amazonaws.com'],
+};
+
 class BirdTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   readonly #path = `/workspaces/${this.settings.workspaceId}/channels/${this.settings.channelId}/messages`;
 
@@ -80,8 +98,22 @@ class BirdTransport extends HttpRequestProvider<ReturnType<typeof read>> {
     return this.pollById(submissions, signal, (id) => `${this.#path}/${id}`, readMessage);
   }
 
+  fetchMedia({ file }: MediaRequest, signal: AbortSignal) {
+    return this.fileAt(file.source, FILES, signal);
+  }
+
   protected credential() {
     return { authorization: `AccessKey ${this.settings.accessKey}` };
+  }
+
+  /** @see https://docs.bird.com/api/channels-api/api-reference */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: this.#path.replace(/\/messages$/, ''),
+      // The policy of a key may allow messages alone.
+      isKnown: ({ status, body }) => status === 403 && typeof own(body, 'code') === 'string',
+    };
   }
 
   protected requestOf(submission: Submission) {

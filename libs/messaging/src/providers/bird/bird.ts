@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { callbackParser } from '../../callbacks/callback-map.js';
+import { mediaOf, otherOf } from '../../callbacks/inbound-contents.js';
 import {
   isOfTheLastDays,
   isSignedBy,
   rawBodyOf,
   readAuthToken,
   readSecrets,
+  type Secrets,
 } from '../../callbacks/verifiers.js';
+import type { InboundContent } from '../../message/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
-import { group, type OptionsOf } from '../../ports/option-schema.js';
+import { group, type ReadersOf } from '../../ports/option-schema.js';
 
 /** Bird's words for each status of a message. */
 export const BIRD_STATUSES = {
@@ -43,20 +46,40 @@ export function birdParser(): CallbackParser {
       messageId: 'payload.id',
       from: 'payload.sender.contact.identifierValue',
       to: ['payload.receiver.connector.identifierValue', 'payload.channelId'],
-      text: 'payload.body.text.text',
+      text: ['text', 'image', 'file'].map((type) => `payload.body.${type}.text`),
+      content: contentIn,
       channel: 'sms',
       time: 'payload.createdAt',
     },
   });
 }
 
-const read = group({
+/** `undefined`: a text. */
+function contentIn(entry: object): InboundContent | undefined {
+  const body = own(own(entry, 'payload'), 'body');
+  const type = own(body, 'type');
+  const [image, file] = [own(body, 'image'), own(body, 'file')];
+  const listed = type === 'image' ? own(image, 'images') : own(file, 'files');
+  const files = (Array.isArray(listed) ? listed : []).map((one: unknown) => ({
+    type: type === 'image' ? ('image' as const) : undefined,
+    contentType: own(one, 'contentType'),
+    filename: own(one, 'filename'),
+    source: own(one, 'mediaUrl'),
+  }));
+  const media = mediaOf(files, own(type === 'image' ? image : file, 'text'));
+  return media ?? (type === undefined || type === 'text' ? undefined : otherOf(type, body));
+}
+
+export interface BirdSignatureOptions {
   /** The signing key of the webhook subscription; several during a rotation. */
+  readonly signingKey: Secrets;
+  readonly origin: string;
+}
+
+const read = group({
   signingKey: readSecrets,
   origin: readAuthToken.readers.origin,
-});
-
-export type BirdSignatureOptions = OptionsOf<typeof read.readers>;
+} satisfies ReadersOf<BirdSignatureOptions>);
 
 /**
  * Verifies `messagebird-signature`: base64 HMAC-SHA256 over `messagebird-request-timestamp`, the address

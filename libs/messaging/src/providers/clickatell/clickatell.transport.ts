@@ -1,16 +1,24 @@
 import { MessagingConfigError } from '../../message/errors.js';
 import { identifier, own, recipientNumber } from '../../message/report-fields.js';
-import type { Submission, TransportFactory } from '../../ports/message-transport.js';
+import type { MediaRequest, Submission, TransportFactory } from '../../ports/message-transport.js';
 import {
   group,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   wholeNumber,
   withDefault,
 } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, isSuccess, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  balanceOf,
+  HttpRequestProvider,
+  isSuccess,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
+import type { FilePlaces } from '../http-client/provider-files.js';
 import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
 import { credential } from '../provider-options.js';
 import { clientMessageId } from './clickatell.js';
@@ -23,15 +31,18 @@ const recipientsOfRequest: OptionReader<number> = (option, value) => {
   );
 };
 
+/** Options of {@link clickatell}. */
+export interface ClickatellOptions extends ServiceOptions {
+  readonly apiKey: string;
+  /** Most recipients of one request; Clickatell takes 200. @default 100 */
+  readonly maxRecipients?: number;
+}
+
 const CLICKATELL = {
   apiKey: credential('the API key of the integration'),
-  /** Most recipients of one request; Clickatell takes 200. @default 100 */
   maxRecipients: withDefault(recipientsOfRequest, 100),
   ...serviceOptions({ name: 'clickatell', baseUrl: 'https://platform.clickatell.com' }),
-};
-
-/** Options of {@link clickatell}. */
-export type ClickatellOptions = OptionsOf<typeof CLICKATELL>;
+} satisfies ReadersOf<ClickatellOptions>;
 
 const read = group(CLICKATELL);
 
@@ -62,15 +73,31 @@ const errors = new ProviderErrors('Clickatell', 'apiKey', {
  * },
  */
 export function clickatell(options: ClickatellOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('clickatell', options);
   const { maxRecipients } = settings;
   const capabilities = { channels: ['sms', 'whatsapp'], maxRecipients };
   return (context) => new ClickatellTransport(settings, context, capabilities);
 }
 
+/** @see https://docs.clickatell.com/channels/one-api/one-api-reference/ */
+const FILES: FilePlaces = { path: /^\/v1\/media$/, own: ['platform.clickatell.com'] };
+
 class ClickatellTransport extends HttpRequestProvider<ReturnType<typeof read>> {
+  fetchMedia({ file }: MediaRequest, signal: AbortSignal) {
+    return this.fileAt(file.source, FILES, signal);
+  }
+
   protected credential() {
     return { authorization: this.settings.apiKey };
+  }
+
+  /** @see https://www.clickatell.com/developers/api-documentation/rest-api-get-account-balance/ */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: '/public-client/balance',
+      balance: (body) => balanceOf(own(body, 'balance'), own(body, 'currency')),
+    };
   }
 
   protected requestOf(submission: Submission) {

@@ -1,6 +1,8 @@
 import { decoderOf, unescaped } from '../../callbacks/callback-body.js';
 import { callbackParser, textOf } from '../../callbacks/callback-map.js';
+import { locationOf, mediaOf, otherOf } from '../../callbacks/inbound-contents.js';
 import type { DeliveryReport } from '../../message/events.js';
+import type { InboundContent } from '../../message/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 
@@ -50,6 +52,10 @@ export function clickatellParser(): CallbackParser {
       from: ['fromNumber', 'from'],
       to: ['toNumber', 'to'],
       text: textIn,
+      content: contentIn,
+      profileName: 'whatsapp.profileName',
+      // The `messageId` of the REST API, whose own id is `replyMessageId`.
+      repliesTo: ['relatedMessageId', 'messageId'],
       channel: 'sms',
       channelWord: 'channel',
       channels: { sms: 'mms', whatsapp: 'whatsapp' },
@@ -79,13 +85,37 @@ function withRecipient({ submissionId: given, ...report }: DeliveryReport): Deli
 /** Texts in another character set than UTF-8 are percent-encoded bytes. */
 const ENCODED = /^(?:[^%\u0100-\uffff]|%[0-9a-f]{2})*$/i;
 
+const isMedia = (entry: object): boolean =>
+  Object.hasOwn(entry, 'contentType') || Object.hasOwn(entry, 'files');
+
 /** The text, or the caption of media, whose `content` is a file. */
 function textIn(entry: object): string | null {
-  const isMedia = Object.hasOwn(entry, 'contentType') || Object.hasOwn(entry, 'files');
   const text = textOf(
-    isMedia ? own(entry, 'caption') : (own(entry, 'text') ?? own(entry, 'content')),
+    isMedia(entry) ? own(entry, 'caption') : (own(entry, 'text') ?? own(entry, 'content')),
   );
   const charset = own(entry, 'charset');
   if (text === null || typeof charset !== 'string' || /^utf-?8$/i.test(charset.trim())) return text;
   return ENCODED.test(text) ? decoderOf(charset).decode(unescaped(text)) : text;
+}
+
+/** `undefined`: a text. Media whose bytes are in the callback have no address, and are not kept. */
+function contentIn(entry: object): InboundContent | undefined {
+  const files = own(entry, 'files');
+  const caption = own(entry, 'caption');
+  const given = (Array.isArray(files) ? files : []).map((file: unknown) => ({
+    contentType: own(file, 'contentType'),
+    filename: own(file, 'fileName'),
+    size: own(file, 'byteSize'),
+    source: own(file, 'downloadUrl'),
+  }));
+  const media = mediaOf(given, caption);
+  if (media) return media;
+  if (isMedia(entry)) return otherOf('media', { contentType: own(entry, 'contentType'), caption });
+  const place = own(entry, 'location') ?? entry;
+  const [latitude, longitude] = [own(place, 'latitude'), own(place, 'longitude')];
+  const [name, address] = [own(place, 'name'), own(place, 'address')];
+  return (
+    locationOf({ latitude, longitude, name, address }) ??
+    (textIn(entry) === null ? otherOf(undefined, entry) : undefined)
+  );
 }

@@ -10,7 +10,7 @@ import {
 import { PermanentFailure, UnroutableFailure } from '../../message/errors.js';
 import { personalised } from '../../message/variables.js';
 import type { Submission } from '../../ports/message-transport.js';
-import { callback, optional } from '../../ports/option-schema.js';
+import { callback, optional, type ReadersOf } from '../../ports/option-schema.js';
 
 /** Text is derived from at most so many characters of html: more would hold the process up. */
 const LONGEST_DERIVED = 1_048_576;
@@ -39,21 +39,21 @@ const OURS = new Set([
 ]);
 
 /** Options of every provider of email. */
-export const MAIL_OPTIONS = {
+/** Options of every provider of email. */
+export interface MailOptions {
   /** One-click page of a recipient, for marketing messages without `unsubscribeUrl`. */
-  unsubscribeUrl:
-    optional(
-      callback<
-        (message: {
-          readonly id: string;
-          readonly tenant: string;
-          readonly recipient: string;
-        }) => string
-      >(),
-    ),
-};
+  readonly unsubscribeUrl?: (message: {
+    readonly id: string;
+    readonly tenant: string;
+    readonly recipient: string;
+  }) => string;
+}
 
-export type UnsubscribeUrl = ReturnType<typeof MAIL_OPTIONS.unsubscribeUrl>;
+export type UnsubscribeUrl = MailOptions['unsubscribeUrl'];
+
+export const MAIL_OPTIONS = {
+  unsubscribeUrl: optional(callback<NonNullable<UnsubscribeUrl>>()),
+} satisfies ReadersOf<MailOptions>;
 
 /** The email of a submission, for a provider that composes it. */
 export interface MailParts extends Record<'to' | 'cc' | 'bcc', readonly Mailbox[]> {

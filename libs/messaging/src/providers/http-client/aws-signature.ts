@@ -66,17 +66,17 @@ export const AWS_UNCERTAIN = [
   'ServiceUnavailableException',
 ] as const;
 
-/** The headers that prove the account in a `POST` of text. @throws PausedFailure where there are no credentials */
+/** The headers that prove the account in a request with a text, or none. @throws PausedFailure where there are no credentials */
 export async function awsCredential(
   { credentials, region, baseUrl }: AwsSettings,
-  { path, headers = {}, body }: ProviderRequest,
+  { method = 'POST', path, headers = {}, body = '' }: ProviderRequest,
   { signal, ...scope }: Omit<AwsScope, 'region'> & { readonly signal: AbortSignal },
 ): Promise<Readonly<Record<string, string>>> {
   const keys = await untilAborted(signal, credentials()).catch(() => {
     // The cause may quote a key.
     throw new PausedFailure('unauthorized', 'The option credentials gave no credentials of AWS');
   });
-  const signed = { method: 'POST', url: new URL(baseUrl + path), headers, body: body as string };
+  const signed = { method, url: new URL(baseUrl + path), headers, body: body as string };
   return awsSignature(signed, keys, { region, ...scope });
 }
 

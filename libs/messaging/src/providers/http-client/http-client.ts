@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { InboundMediaError } from '../../message/errors.js';
 import type { HttpAnswer, HttpRequester } from '../../ports/message-transport.js';
 import { networkFailure } from './http-failures.js';
 import { type ExchangeTrace, type HttpRequest, UndiciClient } from './undici.client.js';
@@ -21,9 +23,22 @@ export interface ClientAnswer {
   readonly text: string;
 }
 
+/** An answer whose body is read as it comes. */
+export interface FileAnswer {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly stream: Readable;
+}
+
+/** Most connections to a host for files; further files wait. */
+const FILE_CONNECTIONS = 32;
+
 /** HTTP client of the providers: undici, or the app's `HttpService` where it gives one. */
 export class HttpClient {
   readonly #client: UndiciClient;
+  /** Of its own, so that files, which take minutes, delay no message. */
+  #files: UndiciClient | undefined;
   readonly #base: { readonly origin: string; readonly pathname: string };
 
   constructor(
@@ -53,9 +68,31 @@ export class HttpClient {
     }
   }
 
+  /**
+   * Gets an address without following redirects.
+   * @throws InboundMediaError `unavailable` where no answer begins, never an error with the request
+   */
+  async open(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<FileAnswer> {
+    try {
+      if (this.http) return await opened(this.http, url, headers, signal);
+      this.#files ??= new UndiciClient(FILE_CONNECTIONS);
+      return await this.#files.open(url, headers, signal);
+    } catch (error) {
+      // The caught error may contain the request with its credential, so it is not passed on.
+      throw new InboundMediaError(
+        'unavailable',
+        `The host of the file did not answer (${codeOf(error) ?? 'no code'}); try again`,
+      );
+    }
+  }
+
   /** Gives requests in flight one second to end. */
-  close(): Promise<void> {
-    return this.#client.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#client.close(), this.#files?.close()]);
   }
 
   async #direct(
@@ -102,6 +139,20 @@ export class HttpClient {
     const { status, headers: given, data } = await axiosRef.request(config).catch(responseOf);
     return answerOf(status, given, data);
   }
+}
+
+/** Through the app's `HttpService`, with its interceptors, agents and proxy. */
+async function opened(
+  { axiosRef }: HttpRequester,
+  { href: url }: URL,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<FileAnswer> {
+  const config = { method: 'GET', url, headers, signal, maxRedirects: 0, responseType: 'stream' };
+  const answer = await axiosRef.request({ ...config, validateStatus: () => true });
+  const { status, headers: given, data } = answer;
+  if (!(data instanceof Readable)) throw new TypeError('the HttpService gives no stream');
+  return { status, headers: given, stream: data };
 }
 
 /** Axios throws where the status is none of success, and where the answer breaks off. */

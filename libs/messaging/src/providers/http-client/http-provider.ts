@@ -10,16 +10,20 @@ import { isShared } from '../../message/email-content.js';
 import type { DeliveryReport } from '../../message/events.js';
 import type { Channel, TemplateContent } from '../../message/message.js';
 import type {
+  InboundMedia,
   MessageTransport,
+  ProviderAccount,
+  ProviderBalance,
   SentSubmission,
   Submission,
   SubmissionAccepted,
   TransportCapabilities,
   TransportContext,
 } from '../../ports/message-transport.js';
-import { wholeNumber, withDefault } from '../../ports/option-schema.js';
+import { type ReadersOf, wholeNumber, withDefault } from '../../ports/option-schema.js';
 import { providerName, serviceAddress } from '../provider-options.js';
 import { type ClientAnswer, HttpClient } from './http-client.js';
+import { type FilePlaces, openFile } from './provider-files.js';
 
 const MAX_ANSWER = 1_048_576;
 /** Polls in flight. */
@@ -32,15 +36,21 @@ interface ServiceDefaults {
 }
 
 /** Options of every provider over HTTP. */
+export interface ServiceOptions {
+  /** Address of the service. @default the provider's own */
+  readonly baseUrl?: string;
+  /** Most connections, and requests in flight. @default 16 */
+  readonly connections?: number;
+  /** Tells transports apart, also in stored submissions: do not change it. @default the provider */
+  readonly name?: string;
+}
+
 export function serviceOptions({ name, baseUrl, connections = 16 }: ServiceDefaults) {
   return {
-    /** Address of the service. @default the provider's own */
     baseUrl: withDefault(serviceAddress, baseUrl),
-    /** Most connections, and requests in flight. @default 16 */
     connections: withDefault(wholeNumber, connections),
-    /** Tells transports apart, also in stored submissions: do not change it. @default the provider */
     name: withDefault(providerName, name),
-  };
+  } satisfies ReadersOf<ServiceOptions>;
 }
 
 /** The checked {@link serviceOptions}. */
@@ -62,6 +72,22 @@ export interface ProviderRequest {
   readonly body?: URLSearchParams | Readonly<Record<string, unknown>> | string | Buffer;
   /** Longest answer that is read. @default 1 MiB */
   readonly maxBytes?: number;
+}
+
+/** A request that proves the credential; it sends nothing and costs nothing. */
+export interface AccountRequest extends ProviderRequest {
+  /** Reads the balance in an answer of success. @default the provider tells none */
+  readonly balance?: (body: unknown) => ProviderBalance | null;
+  /** An answer that proves the credential although it may not read the account. @default none */
+  readonly isKnown?: (answer: ClientAnswer) => boolean;
+}
+
+/** A balance in an answer: a number or a decimal text; `null`: it is none. */
+export function balanceOf(amount: unknown, currency?: unknown): ProviderBalance | null {
+  const text = typeof amount === 'number' && Math.abs(amount) < 1e15 ? String(amount) : amount;
+  if (typeof text !== 'string' || !/^-?\d{1,15}(?:\.\d{1,12})?$/.test(text)) return null;
+  const isNamed = typeof currency === 'string' && /^[A-Z]{3}$/.test(currency);
+  return { amount: text, currency: isNamed ? currency : null };
 }
 
 export function isSuccess({ status }: Pick<ClientAnswer, 'status'>): boolean {
@@ -132,24 +158,48 @@ export abstract class HttpProvider<Settings extends ServiceSettings>
   }
 
   /**
-   * Polls submissions side by side, until a failure that pauses the provider. The first failure counts
-   * where there is no report.
+   * Opens a file at an address of the provider, with its credential where the host is its own.
+   * @throws InboundMediaError
    */
-  protected async pollEach(
+  protected async fileAt(
+    address: string,
+    places: FilePlaces,
+    signal: AbortSignal,
+  ): Promise<InboundMedia> {
+    const { name, baseUrl } = this.settings;
+    const credential = await this.credential(signal, { method: 'GET', path: address });
+    return openFile(this.#client, address, { ...places, name, baseUrl, credential }, signal);
+  }
+
+  /** Polls submissions by their references, as {@link readEach}. */
+  protected pollEach(
     submissions: readonly SentSubmission[],
     poll: (submission: SentSubmission, reference: string) => Promise<DeliveryReport | undefined>,
   ): Promise<readonly DeliveryReport[]> {
-    const reports: DeliveryReport[] = [];
-    const waiting = submissions.values();
+    return this.readEach(submissions, async (submission) => {
+      if (submission.reference === null) return [];
+      const report = await poll(submission, submission.reference);
+      return report ? [report] : [];
+    });
+  }
+
+  /**
+   * Reads for each item, side by side, until a failure that pauses the provider. The first failure
+   * counts where nothing was found.
+   */
+  protected async readEach<Item, Found>(
+    items: readonly Item[],
+    read: (item: Item) => Promise<readonly Found[]>,
+  ): Promise<readonly Found[]> {
+    const found: Found[] = [];
+    const waiting = items.values();
     let failure: unknown;
     let isOver = false;
     const reader = async (): Promise<void> => {
-      for (const submission of waiting) {
+      for (const item of waiting) {
         if (isOver) return;
-        if (submission.reference === null) continue;
         try {
-          const report = await poll(submission, submission.reference);
-          if (report) reports.push(report);
+          found.push(...(await read(item)));
         } catch (error) {
           failure ??= error;
           isOver ||= error instanceof PausedFailure || error instanceof PausedUncertainFailure;
@@ -157,8 +207,8 @@ export abstract class HttpProvider<Settings extends ServiceSettings>
       }
     };
     await Promise.all(Array.from({ length: POLLS }, reader));
-    if (failure !== undefined && reports.length === 0) throw failure as Error;
-    return reports;
+    if (failure !== undefined && found.length === 0) throw failure as Error;
+    return found;
   }
 }
 
@@ -175,8 +225,19 @@ export abstract class HttpRequestProvider<
   /** The failure of any other answer, also to a poll. */
   protected abstract failureOf(answer: ClientAnswer): SubmitFailure;
 
+  /** What {@link checkAccount} asks. */
+  protected abstract accountRequest(): AccountRequest;
+
   protected isAccepted(answer: ClientAnswer): boolean {
     return isSuccess(answer);
+  }
+
+  async checkAccount(signal: AbortSignal): Promise<ProviderAccount> {
+    const { balance, isKnown, ...request } = this.accountRequest();
+    const answer = await this.send(request, signal);
+    if (isKnown?.(answer)) return { balance: null };
+    if (!isSuccess(answer)) throw this.failureOf(answer);
+    return { balance: balance?.(answer.body) ?? null };
   }
 
   async submit(

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 
@@ -59,6 +60,23 @@ export class UndiciClient {
       const { origin, path, method, headers, body = null } = request;
       this.#agent.dispatch({ origin, path, method, headers, body }, exchange);
     });
+  }
+
+  /** Gets an address, whose body is read as it comes. */
+  async open(
+    { origin, pathname, search }: URL,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<{
+    readonly status: number;
+    readonly headers: HttpAnswer['headers'];
+    readonly stream: Readable;
+  }> {
+    const path = pathname + search;
+    const answer = await this.#agent.request({ origin, path, method: 'GET', headers, signal });
+    // The caller may leave the body unread: without a listener, its cut connection ends the process.
+    answer.body.on('error', () => undefined);
+    return { status: answer.statusCode, headers: answer.headers, stream: answer.body };
   }
 
   /**

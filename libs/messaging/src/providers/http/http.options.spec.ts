@@ -37,19 +37,21 @@ describe('http()', () => {
   it.each(mistakes)('http() refuses %s with the remedy', (_what, options, option, cause) => {
     const make = () => http({ ...good, ...options } as HttpTransportOptions);
     expect(make).toThrow(MessagingConfigError);
-    expect(make).toThrow(new RegExp(`^${option}: `));
+    expect(make).toThrow(new RegExp(`^http\\.${option}: `));
     expect(make).toThrow(cause);
     expect(make).not.toThrow(/s3cr3t/);
   });
 
   it('http() refuses an unknown option and lists the known names', () => {
     const make = (options: object) => () => http({ ...good, ...options });
-    expect(make({ apitoken: 'tok_s3cr3t' })).toThrow('apitoken: there is no such option');
+    expect(make({ apitoken: 'tok_s3cr3t' })).toThrow('http.apitoken: there is no such option');
     expect(make({ conections: 4 })).toThrow(
-      /^conections: there is no such option.*\bconnections\b/,
+      /^http\.conections: there is no such option.*\bconnections\b/,
     );
-    expect(make({ textField: { email: 'body' } })).toThrow(/^textField\.email: there is no such/);
-    expect(make({ deliveryReport: 'no' })).toThrow(/^deliveryReport: must be true or false/);
+    expect(make({ textField: { email: 'body' } })).toThrow(
+      /^http\.textField\.email: there is no such/,
+    );
+    expect(make({ deliveryReport: 'no' })).toThrow(/^http\.deliveryReport: must be true or false/);
   });
 
   it('http() accepts valid credentials', () => {

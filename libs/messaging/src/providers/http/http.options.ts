@@ -6,9 +6,10 @@ import {
   oneOf,
   optional,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   wholeNumber,
   withDefault,
+  type Duration,
 } from '../../ports/option-schema.js';
 import { httpAddress, providerName } from '../provider-options.js';
 
@@ -24,63 +25,79 @@ const baseUrl: OptionReader<string> = (option, value) => {
 };
 
 /** Detects at boot what would be a 401 (interface section 5.7); errors never contain the value. */
-const credential: OptionReader<string> = (option, value) => {
-  const reject = (cause: string): never => {
-    throw new MessagingConfigError(`${option}: ${cause}`);
-  };
+function credential(kind: Credential): OptionReader<string> {
   const where =
-    option === 'apiToken'
-      ? 'the dashboard (Settings, Security)'
-      : 'the dashboard (Email, API Keys)';
-  if (typeof value !== 'string' || value === '') return reject(`is missing; copy it from ${where}`);
-  if (/^\s*bearer\b/i.test(value))
-    return reject(
-      'starts with the word Bearer; pass the credential alone, the word is added for you',
-    );
-  if (/\s/.test(value))
-    return reject(
-      'white space or a newline was copied with it; remove it (a file read with a trailing newline is a usual cause)',
-    );
-  if (!/^[\x21-\x7e]+$/.test(value))
-    return reject(`has characters no credential has; copy it again from ${where}`);
-  if (value.startsWith('svk_') !== (option === 'apiKey'))
-    return reject(
-      option === 'apiKey'
-        ? `does not start with svk_; copy one from ${where} (the API token goes into apiToken)`
-        : `is an svk_ key, which SMS does not take; pass it as apiKey, and the token of ${where} as apiToken`,
-    );
-  return value;
-};
+    kind === 'apiToken' ? 'the dashboard (Settings, Security)' : 'the dashboard (Email, API Keys)';
+  return (option, value) => {
+    const reject = (cause: string): never => {
+      throw new MessagingConfigError(`${option}: ${cause}`);
+    };
+    if (typeof value !== 'string' || value === '')
+      return reject(`is missing; copy it from ${where}`);
+    if (/^\s*bearer\b/i.test(value))
+      return reject(
+        'starts with the word Bearer; pass the credential alone, the word is added for you',
+      );
+    if (/\s/.test(value))
+      return reject(
+        'white space or a newline was copied with it; remove it (a file read with a trailing newline is a usual cause)',
+      );
+    if (!/^[\x21-\x7e]+$/.test(value))
+      return reject(`has characters no credential has; copy it again from ${where}`);
+    if (value.startsWith('svk_') !== (kind === 'apiKey'))
+      return reject(
+        kind === 'apiKey'
+          ? `does not start with svk_; copy one from ${where} (the API token goes into apiToken)`
+          : `is an svk_ key, which SMS does not take; pass it as apiKey, and the token of ${where} as apiToken`,
+      );
+    return value;
+  };
+}
 
-const HTTP = {
+const apiToken = credential('apiToken');
+
+/** Options of {@link http}. */
+export interface HttpTransportOptions {
   /** Address of the service, without `/ng/v1`. */
-  baseUrl,
+  readonly baseUrl: string;
   /** API token (dashboard: Settings, Security), without the word Bearer, for SMS and calls. */
-  apiToken: optional(credential),
+  readonly apiToken?: string;
   /** `svk_` key for WhatsApp and email. One of the two credentials is required. */
-  apiKey: optional(credential),
+  readonly apiKey?: string;
   /**
    * Field with the text of an SMS (the interface's schema says `body`, its samples `content`) and
    * of WhatsApp (it defines none). @default { sms: 'body', whatsapp: 'text' }
    */
+  readonly textField?: {
+    readonly sms?: 'body' | 'content';
+    readonly whatsapp?: 'text' | 'body' | 'content';
+  };
+  /** Most recipients of one request. @default 1000 */
+  readonly maxRecipients?: number;
+  /** How long the service honours an `Idempotency-Key`; 0: it ignores keys. @default '20h' */
+  readonly idempotencyWindow?: Duration;
+  /** Whether to ask for callbacks, regardless of the message. @default the message's setting */
+  readonly deliveryReport?: boolean;
+  /** Most connections to the service, and most requests of this process in flight. @default 128 */
+  readonly connections?: number;
+  /** Tells transports apart, also in stored submissions: do not change it. @default 'http' */
+  readonly name?: string;
+}
+
+const HTTP = {
+  baseUrl,
+  apiToken: optional(apiToken),
+  apiKey: optional(credential('apiKey')),
   textField: group({
     sms: withDefault(oneOf('body', 'content'), 'body'),
     whatsapp: withDefault(oneOf('text', 'body', 'content'), 'text'),
   }),
-  /** Most recipients of one request. @default 1000 */
   maxRecipients: withDefault(wholeNumber, 1_000),
-  /** How long the service honours an `Idempotency-Key`; 0: it ignores keys. @default '20h' */
   idempotencyWindow: withDefault(duration(), '20h'),
-  /** Whether to ask for callbacks, regardless of the message. @default the message's setting */
   deliveryReport: optional(flag),
-  /** Most connections to the service, and most requests of this process in flight. @default 128 */
   connections: withDefault(wholeNumber, 128),
-  /** Tells transports apart, also in stored submissions: do not change it. @default 'http' */
   name: withDefault(providerName, 'http'),
-};
-
-/** Options of {@link http}. */
-export type HttpTransportOptions = OptionsOf<typeof HTTP>;
+} satisfies ReadersOf<HttpTransportOptions>;
 
 const readHttp = group(HTTP);
 
@@ -88,9 +105,9 @@ const readHttp = group(HTTP);
 export type HttpSettings = ReturnType<typeof readHttp>;
 
 /** @throws MessagingConfigError naming the option and the remedy */
-export function httpSettings(name: string, options: HttpTransportOptions): HttpSettings {
-  const settings = readHttp(name, options);
+export function httpSettings(options: HttpTransportOptions): HttpSettings {
+  const settings = readHttp('http', options);
   // Without any credential the message is that of the first one.
-  if (settings.apiKey === undefined) credential('apiToken', settings.apiToken);
+  if (settings.apiKey === undefined) apiToken('http.apiToken', settings.apiToken);
   return settings;
 }

@@ -1,6 +1,7 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { DeliveryReport } from '../../message/events.js';
 import {
+  InboundMediaError,
   PausedFailure,
   PausedUncertainFailure,
   PermanentFailure,
@@ -11,7 +12,10 @@ import {
 import type { VasProduct } from '../../message/vas.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type {
+  InboundMedia,
+  MediaRequest,
   MessageTransport,
+  ProviderAccount,
   SentSubmission,
   Submission,
   SubmissionAccepted,
@@ -22,7 +26,9 @@ import type {
 import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
 import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
 import { type HttpSettings, type HttpTransportOptions, httpSettings } from './http.options.js';
+import { openFile } from '../http-client/provider-files.js';
 import { EmailWire } from './email-wire.js';
+import { FILE_PATH, filePathOf } from './inbound-wire.js';
 import { VoiceWire } from './voice-wire.js';
 import { VasWire } from './vas-wire.js';
 import { SmsWire, WhatsAppWire, type Wire } from './wires.js';
@@ -40,7 +46,7 @@ const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
  * });
  */
 export function http(options: HttpTransportOptions): TransportFactory {
-  const settings = httpSettings('', options);
+  const settings = httpSettings(options);
   return (context) => new HttpTransport(settings, context);
 }
 
@@ -133,6 +139,37 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     return products;
   }
 
+  /** Of a service that passes contents on, as the gateway does. */
+  async fetchMedia(media: MediaRequest, signal: AbortSignal): Promise<InboundMedia> {
+    const { name, baseUrl } = this.settings;
+    const credential = this.settings[this.#wires.get(media.channel)?.credential ?? 'apiToken'];
+    if (credential === undefined)
+      throw new InboundMediaError(
+        'unsupported',
+        `The provider ${name} has no credential of the channel ${media.channel}: set apiToken or apiKey`,
+      );
+    const address = baseUrl + filePathOf(media);
+    const own = { authorization: `Bearer ${credential}` };
+    const access = { name, baseUrl, path: FILE_PATH, credential: own };
+    return openFile(this.#client, address, access, signal);
+  }
+
+  /** By a read with each credential. */
+  async checkAccount(signal: AbortSignal): Promise<ProviderAccount> {
+    const { idempotencyWindow } = this.settings;
+    for (const [credential, path] of PROOFS) {
+      const secret = this.settings[credential];
+      if (secret === undefined) continue;
+      const request = { method: 'GET', path, headers: headersOf(secret) } as const;
+      const answer = await this.#client.send({ ...request, maxBytes: MAX_REPORT_PAGE }, signal);
+      const code = own(own(answer.body, 'error'), 'code');
+      const isKnown = answer.status < 300 || code === 'not_found' || code === 'insufficient_scope';
+      if (!isKnown)
+        throw answerFailure(answer, this.context.clock.now(), credential, { idempotencyWindow });
+    }
+    return { balance: null };
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await this.#client.close();
   }
@@ -170,6 +207,12 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     throw answerFailure(answer, this.context.clock.now(), wire.credential, { idempotencyWindow });
   }
 }
+
+/** Reads that each credential has: a page of reports, and a message that does not exist. */
+const PROOFS = [
+  ['apiToken', '/ng/v1/deliveryreports?limit=1'],
+  ['apiKey', '/whatsapp/ng/v1/messages/00000000-0000-7000-8000-000000000000'],
+] as const;
 
 function headersOf(credential: string, submission?: Submission): Record<string, string> {
   const authorization = `Bearer ${credential}`;

@@ -17,6 +17,7 @@ import {
 } from '../../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
+import { contentOfWire } from './inbound-wire.js';
 
 export function interfaceCallbacks(channels: ChannelRegistry): DefaultCallbackForm {
   return { parser: interfaceParser(channels), verifier: standardWebhooks };
@@ -100,6 +101,9 @@ const MESSAGE = {
   bsuid: 'bsuid',
   to: 'to',
   text: ['text', 'body', 'content'],
+  content: contentOfWire,
+  profileName: 'profile_name',
+  repliesTo: 'replies_to',
   time: ['received_at', 'timestamp'],
 };
 

@@ -145,6 +145,33 @@ describe('infobip', () => {
     expect(reports?.[0]).toMatchObject({ submissionId: submission.id, status: 'sent' });
   });
 
+  it.each([
+    [429, JSON.stringify({ errorCode: 'E429' }), PausedFailure],
+    [503, '<html>', UncertainFailure],
+  ])('a poll that is answered %i is a failure, and no report', async (status, body, kind) => {
+    const submission = smsTo([ADA], { id: `${BATCH}-s4` });
+    under.server.loseNextAnswer();
+    await expect(under.transport.submit(submission, signal)).rejects.toThrow(UncertainFailure);
+    const query = { ...submission, submissionId: submission.id, reference: null };
+    const poll = () => under.transport.fetchReports?.([query], signal);
+    under.server.answer((_request, response) => void response.writeHead(status).end(body));
+    await expect(poll()).rejects.toBeInstanceOf(kind);
+    under.server.answer(undefined);
+    expect(await poll()).toMatchObject([{ submissionId: submission.id, status: 'sent' }]);
+  });
+
+  it('of two identical messages without an answer the logs tell which one arrived', async () => {
+    const [arrived, never] = [5, 6].map((n) => smsTo([ADA], { id: `${BATCH}-s${n}` }));
+    under.server.loseNextAnswer();
+    await expect(under.transport.submit(arrived!, signal)).rejects.toThrow(UncertainFailure);
+    const asked = [arrived!, never!].map((one) => {
+      return { ...one, submissionId: one.id, reference: null };
+    });
+    expect(await under.transport.fetchReports?.(asked, signal)).toMatchObject([
+      { submissionId: arrived!.id },
+    ]);
+  });
+
   it('a report names the submission by callbackData', () => {
     const results = [
       {

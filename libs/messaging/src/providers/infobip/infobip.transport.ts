@@ -2,21 +2,29 @@ import { reportReader } from '../../callbacks/callback-map.js';
 import type { DeliveryReport } from '../../message/events.js';
 import { identifier, own, word } from '../../message/report-fields.js';
 import type {
+  MediaRequest,
   SentSubmission,
   Submission,
   TransportFactory,
 } from '../../ports/message-transport.js';
 import {
   group,
-  type OptionsOf,
+  type ReadersOf,
   optional,
   textLike,
   wholeNumber,
   withDefault,
 } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  balanceOf,
+  HttpRequestProvider,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
+import type { FilePlaces } from '../http-client/provider-files.js';
 import { outcomeOfResults, type RecipientResult } from '../http-client/recipient-results.js';
 import { httpAddress, serviceAddress } from '../provider-options.js';
 import { INFOBIP_REPORTS } from './infobip.js';
@@ -24,22 +32,27 @@ import { INFOBIP_REPORTS } from './infobip.js';
 /** Ids in the address of one question for logs, which has at most 2,048 characters. */
 const IDS = 30;
 
+/** Options of {@link infobip}. */
+export interface InfobipOptions extends ServiceOptions {
+  /** Address of the account, as the portal shows it: `https://xxxxx.api.infobip.com`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Most recipients of one request. @default 100 */
+  readonly maxRecipients?: number;
+  /** Address of this app's callbacks, as Infobip reaches it. @default the account's subscription */
+  readonly callbackUrl?: string;
+}
+
 const INFOBIP = {
   ...serviceOptions({ name: 'infobip', baseUrl: 'https://api.infobip.com' }),
-  /** Address of the account, as the portal shows it: `https://xxxxx.api.infobip.com`. */
   baseUrl: serviceAddress,
   apiKey: textLike(
     /^[\x21-\x7e]{16,}$/,
     'the API key: at least 16 characters, without white space and without App',
   ),
-  /** Most recipients of one request. @default 100 */
   maxRecipients: withDefault(wholeNumber, 100),
-  /** Address of this app's callbacks, as Infobip reaches it. @default the account's subscription */
   callbackUrl: optional(httpAddress),
-};
-
-/** Options of {@link infobip}. */
-export type InfobipOptions = OptionsOf<typeof INFOBIP>;
+} satisfies ReadersOf<InfobipOptions>;
 
 const read = group(INFOBIP);
 
@@ -69,13 +82,19 @@ const DUPLICATE = 'REJECTED_DUPLICATE_MESSAGE_ID';
  * callbacks: { providers: { infobip: { parser: infobipParser(), verifier: sharedSecret({ secret }) } } },
  */
 export function infobip(options: InfobipOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('infobip', options);
   const { maxRecipients } = settings;
   const capabilities = { channels: ['sms', 'whatsapp'], maxRecipients, reportsByKey: ['sms'] };
   return (context) => new InfobipTransport(settings, context, capabilities);
 }
 
 const readLog = reportReader(INFOBIP_REPORTS);
+
+/** @see https://www.infobip.com/docs/api/channels/whatsapp/whatsapp-inbound-messages/download-whatsapp-inbound-media */
+const FILES: FilePlaces = {
+  path: /^\/(?:whatsapp\/1\/senders\/\w+\/media|mms\/\d+\/(?:[\w-]+\/)*(?:media|files?))\/[\w.-]+$/,
+  own: ['api.infobip.com', '*.api.infobip.com'],
+};
 
 class InfobipTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   /** By our ids of the messages: the logs of the last 48 hours. */
@@ -114,8 +133,24 @@ class InfobipTransport extends HttpRequestProvider<ReturnType<typeof read>> {
     return reports;
   }
 
+  fetchMedia({ file }: MediaRequest, signal: AbortSignal) {
+    return this.fileAt(file.source, FILES, signal);
+  }
+
   protected credential() {
     return { authorization: `App ${this.settings.apiKey}` };
+  }
+
+  /** @see https://www.infobip.com/docs/api/platform/account-management/get-account-balance */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: '/account/1/balance',
+      balance: (body) => balanceOf(own(body, 'balance'), own(body, 'currency')),
+      // A key with the scopes of messages alone.
+      isKnown: ({ status, body }) =>
+        status === 403 && (own(body, 'errorCode') ?? own(body, 'requestError')) !== undefined,
+    };
   }
 
   protected requestOf(submission: Submission) {

@@ -5,7 +5,18 @@ import {
   type ReportMap,
   textOf,
 } from '../../callbacks/callback-map.js';
-import { own } from '../../message/report-fields.js';
+import {
+  buttonOf,
+  contactsOf,
+  flowOf,
+  locationOf,
+  mediaOf,
+  otherOf,
+  reactionOf,
+  rowOf,
+} from '../../callbacks/inbound-contents.js';
+import type { InboundContent, InboundFile } from '../../message/inbound-content.js';
+import { own, word } from '../../message/report-fields.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 
 /** Fields of a report, which are those of a log too. */
@@ -49,6 +60,9 @@ export function infobipParser(): CallbackParser {
       from: 'from',
       to: 'to',
       text: textIn,
+      content: contentIn,
+      profileName: 'contact.name',
+      repliesTo: 'message.context.id',
       opensWindow: (entry) => {
         const message = own(entry, 'message');
         const type = own(entry, 'groupId') === undefined ? own(message, 'type') : 'group';
@@ -82,4 +96,53 @@ function partOf(part: unknown): string | null {
   return typeof type === 'string' && /^text\/plain\b/i.test(type)
     ? textOf(own(part, 'value'))
     : null;
+}
+
+/** Infobip's words for files. */
+const FILES: Readonly<Record<string, InboundFile['type']>> = {
+  image: 'image',
+  video: 'video',
+  audio: 'audio',
+  voice: 'voice',
+  document: 'document',
+  sticker: 'sticker',
+};
+
+/** `undefined`: a text, also of SMS. */
+function contentIn(entry: object): InboundContent | undefined {
+  const message = own(entry, 'message');
+  if (Array.isArray(message)) {
+    const files = message.map((part: unknown) => ({
+      contentType: own(part, 'contentType'),
+      source: own(part, 'url'),
+    }));
+    return mediaOf(files, textIn(entry));
+  }
+  const type = word(own(message, 'type'))?.toLowerCase();
+  if (type === undefined || type === 'text') return undefined;
+  return known(type, message) ?? otherOf(type, message);
+}
+
+function known(type: string, message: unknown): InboundContent | undefined {
+  const field = (name: string) => own(message, name);
+  switch (type) {
+    case 'location':
+      return locationOf(message);
+    case 'contact':
+      return contactsOf(field('contacts'));
+    case 'reaction':
+      return reactionOf(field('emoji'), field('messageId') ?? own(field('context'), 'id'));
+    case 'button':
+      return buttonOf(field('text'), field('payload'));
+    case 'interactive_button_reply':
+      return buttonOf(field('title'), field('id'));
+    case 'interactive_list_reply':
+      return rowOf(message);
+    case 'interactive_flow_reply':
+      return flowOf(undefined, field('response'));
+    default: {
+      const file = Object.hasOwn(FILES, type) ? FILES[type] : undefined;
+      return file && mediaOf([{ type: file, source: field('url') }], field('caption'));
+    }
+  }
 }

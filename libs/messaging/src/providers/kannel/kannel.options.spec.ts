@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../../message/errors.js';
-import { type KannelOptions, kannelSettings } from './kannel.transport.js';
+import { kannel, type KannelOptions, kannelSettings } from './kannel.transport.js';
 
 const callback = { url: 'http://127.0.0.1:3000/reports', secret: 'hunter2-hunter2-hunter2' };
 const options: KannelOptions = {
@@ -41,9 +41,9 @@ describe('kannelSettings', () => {
     ['name', { name: 'A b' }],
     ['pasword', { pasword: 'hunter2' } as object],
   ])('a wrong %s is named without a secret', (option, changes) => {
-    const read = () => kannelSettings('', { ...options, ...changes });
+    const read = () => kannel({ ...options, ...changes } as KannelOptions);
     expect(read).toThrow(MessagingConfigError);
-    expect(read).toThrow(new RegExp(`^${option}: `));
+    expect(read).toThrow(new RegExp(`^kannel\\.${option}: `));
     expect(read).not.toThrow(/h[uü]nter2/);
   });
 });

@@ -14,7 +14,7 @@ import {
   oneOf,
   optional,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   text,
   textLike,
   wholeNumber,
@@ -22,7 +22,11 @@ import {
 } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import { foreignFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
-import { HttpRequestProvider, type ServiceSettings } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  HttpRequestProvider,
+  type ServiceSettings,
+} from '../http-client/http-provider.js';
 import { httpAddress, providerName } from '../provider-options.js';
 import { reportLink } from './kannel-callbacks.js';
 
@@ -48,34 +52,46 @@ const secret: OptionReader<string> = (option, value) => {
   return given;
 };
 
-const KANNEL = {
+/** Options of {@link kannel}. */
+export interface KannelOptions {
   /** Address of smsbox's sendsms; without a path, `/cgi-bin/sendsms` is added. */
-  url: address,
+  readonly url: string;
   /** `username` of the `sendsms-user` group. */
-  username: headerText,
+  readonly username: string;
   /** Password of that user. Sent in a header, never in an address. */
-  password: headerText,
+  readonly password: string;
   /** Address at which Kannel reports deliveries. Without it, messages stay `sent`. */
+  readonly callback?: {
+    /** Address of this app's callbacks, as Kannel reaches it. */
+    readonly url: string;
+    /** Signs the address, or any client could report deliveries. At least 16 characters. */
+    readonly secret: string;
+  };
+  /** `'message'`: only for messages that ask for them. Kannel has no polling. @default 'always' */
+  readonly reports?: 'always' | 'message';
+  /** `smsc-id` to route through. @default Kannel's own routing */
+  readonly smsc?: string;
+  /** Most connections, and requests in flight; smsbox accepts 500 from all clients. @default 64 */
+  readonly connections?: number;
+  /** Tells transports apart, also in stored submissions: do not change it. @default 'kannel' */
+  readonly name?: string;
+}
+
+const KANNEL = {
+  url: address,
+  username: headerText,
+  password: headerText,
   callback: optional(
     group({
-      /** Address of this app's callbacks, as Kannel reaches it. */
       url: httpAddress,
-      /** Signs the address, or any client could report deliveries. At least 16 characters. */
       secret,
     }),
   ),
-  /** `'message'`: only for messages that ask for them. Kannel has no polling. @default 'always' */
   reports: withDefault(oneOf('always', 'message'), 'always'),
-  /** `smsc-id` to route through. @default Kannel's own routing */
   smsc: optional(headerText),
-  /** Most connections, and requests in flight; smsbox accepts 500 from all clients. @default 64 */
   connections: withDefault(wholeNumber, 64),
-  /** Tells transports apart, also in stored submissions: do not change it. @default 'kannel' */
   name: withDefault(providerName, 'kannel'),
-};
-
-/** Options of {@link kannel}. */
-export type KannelOptions = OptionsOf<typeof KANNEL>;
+} satisfies ReadersOf<KannelOptions>;
 
 export const kannelSettings = group(KANNEL);
 
@@ -89,7 +105,7 @@ export const kannelSettings = group(KANNEL);
  * });
  */
 export function kannel(options: KannelOptions): TransportFactory {
-  const settings = kannelSettings('', options);
+  const settings = kannelSettings('kannel', options);
   const { url: baseUrl } = settings;
   return (context) => new KannelTransport({ ...settings, baseUrl }, context, { channels: ['sms'] });
 }
@@ -105,6 +121,14 @@ export class KannelTransport extends HttpRequestProvider<
   protected credential() {
     const { username, password } = this.settings;
     return { 'x-kannel-username': username, 'x-kannel-password': password };
+  }
+
+  protected accountRequest(): AccountRequest {
+    const headers = { 'content-type': 'text/plain; charset=UTF-8' };
+    // Kannel reads the user before the recipient, and refuses what has none.
+    const isKnown = ({ status, text }: ClientAnswer) =>
+      status === 400 && /^(?:missing|empty) receiver/i.test(text);
+    return { path: '', headers, body: '', maxBytes: MAX_ANSWER, isKnown };
   }
 
   /** The password and all values but the text are in headers, which Kannel does not log. */

@@ -3,31 +3,40 @@ import { PermanentFailure } from '../../message/errors.js';
 import type { TemplateContent } from '../../message/message.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type {
+  MediaRequest,
   SentSubmission,
   Submission,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { group, type OptionsOf, optional, textLike } from '../../ports/option-schema.js';
+import { group, type ReadersOf, optional, textLike } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
+  type AccountRequest,
+  balanceOf,
   basicCredential,
   HttpRequestProvider,
   serviceOptions,
+  type ServiceOptions,
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
+import type { FilePlaces } from '../http-client/provider-files.js';
 import { httpAddress, credential } from '../provider-options.js';
 import { PLIVO_STATUSES } from './plivo.js';
+
+/** Options of {@link plivo}. */
+export interface PlivoOptions extends ServiceOptions {
+  readonly authId: string;
+  readonly authToken: string;
+  /** Address of this app's callbacks, as Plivo reaches it. @default no reports but polled ones */
+  readonly callbackUrl?: string;
+}
 
 const PLIVO = {
   authId: textLike(/^[A-Z0-9]{20}$/, 'the Auth ID: 20 capital letters and digits'),
   authToken: credential('the auth token of the account'),
-  /** Address of this app's callbacks, as Plivo reaches it. @default no reports but polled ones */
   callbackUrl: optional(httpAddress),
   ...serviceOptions({ name: 'plivo', baseUrl: 'https://api.plivo.com' }),
-};
-
-/** Options of {@link plivo}. */
-export type PlivoOptions = OptionsOf<typeof PLIVO>;
+} satisfies ReadersOf<PlivoOptions>;
 
 const read = group(PLIVO);
 
@@ -66,7 +75,7 @@ const errors = new ProviderErrors('Plivo', 'authId and authToken', {
  * },
  */
 export function plivo(options: PlivoOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('plivo', options);
   return (context) => new PlivoTransport(settings, context, { channels: ['sms', 'whatsapp'] });
 }
 
@@ -79,6 +88,12 @@ const readMessage = reportReader({
   errorCode: 'error_code',
 });
 
+/** @see https://www.plivo.com/docs/messaging/api/media */
+const FILES: FilePlaces = {
+  path: /^\/(?:v1\/)?Account\/\w+\/Message\/[\w-]+\/Media\/[\w.-]+\/?$/,
+  own: ['api.plivo.com', 'media.plivo.com', '*.media.plivo.com'],
+};
+
 class PlivoTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   readonly #path = `/v1/Account/${this.settings.authId}/Message/`;
 
@@ -87,8 +102,21 @@ class PlivoTransport extends HttpRequestProvider<ReturnType<typeof read>> {
     return this.pollById(submissions, signal, (id) => `${this.#path}${id}/`, readMessage);
   }
 
+  fetchMedia({ file }: MediaRequest, signal: AbortSignal) {
+    return this.fileAt(file.source, FILES, signal);
+  }
+
   protected credential() {
     return basicCredential(this.settings.authId, this.settings.authToken);
+  }
+
+  /** @see https://www.plivo.com/docs/account/api/account#retrieve-account-details */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: `/v1/Account/${this.settings.authId}/`,
+      balance: (body) => balanceOf(own(body, 'cash_credits'), 'USD'),
+    };
   }
 
   protected requestOf(submission: Submission) {

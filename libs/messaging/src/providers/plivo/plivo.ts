@@ -3,6 +3,7 @@ import {
   namingSubmission,
   opensWhatsAppWindow,
 } from '../../callbacks/callback-map.js';
+import { buttonOf, mediaOf, otherOf } from '../../callbacks/inbound-contents.js';
 import {
   type AuthTokenOptions,
   isSignedBy,
@@ -11,6 +12,7 @@ import {
   signedForm,
   sortedFields,
 } from '../../callbacks/verifiers.js';
+import type { InboundContent } from '../../message/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type {
   CallbackParser,
@@ -50,6 +52,7 @@ export function plivoParser(): CallbackParser {
       from: 'From',
       to: 'To',
       text: ['Text', 'Body', 'ButtonText'],
+      content: contentIn,
       opensWindow: (entry) => opensWhatsAppWindow(own(entry, 'ContentType'), own(entry, 'Body')),
       channel: 'sms',
       channelWord: 'Type',
@@ -57,6 +60,24 @@ export function plivoParser(): CallbackParser {
     },
   });
   return namingSubmission(parser);
+}
+
+/** Most files of a message. */
+const MOST_FILES = 10;
+
+/** `undefined`: a text. The reference counts files from 1, and its examples from 0. */
+function contentIn(entry: object): InboundContent | undefined {
+  const contentType = own(entry, 'MimeType');
+  const files = Array.from({ length: MOST_FILES + 1 }, (_, n) => ({
+    contentType,
+    source: own(entry, `Media${n}`),
+  }));
+  const media = mediaOf(files, own(entry, 'Body'));
+  if (media) return media;
+  const [title, payload] = [own(entry, 'ButtonText'), own(entry, 'ButtonPayload')];
+  if (title !== undefined || payload !== undefined) return buttonOf(title, payload);
+  const type = own(entry, 'ContentType');
+  return type === undefined || type === 'text' ? undefined : otherOf(type, entry);
 }
 
 /**

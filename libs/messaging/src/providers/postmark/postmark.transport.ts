@@ -5,29 +5,39 @@ import type {
   SubmissionAccepted,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { group, type OptionsOf, textLike, withDefault } from '../../ports/option-schema.js';
-import { MAIL_OPTIONS, mailboxText, mailOf } from '../email/mail-parts.js';
+import { group, type ReadersOf, textLike, withDefault } from '../../ports/option-schema.js';
+import { MAIL_OPTIONS, type MailOptions, mailboxText, mailOf } from '../email/mail-parts.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, isSuccess, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  HttpRequestProvider,
+  isSuccess,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { credential } from '../provider-options.js';
 import { SUBMISSION_FIELD } from './postmark.js';
 
 const stream = textLike(/^[a-z0-9-]{1,30}$/i, 'the id of a message stream, such as outbound');
 
-const POSTMARK = {
+/** Options of {@link postmark}. */
+export interface PostmarkOptions extends MailOptions, ServiceOptions {
   /** API token of the server. */
-  serverToken: credential('the API token of the server'),
+  readonly serverToken: string;
   /** Stream of transactional messages. @default 'outbound' */
-  messageStream: withDefault(stream, 'outbound'),
+  readonly messageStream?: string;
   /** Stream of marketing messages. @default 'broadcast' */
+  readonly marketingStream?: string;
+}
+
+const POSTMARK = {
+  serverToken: credential('the API token of the server'),
+  messageStream: withDefault(stream, 'outbound'),
   marketingStream: withDefault(stream, 'broadcast'),
   ...MAIL_OPTIONS,
   ...serviceOptions({ name: 'postmark', baseUrl: 'https://api.postmarkapp.com' }),
-};
-
-/** Options of {@link postmark}. */
-export type PostmarkOptions = OptionsOf<typeof POSTMARK>;
+} satisfies ReadersOf<PostmarkOptions>;
 
 const read = group(POSTMARK);
 
@@ -61,7 +71,7 @@ const errors = new ProviderErrors('Postmark', 'serverToken', {
  * },
  */
 export function postmark(options: PostmarkOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('postmark', options);
   const capabilities = { channels: ['email'], maxShared: MOST };
   return (context) => new PostmarkTransport(settings, context, capabilities);
 }
@@ -69,6 +79,11 @@ export function postmark(options: PostmarkOptions): TransportFactory {
 class PostmarkTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   protected credential() {
     return { 'x-postmark-server-token': this.settings.serverToken };
+  }
+
+  /** @see https://postmarkapp.com/developer/api/server-api */
+  protected accountRequest(): AccountRequest {
+    return { method: 'GET', path: '/server' };
   }
 
   protected requestOf(submission: Submission) {

@@ -14,14 +14,17 @@ import type {
   SubmissionAccepted,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { group, list, type OptionsOf, textLike, withDefault } from '../../ports/option-schema.js';
+import { group, list, type ReadersOf, textLike, withDefault } from '../../ports/option-schema.js';
 import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
 import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
 import {
+  type AccountRequest,
+  balanceOf,
   HttpRequestProvider,
   isSuccess,
   type ProviderRequest,
   serviceOptions,
+  type ServiceOptions,
 } from '../http-client/http-provider.js';
 import { serviceAddress } from '../provider-options.js';
 import { productsOf, wantedOf } from './reloadly-products.js';
@@ -36,19 +39,25 @@ const credential = textLike(
   'the text of the Reloadly dashboard (Developers, API settings), without white space',
 );
 
+/** Options of {@link reloadly}. */
+export interface ReloadlyOptions extends ServiceOptions {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** ISO 3166 codes of countries whose operators are offered. */
+  readonly countries: readonly string[];
+  /** Address of the service; the sandbox is `https://topups-sandbox.reloadly.com`. @default the service's */
+  readonly baseUrl?: string;
+  /** @default 'https://auth.reloadly.com' */
+  readonly authUrl?: string;
+}
+
 const RELOADLY = {
   clientId: credential,
   clientSecret: credential,
-  /** ISO 3166 codes of countries whose operators are offered. */
   countries: list(textLike(/^[A-Z]{2}$/, 'two capital letters, such as NG')),
-  /** The sandbox is `https://topups-sandbox.reloadly.com`. */
   ...serviceOptions({ name: 'reloadly', baseUrl: 'https://topups.reloadly.com' }),
-  /** @default 'https://auth.reloadly.com' */
   authUrl: withDefault(serviceAddress, 'https://auth.reloadly.com'),
-};
-
-/** Options of {@link reloadly}. */
-export type ReloadlyOptions = OptionsOf<typeof RELOADLY>;
+} satisfies ReadersOf<ReloadlyOptions>;
 
 const read = group(RELOADLY);
 
@@ -60,7 +69,7 @@ const read = group(RELOADLY);
  * providers: { main, reloadly: reloadly({ clientId, clientSecret, countries: ['NG'] }) },
  */
 export function reloadly(options: ReloadlyOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('reloadly', options);
   return (context) => new ReloadlyTransport(settings, context, { channels: ['vas'] });
 }
 
@@ -100,6 +109,15 @@ class ReloadlyTransport extends HttpRequestProvider<ReturnType<typeof read>> {
 
   protected async credential(signal: AbortSignal) {
     return { authorization: `Bearer ${await this.#tokenFor(signal)}`, accept: TOPUPS };
+  }
+
+  /** @see https://docs.reloadly.com/airtime#account-balance */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: '/accounts/balance',
+      balance: (body) => balanceOf(own(body, 'balance'), own(body, 'currencyCode')),
+    };
   }
 
   protected requestOf({ content, recipients }: Submission): ProviderRequest {

@@ -1,22 +1,29 @@
 import type { Attachment } from '../../message/email-content.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';
-import { group, type OptionsOf } from '../../ports/option-schema.js';
-import { MAIL_OPTIONS, mailboxText, mailOf } from '../email/mail-parts.js';
+import { group, type ReadersOf } from '../../ports/option-schema.js';
+import { MAIL_OPTIONS, type MailOptions, mailboxText, mailOf } from '../email/mail-parts.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  HttpRequestProvider,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { credential } from '../provider-options.js';
 import { SUBMISSION_TAG } from './resend.js';
+
+/** Options of {@link resend}. */
+export interface ResendOptions extends MailOptions, ServiceOptions {
+  readonly apiKey: string;
+}
 
 const RESEND = {
   apiKey: credential('the API key of the account'),
   ...MAIL_OPTIONS,
   ...serviceOptions({ name: 'resend', baseUrl: 'https://api.resend.com' }),
-};
-
-/** Options of {@link resend}. */
-export type ResendOptions = OptionsOf<typeof RESEND>;
+} satisfies ReadersOf<ResendOptions>;
 
 const read = group(RESEND);
 
@@ -61,7 +68,7 @@ const errors = new ProviderErrors(
  * },
  */
 export function resend(options: ResendOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('resend', options);
   const capabilities = { channels: ['email'], maxShared: MOST, idempotencyWindow: KEY_LASTS };
   return (context) => new ResendTransport(settings, context, capabilities);
 }
@@ -69,6 +76,16 @@ export function resend(options: ResendOptions): TransportFactory {
 class ResendTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   protected credential() {
     return { authorization: `Bearer ${this.settings.apiKey}` };
+  }
+
+  /** @see https://resend.com/docs/api-reference/errors */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: '/domains',
+      // A key that may send and nothing else.
+      isKnown: (answer) => codeOf(answer) === 'restricted_api_key',
+    };
   }
 
   protected requestOf(submission: Submission) {

@@ -2,22 +2,29 @@ import type { Attachment } from '../../message/email-content.js';
 import { UnroutableFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';
-import { group, type OptionsOf } from '../../ports/option-schema.js';
-import { MAIL_OPTIONS, mailOf } from '../email/mail-parts.js';
+import { group, type ReadersOf } from '../../ports/option-schema.js';
+import { MAIL_OPTIONS, type MailOptions, mailOf } from '../email/mail-parts.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  HttpRequestProvider,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { credential } from '../provider-options.js';
 import { SUBMISSION_ARGUMENT } from './sendgrid.js';
+
+/** Options of {@link sendgrid}. */
+export interface SendGridOptions extends MailOptions, ServiceOptions {
+  readonly apiKey: string;
+}
 
 const SENDGRID = {
   apiKey: credential('the API key of the account, with the scope mail.send'),
   ...MAIL_OPTIONS,
   ...serviceOptions({ name: 'sendgrid', baseUrl: 'https://api.sendgrid.com' }),
-};
-
-/** Options of {@link sendgrid}. */
-export type SendGridOptions = OptionsOf<typeof SENDGRID>;
+} satisfies ReadersOf<SendGridOptions>;
 
 const read = group(SENDGRID);
 
@@ -47,7 +54,7 @@ const errors = new ProviderErrors('SendGrid', 'apiKey', {
  * },
  */
 export function sendgrid(options: SendGridOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('sendgrid', options);
   const capabilities = { channels: ['email'], maxShared: MOST };
   return (context) => new SendGridTransport(settings, context, capabilities);
 }
@@ -55,6 +62,11 @@ export function sendgrid(options: SendGridOptions): TransportFactory {
 class SendGridTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   protected credential() {
     return { authorization: `Bearer ${this.settings.apiKey}` };
+  }
+
+  /** @see https://www.twilio.com/docs/sendgrid/api-reference/api-key-permissions */
+  protected accountRequest(): AccountRequest {
+    return { method: 'GET', path: '/v3/scopes' };
   }
 
   protected requestOf(submission: Submission) {

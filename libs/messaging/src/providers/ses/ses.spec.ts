@@ -121,7 +121,7 @@ describe('sesParser', () => {
     for (const body of [first, { Type: 'SubscriptionConfirmation', Message: '{}' }])
       expect(sesParser().parse(callbackRequest({ body }))).toEqual({ reports: [], errors: [] });
     for (const body of [undefined, 'x', '[]', {}])
-      expect(sesParser().parse(callbackRequest({ body })).errors).toHaveLength(1);
+      expect(() => sesParser().parse(callbackRequest({ body }))).toThrow('no message of SNS');
   });
 });
 

@@ -1,7 +1,7 @@
 import { identifier, own } from '../../message/report-fields.js';
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';
-import { group, optional, type OptionsOf, textLike } from '../../ports/option-schema.js';
-import { MAIL_OPTIONS, wireAddress } from '../email/mail-parts.js';
+import { group, optional, type ReadersOf, textLike } from '../../ports/option-schema.js';
+import { MAIL_OPTIONS, type MailOptions, wireAddress } from '../email/mail-parts.js';
 import {
   AWS_UNAUTHORIZED,
   AWS_UNCERTAIN,
@@ -9,12 +9,15 @@ import {
   awsCredential,
   awsCredentials,
   awsRegion,
+  type AwsCredentialSource,
 } from '../http-client/aws-signature.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
+  type AccountRequest,
   HttpRequestProvider,
   type ProviderRequest,
   serviceOptions,
+  type ServiceOptions,
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { serviceAddress } from '../provider-options.js';
@@ -23,21 +26,26 @@ import { SUBMISSION_TAG } from './ses.js';
 
 export type { AwsCredentials };
 
-const SES = {
+/** Options of {@link ses}. */
+export interface SesOptions extends MailOptions, ServiceOptions {
   /** Region, such as `eu-west-1`. */
-  region: awsRegion,
+  readonly region: string;
   /** Of a user with `ses:SendEmail`, or a function asked before each request, for temporary ones. */
-  credentials: awsCredentials,
+  readonly credentials: AwsCredentials | AwsCredentialSource;
   /** Configuration set, which publishes the events. @default that of the identity */
+  readonly configurationSet?: string;
+  /** Address of the service. @default that of the region */
+  readonly baseUrl?: string;
+}
+
+const SES = {
+  region: awsRegion,
+  credentials: awsCredentials,
   configurationSet: optional(textLike(/^[\w-]{1,64}$/, 'the name of a configuration set')),
   ...MAIL_OPTIONS,
   ...serviceOptions({ name: 'ses', baseUrl: 'https://email.us-east-1.amazonaws.com' }),
-  /** Address of the service. @default that of the region */
   baseUrl: optional(serviceAddress),
-};
-
-/** Options of {@link ses}. */
-export type SesOptions = OptionsOf<typeof SES>;
+} satisfies ReadersOf<SesOptions>;
 
 const read = group(SES);
 
@@ -71,7 +79,7 @@ const errors = new ProviderErrors('Amazon SES', 'credentials', {
  * callbacks: { providers: { mail: { parser: sesParser(), verifier: snsSignature({ topicArn }) } } },
  */
 export function ses(options: SesOptions): TransportFactory {
-  const given = read('', options);
+  const given = read('ses', options);
   const { region } = given;
   const end = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   const settings = { ...given, baseUrl: given.baseUrl ?? `https://email.${region}.${end}` };
@@ -86,6 +94,13 @@ class SesTransport extends HttpRequestProvider<SesSettings> {
   protected credential(signal: AbortSignal, request: ProviderRequest) {
     const at = this.context.clock.now();
     return awsCredential(this.settings, request, { service: 'ses', at, signal });
+  }
+
+  /** @see https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html */
+  protected accountRequest(): AccountRequest {
+    // A user with the right to send alone is known, too.
+    const isKnown = (answer: ClientAnswer) => codeOf(answer) === 'AccessDeniedException';
+    return { method: 'GET', path: '/v2/email/account', isKnown };
   }
 
   protected requestOf(submission: Submission) {

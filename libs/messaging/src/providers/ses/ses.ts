@@ -1,3 +1,4 @@
+import { UnreadableCallbackError } from '../../callbacks/callback-body.js';
 import { isObject } from '../../callbacks/callback-fields.js';
 import type { DeliveryReport } from '../../message/events.js';
 import { moment, own } from '../../message/report-fields.js';
@@ -37,7 +38,7 @@ export function sesParser(): CallbackParser {
   return {
     parse: (request) => {
       const message = snsMessage(request);
-      if (!message) return { errors: ['no message of SNS'] };
+      if (!message) throw new UnreadableCallbackError('no message of SNS');
       const event = own(message, 'Type') === 'Notification' && jsonOf(own(message, 'Message'));
       const report = isObject(event) ? reportOf(event) : undefined;
       if (typeof report === 'string') return { errors: [report] };

@@ -355,7 +355,9 @@ it('unsupported and aborted submissions are refused', async () => {
 it('simulator() validates its options', () => {
   expect(() => simulator({ reportDelay: 'soon' as never })).toThrow(MessagingConfigError);
   expect(() => simulator({ maxRecipients: 0 })).toThrow(/maxRecipients/);
-  expect(() => simulator({ delay: 5 } as object)).toThrow(/^delay: there is no such option/);
+  expect(() => simulator({ delay: 5 } as object)).toThrow(
+    /^simulator\.delay: there is no such option/,
+  );
   expect(transport({})).toMatchObject({
     name: 'simulator',
     capabilities: { maxRecipients: 1000, idempotencyWindow: 72_000_000 },

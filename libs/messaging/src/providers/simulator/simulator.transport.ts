@@ -8,10 +8,13 @@ import {
   PermanentFailure,
   UncertainFailure,
 } from '../../message/errors.js';
-import { MESSAGE_CATEGORIES } from '../../message/message.js';
+import { MESSAGE_CATEGORIES, type MessageCategory } from '../../message/message.js';
 import { isVasOrder, type VasOrderContent, type VasProduct } from '../../message/vas.js';
+import { dataMedia } from '../../ports/data-media.js';
 import type {
+  InboundMedia,
   InboundSink,
+  MediaRequest,
   MessageTransport,
   ReportSink,
   SentSubmission,
@@ -28,11 +31,12 @@ import {
   oneOf,
   optional,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   record,
   text,
   wholeNumber,
   withDefault,
+  type Duration,
 } from '../../ports/option-schema.js';
 import { type PriceList, type RateCard, rateCardOf } from '../../ports/rate-card.js';
 import { DelayedSink } from './delayed-sink.js';
@@ -43,6 +47,7 @@ import {
   type SimulatedRecipient,
   simulatedRecipient,
 } from './simulated-recipient.js';
+import { replyTo } from './simulated-reply.js';
 import type { Simulation } from './simulation.js';
 
 const REFUSED = 'destination_refused';
@@ -67,29 +72,39 @@ function isSimulation(value: unknown): value is Simulation {
   );
 }
 
-const SIMULATOR = {
-  /** Least time from acceptance to report; up to threefold, by recipient. @default '50ms' */
-  reportDelay: withDefault(duration(), '50ms'),
-  /** Most recipients of one submission. @default 1000 */
-  maxRecipients: withDefault(wholeNumber, 1_000),
-  /** How long a submission may be repeated under its id; 0: never. @default '20h' */
-  idempotencyWindow: withDefault(duration(), '20h'),
-  /** Outcomes of messages on the app's own channels, by the name of the channel. @default none */
-  outcomes: withDefault(record(simulation), {}),
-  /** Channels that it carries. @default every channel with outcomes */
-  channels: optional(list(text)),
-  /** Time from the delivery to the reply of a `…9910` on WhatsApp. @default '1s' */
-  replyDelay: withDefault(duration(), '1s'),
-  /** Prices that WhatsApp answers report as the cost. @default no cost */
-  rateCard,
-  /** Categories of WhatsApp templates for messages without one. @default utility */
-  categories: withDefault(record(oneOf(...MESSAGE_CATEGORIES)), {}),
-  /** Sender number of WhatsApp messages that name none. @default '2348000000001' */
-  whatsAppNumber: withDefault(text, '2348000000001'),
-};
-
 /** Options of {@link simulator}. */
-export type SimulatorOptions = OptionsOf<typeof SIMULATOR>;
+export interface SimulatorOptions {
+  /** Least time from acceptance to report; up to threefold, by recipient. @default '50ms' */
+  readonly reportDelay?: Duration;
+  /** Most recipients of one submission. @default 1000 */
+  readonly maxRecipients?: number;
+  /** How long a submission may be repeated under its id; 0: never. @default '20h' */
+  readonly idempotencyWindow?: Duration;
+  /** Outcomes of messages on the app's own channels, by the name of the channel. @default none */
+  readonly outcomes?: Readonly<Record<string, Simulation>>;
+  /** Channels that it carries. @default every channel with outcomes */
+  readonly channels?: readonly string[];
+  /** Time from the delivery to the reply of a `…9910` on WhatsApp. @default '1s' */
+  readonly replyDelay?: Duration;
+  /** Prices that WhatsApp answers report as the cost. @default no cost */
+  readonly rateCard?: RateCard | PriceList;
+  /** Categories of WhatsApp templates for messages without one. @default utility */
+  readonly categories?: Readonly<Record<string, MessageCategory>>;
+  /** Sender number of WhatsApp messages that name none. @default '2348000000001' */
+  readonly whatsAppNumber?: string;
+}
+
+const SIMULATOR = {
+  reportDelay: withDefault(duration(), '50ms'),
+  maxRecipients: withDefault(wholeNumber, 1_000),
+  idempotencyWindow: withDefault(duration(), '20h'),
+  outcomes: withDefault(record(simulation), {}),
+  channels: optional(list(text)),
+  replyDelay: withDefault(duration(), '1s'),
+  rateCard,
+  categories: withDefault(record(oneOf(...MESSAGE_CATEGORIES)), {}),
+  whatsAppNumber: withDefault(text, '2348000000001'),
+} satisfies ReadersOf<SimulatorOptions>;
 
 const read = group(SIMULATOR);
 
@@ -144,7 +159,7 @@ const read = group(SIMULATOR);
  * MessagingModule.forRoot({ transport: simulator({ reportDelay: '10ms' }) });
  */
 export function simulator(options: SimulatorOptions = {}): TransportFactory {
-  const settings = read('', options);
+  const settings = read('simulator', options);
   return (context) => new SimulatorTransport(settings, context);
 }
 
@@ -254,6 +269,10 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
 
   async receive(message: InboundMessage): Promise<void> {
     await this.#replies?.now([message]);
+  }
+
+  fetchMedia(media: MediaRequest): Promise<InboundMedia> {
+    return new Promise((resolve) => resolve(dataMedia(media)));
   }
 
   async report(
@@ -385,14 +404,4 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
 
 function soldBy({ key, amount, currency }: VasOrderContent): SubmissionAccepted['details'] {
   return { cost: amount, currency, delivered_amount: amount, operator_reference: `SIM-${key}` };
-}
-
-function replyTo(
-  { id, tenant, channel, sender }: Submission,
-  from: string,
-  text: string,
-  idPrefix: string,
-): InboundMessage {
-  const messageId = platformIdOf(idPrefix, `${id} reply`, from);
-  return { messageId, channel, from, bsuid: null, to: sender, text, sentAt: null, tenant };
 }

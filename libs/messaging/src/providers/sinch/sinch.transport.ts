@@ -1,19 +1,34 @@
 import { reportReader } from '../../callbacks/callback-map.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type {
+  MediaRequest,
   SentSubmission,
   Submission,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { group, optional, type OptionsOf, textLike } from '../../ports/option-schema.js';
+import { group, optional, type ReadersOf, textLike } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  HttpRequestProvider,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
+import type { FilePlaces } from '../http-client/provider-files.js';
 import { credential, httpAddress } from '../provider-options.js';
 import { SINCH_REPORTS } from './sinch.js';
 
 /** Milliseconds before the first try from which reports are asked for: clocks differ. */
 const MARGIN = 3_600_000;
+
+/** Options of {@link sinch}. */
+export interface SinchOptions extends ServiceOptions {
+  readonly servicePlanId: string;
+  readonly apiToken: string;
+  /** Address of this app's callbacks, as Sinch reaches it. @default no reports but polled ones */
+  readonly callbackUrl?: string;
+}
 
 const SINCH = {
   servicePlanId: textLike(
@@ -21,13 +36,9 @@ const SINCH = {
     'the id of the service plan: letters, digits, dashes or underscores',
   ),
   apiToken: credential('the API token of the service plan'),
-  /** Address of this app's callbacks, as Sinch reaches it. @default no reports but polled ones */
   callbackUrl: optional(httpAddress),
   ...serviceOptions({ name: 'sinch', baseUrl: 'https://us.sms.api.sinch.com' }),
-};
-
-/** Options of {@link sinch}. */
-export type SinchOptions = OptionsOf<typeof SINCH>;
+} satisfies ReadersOf<SinchOptions>;
 
 const read = group(SINCH);
 
@@ -49,12 +60,15 @@ const errors = new ProviderErrors('Sinch', 'servicePlanId and apiToken', {
  * callbacks: { providers: { sinch: { parser: sinchParser(), verifier: sinchSignature(secret) } } },
  */
 export function sinch(options: SinchOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('sinch', options);
   const capabilities = { channels: ['sms'], reportsByKey: ['sms'] };
   return (context) => new SinchTransport(settings, context, capabilities);
 }
 
 const readReport = reportReader(SINCH_REPORTS);
+
+/** @see https://developers.sinch.com/docs/sms/api-reference/mms-support */
+const FILES: FilePlaces = { path: /^\/media\/[\w.-]+$/, open: ['*.sinch.com'] };
 
 class SinchTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   readonly #path = `/xms/v1/${this.settings.servicePlanId}`;
@@ -69,8 +83,17 @@ class SinchTransport extends HttpRequestProvider<ReturnType<typeof read>> {
     return this.pollById(asked, signal, pathOf, (body) => readReport(firstOf(body)));
   }
 
+  fetchMedia({ file }: MediaRequest, signal: AbortSignal) {
+    return this.fileAt(file.source, FILES, signal);
+  }
+
   protected credential() {
     return { authorization: `Bearer ${this.settings.apiToken}` };
+  }
+
+  /** @see https://developers.sinch.com/docs/sms/api-reference/sms/tag/Batches/#tag/Batches/operation/ListBatches */
+  protected accountRequest(): AccountRequest {
+    return { method: 'GET', path: `${this.#path}/batches?page_size=1` };
   }
 
   protected requestOf(submission: Submission) {

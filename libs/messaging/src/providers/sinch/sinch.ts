@@ -1,4 +1,5 @@
 import { callbackParser, type ReportMap } from '../../callbacks/callback-map.js';
+import { mediaOf } from '../../callbacks/inbound-contents.js';
 import {
   isOfTheLastDays,
   isSignedBy,
@@ -6,6 +7,7 @@ import {
   readSecrets,
   type Secrets,
 } from '../../callbacks/verifiers.js';
+import type { InboundContent } from '../../message/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
@@ -49,10 +51,22 @@ export function sinchParser(): CallbackParser {
       from: 'from',
       to: 'to',
       text: ['body', 'body.message'],
+      content: contentIn,
       channel: 'sms',
       time: 'received_at',
     },
   });
+}
+
+/** `undefined`: a text. A file that Sinch could not take has no address. */
+function contentIn(entry: object): InboundContent | undefined {
+  const body = own(entry, 'body');
+  const media = own(body, 'media');
+  const files = (Array.isArray(media) ? media : []).map((file: unknown) => ({
+    contentType: own(file, 'content_type'),
+    source: own(file, 'url'),
+  }));
+  return mediaOf(files, own(body, 'message'));
 }
 
 function typeOf(entry: object): string {

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import {
   type BindMode,
+  COMMAND_STATUS,
   commandStatusName,
   connectSmpp,
   type LateAnswer,
@@ -89,6 +90,24 @@ export class SmppBinds {
   }
 
   /**
+   * Binds once and unbinds, where no bind of this process sends. What the SMSC delivers meanwhile it
+   * delivers again. @throws PausedFailure
+   */
+  async prove(signal: AbortSignal): Promise<void> {
+    if (this.isBound) return;
+    const { transceiver } = this.settings.binds;
+    const refused = () => ({ status: COMMAND_STATUS.ESME_RX_T_APPN });
+    const handlers = { deliver_sm: refused, data_sm: refused };
+    try {
+      const mode = transceiver > 0 ? 'transceiver' : 'transmitter';
+      const session = await this.#connect(mode, handlers, signal);
+      await session.unbind();
+    } catch (error) {
+      throw this.#failureOf(error);
+    }
+  }
+
+  /**
    * Unbinds all, after the answers that are missing.
    * @param limit milliseconds until the connections are closed without
    */
@@ -126,28 +145,12 @@ export class SmppBinds {
 
   /** One connection, until it ends. */
   async #bind(mode: BindMode): Promise<void> {
-    const { url, window, systemType, answerTimeout, connectTimeout, enquireLink, ca } =
-      this.settings;
-    const { host, port, isTls, systemId, password } = url;
+    const { host, port } = this.settings.url;
     const attempt = new AbortController();
     const abort = (): void => attempt.abort();
     this.#stop.signal.addEventListener('abort', abort);
     try {
-      const session = await connectSmpp({
-        signal: attempt.signal,
-        host,
-        port,
-        systemId,
-        password,
-        mode,
-        window,
-        systemType,
-        connectTimeout,
-        tls: isTls && (ca === undefined ? true : { ca }),
-        responseTimeout: answerTimeout,
-        enquireLinkInterval: enquireLink,
-        handlers: this.hooks.handlers,
-      });
+      const session = await this.#connect(mode, this.hooks.handlers, attempt.signal);
       this.#stop.signal.removeEventListener('abort', abort);
       if (this.#stop.signal.aborted) return await session.unbind();
       const closed = new Promise<string>((resolve) =>
@@ -175,12 +178,36 @@ export class SmppBinds {
     }
   }
 
+  #connect(mode: BindMode, handlers: RequestHandlers, signal: AbortSignal): Promise<SmppSession> {
+    const { url, window, systemType, answerTimeout, connectTimeout, enquireLink, ca } =
+      this.settings;
+    const { host, port, isTls, systemId, password } = url;
+    return connectSmpp({
+      signal,
+      host,
+      port,
+      systemId,
+      password,
+      mode,
+      window,
+      systemType,
+      connectTimeout,
+      tls: isTls && (ca === undefined ? true : { ca }),
+      responseTimeout: answerTimeout,
+      enquireLinkInterval: enquireLink,
+      handlers,
+    });
+  }
+
   /** Pauses the provider, or this process alone where it has no place; no message was sent. */
   #unavailable(): PausedFailure | RetryableFailure {
     if (!this.isAllowed)
       return new RetryableFailure('no_place', 'Other processes have all binds of the SMSC');
+    return this.#failureOf(this.#failure);
+  }
+
+  #failureOf(failure: unknown): PausedFailure {
     const { host, port } = this.settings.url;
-    const failure = this.#failure;
     if (failure instanceof SmppBindError) {
       const { status } = failure;
       const code = status === 0x0d ? 'bind_refused' : pauseCode(status);

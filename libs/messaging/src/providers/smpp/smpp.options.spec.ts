@@ -5,14 +5,14 @@ import { type SmppOptions, smppSettings } from './smpp.options.js';
 const url = 'smpp://tester:hunter2@smsc.example.com';
 
 it('an address has its parts and the usual port', () => {
-  expect(smppSettings('', { url }).url).toEqual({
+  expect(smppSettings({ url }).url).toEqual({
     host: 'smsc.example.com',
     port: 2775,
     isTls: false,
     systemId: 'tester',
     password: 'hunter2',
   });
-  expect(smppSettings('', { url: 'smpps://a%40b:p%2Fw@[::1]:3550' }).url).toMatchObject({
+  expect(smppSettings({ url: 'smpps://a%40b:p%2Fw@[::1]:3550' }).url).toMatchObject({
     host: '::1',
     port: 3550,
     isTls: true,
@@ -22,8 +22,8 @@ it('an address has its parts and the usual port', () => {
 });
 
 it('one transceiver is bound unless the binds are named', () => {
-  expect(smppSettings('', { url }).binds).toEqual({ transceiver: 1, transmitter: 0, receiver: 0 });
-  expect(smppSettings('', { url, binds: { transmitter: 2, receiver: 1 } }).binds).toEqual({
+  expect(smppSettings({ url }).binds).toEqual({ transceiver: 1, transmitter: 0, receiver: 0 });
+  expect(smppSettings({ url, binds: { transmitter: 2, receiver: 1 } }).binds).toEqual({
     transceiver: 0,
     transmitter: 2,
     receiver: 1,
@@ -55,8 +55,8 @@ it.each<[string, Partial<Record<keyof SmppOptions, unknown>>]>([
   ['maxBinds', { maxBinds: 1_001 }],
   ['ca', { ca: '/etc/ssl/ca.pem' }],
 ])('a wrong %s is named without a secret: %j', (option, changes) => {
-  const read = () => smppSettings('', { url, ...changes } as SmppOptions);
+  const read = () => smppSettings({ url, ...changes } as SmppOptions);
   expect(read).toThrow(MessagingConfigError);
-  expect(read).toThrow(new RegExp(`^${option}: `));
+  expect(read).toThrow(new RegExp(`^smpp\\.${option}: `));
   expect(read).not.toThrow(/hunter2/);
 });

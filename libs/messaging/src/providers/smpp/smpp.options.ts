@@ -7,12 +7,13 @@ import {
   oneOf,
   optional,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   type SettingsOf,
   textLike,
   wholeNumber,
   wholeNumberFrom,
   withDefault,
+  type Duration,
 } from '../../ports/option-schema.js';
 import { providerName } from '../provider-options.js';
 
@@ -78,21 +79,28 @@ const timeZone: OptionReader<string> = (option, value) => {
 /** Most connections of all processes. */
 const MOST_BINDS = 1_000;
 
-const BINDS = {
+/** Connections of a process by kind. */
+export interface SmppBindOptions {
   /** Sends and receives. @default 1 where none of the three is given */
-  transceiver: optional(wholeNumberFrom(0)),
+  readonly transceiver?: number;
   /** Sends only. @default 0 */
-  transmitter: optional(wholeNumberFrom(0)),
+  readonly transmitter?: number;
   /** Receives receipts and inbound messages only. @default 0 */
+  readonly receiver?: number;
+}
+
+const BINDS = {
+  transceiver: optional(wholeNumberFrom(0)),
+  transmitter: optional(wholeNumberFrom(0)),
   receiver: optional(wholeNumberFrom(0)),
-};
+} satisfies ReadersOf<SmppBindOptions>;
 
 const readBinds = group(BINDS);
 
 /** Connections of each kind, in the order in which they are made. */
 const binds: OptionReader<
   Readonly<Record<keyof typeof BINDS, number>>,
-  OptionsOf<typeof BINDS> | undefined
+  SmppBindOptions | undefined
 > = (option, value) => {
   const given = readBinds(option, value);
   const isGiven = Object.values(given).some((each) => each !== undefined);
@@ -119,60 +127,79 @@ const refusals: OptionReader<
     }),
   );
 
-const SMPP = {
+/** Options of {@link smpp}. */
+export interface SmppOptions {
   /** `smpp://system_id:password@host:2775`, or `smpps://` for TLS; the two are percent-encoded. */
-  url: smscAddress,
+  readonly url: string;
   /** Connections to the SMSC of each process that sends. @default { transceiver: 1 } */
-  binds,
+  readonly binds?: SmppBindOptions;
   /**
    * Connections that the SMSC allows for the `system_id`. All processes of the app's database together
    * make no more; a process for which too few are left waits, and sends nothing. @default no limit
    */
-  maxBinds: optional(wholeNumber),
+  readonly maxBinds?: number;
   /** Most messages without an answer on each connection. @default 10 */
-  window: withDefault(wholeNumber, 10),
+  readonly window?: number;
   /** `system_type` of the bind, where the SMSC asks for one. @default '' */
-  systemType: withDefault(textLike(/^[\x20-\x7e]{0,12}$/, 'at most 12 ASCII characters'), ''),
+  readonly systemType?: string;
   /** `service_type` of messages, where the SMSC asks for one. @default '' */
-  serviceType: withDefault(textLike(/^[\x20-\x7e]{0,5}$/, 'at most 5 ASCII characters'), ''),
+  readonly serviceType?: string;
   /** Long messages: parts with a header, parts with `sar_*`, or whole in `message_payload`. @default 'udh' */
-  long: withDefault(oneOf('udh', 'sar', 'payload'), 'udh'),
+  readonly long?: 'udh' | 'sar' | 'payload';
   /** The SMSC's ids: the same in answers and receipts, hexadecimal in answers and decimal in receipts (`'hex'`), or the reverse. @default 'text' */
-  idFormat: withDefault(oneOf<MessageIdFormat>('text', 'hex', 'decimal'), 'text'),
+  readonly idFormat?: MessageIdFormat;
   /** Time zone of the dates in receipts. @default 'UTC' */
-  timeZone: withDefault(timeZone, 'UTC'),
+  readonly timeZone?: string;
   /** `'message'`: receipts only for messages that ask for reports. @default 'always' */
-  reports: withDefault(oneOf('always', 'message'), 'always'),
+  readonly reports?: 'always' | 'message';
   /** Meaning of the SMSC's own statuses, by hexadecimal code. @default none */
-  refusals,
+  readonly refusals?: Readonly<Record<string, SmppRefusal>>;
   /** Time for an answer; after it the message is `unknown`. @default '10s' */
-  answerTimeout: withDefault(duration(1), '10s'),
+  readonly answerTimeout?: Duration;
   /** Time for a connection and its TLS. @default '10s' */
-  connectTimeout: withDefault(duration(1), '10s'),
+  readonly connectTimeout?: Duration;
   /** Silence after which the SMSC is asked by `enquire_link`. @default '30s' */
-  enquireLink: withDefault(duration(1), '30s'),
+  readonly enquireLink?: Duration;
   /** Longest wait before the next connection; the first is a second. @default '60s' */
-  reconnect: withDefault(duration(1), '60s'),
+  readonly reconnect?: Duration;
   /** Certificate authorities for `smpps://`, in PEM. @default those of Node.js */
-  ca: optional(textLike(/-----BEGIN CERTIFICATE-----/, 'certificates in PEM')),
+  readonly ca?: string;
   /** Tells transports apart, also in stored submissions: do not change it. @default 'smpp' */
-  name: withDefault(providerName, 'smpp'),
-};
+  readonly name?: string;
+}
 
-/** Options of {@link smpp}. */
-export type SmppOptions = OptionsOf<typeof SMPP>;
+const SMPP = {
+  url: smscAddress,
+  binds,
+  maxBinds: optional(wholeNumber),
+  window: withDefault(wholeNumber, 10),
+  systemType: withDefault(textLike(/^[\x20-\x7e]{0,12}$/, 'at most 12 ASCII characters'), ''),
+  serviceType: withDefault(textLike(/^[\x20-\x7e]{0,5}$/, 'at most 5 ASCII characters'), ''),
+  long: withDefault(oneOf('udh', 'sar', 'payload'), 'udh'),
+  idFormat: withDefault(oneOf<MessageIdFormat>('text', 'hex', 'decimal'), 'text'),
+  timeZone: withDefault(timeZone, 'UTC'),
+  reports: withDefault(oneOf('always', 'message'), 'always'),
+  refusals,
+  answerTimeout: withDefault(duration(1), '10s'),
+  connectTimeout: withDefault(duration(1), '10s'),
+  enquireLink: withDefault(duration(1), '30s'),
+  reconnect: withDefault(duration(1), '60s'),
+  ca: optional(textLike(/-----BEGIN CERTIFICATE-----/, 'certificates in PEM')),
+  name: withDefault(providerName, 'smpp'),
+} satisfies ReadersOf<SmppOptions>;
+
 export type SmppSettings = SettingsOf<typeof SMPP>;
 
 const readSettings = group(SMPP);
 
 /** @throws MessagingConfigError naming the option and the remedy */
-export function smppSettings(option: string, value: SmppOptions): SmppSettings {
-  const settings = readSettings(option, value);
+export function smppSettings(options: SmppOptions): SmppSettings {
+  const settings = readSettings('smpp', options);
   const { maxBinds = MOST_BINDS } = settings;
   const least = bindCount(settings);
   if (maxBinds < least || maxBinds > MOST_BINDS)
     throw new MessagingConfigError(
-      `maxBinds: must be from ${least}, the binds of one process, to ${MOST_BINDS}`,
+      `smpp.maxBinds: must be from ${least}, the binds of one process, to ${MOST_BINDS}`,
     );
   return settings;
 }

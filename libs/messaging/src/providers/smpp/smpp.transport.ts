@@ -30,6 +30,7 @@ import type {
   ConnectionPlaces,
   InboundSink,
   MessageTransport,
+  ProviderAccount,
   ReportSink,
   SentSubmission,
   Submission,
@@ -67,7 +68,7 @@ const WITH_RECEIPT = 1;
  * });
  */
 export function smpp(options: SmppOptions): TransportFactory {
-  const settings = smppSettings('', options);
+  const settings = smppSettings(options);
   return (context) => new SmppTransport(settings, context);
 }
 
@@ -191,6 +192,11 @@ export class SmppTransport
   /** By `cancel_sm`; of a long message each part. */
   cancel(submission: SentSubmission, signal: AbortSignal): Promise<readonly DeliveryReport[]> {
     return this.#cancels.cancel(submission, signal);
+  }
+
+  async checkAccount(signal: AbortSignal): Promise<ProviderAccount> {
+    await this.#binds.prove(signal);
+    return { balance: null };
   }
 
   /** Receipts and messages that come from now on are left to the SMSC, before the store closes. */

@@ -19,6 +19,8 @@ export interface Refusal {
   readonly remoteMta: string | null;
   /** Enhanced code of the relay. @default none */
   readonly status?: string | null | undefined;
+  /** The server had accepted the recipient. @default as the words of the notification say */
+  readonly isOfContent?: boolean;
 }
 
 /** The words of a notification, which decide where answer and codes say nothing. */
@@ -31,6 +33,11 @@ export interface Words {
 interface Codes {
   readonly code: number | null;
   readonly enhanced: string | null;
+}
+
+interface Refused extends Codes {
+  readonly isOfRelay: boolean;
+  readonly isOfContent: boolean;
 }
 
 /** By subject and detail of the enhanced code, then by subject (RFC 3463); else the text decides. */
@@ -114,7 +121,7 @@ const ENHANCED_CODE = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?!\.?\d)/;
 
 /** The one classifier: of an answer in the SMTP session, and of a notification. */
 export function bounceDetails(
-  { answer, status, remoteMta }: Refusal,
+  { answer, status, remoteMta, isOfContent = false }: Refusal,
   words?: () => Words,
 ): BounceDetails {
   const isSilent = answer === '' && (status?.endsWith('.0.0') ?? true);
@@ -125,7 +132,7 @@ export function bounceDetails(
     codes.find((one) => one !== null && !one.endsWith('.0.0')) ?? codes.find(Boolean) ?? null;
   return {
     category: categoryOf(
-      { code: own.code, enhanced, isOfRelay: enhanced !== own.enhanced },
+      { code: own.code, enhanced, isOfRelay: enhanced !== own.enhanced, isOfContent },
       said,
       words,
     ),
@@ -137,7 +144,7 @@ export function bounceDetails(
 }
 
 function categoryOf(
-  { code, enhanced, isOfRelay }: Codes & { readonly isOfRelay: boolean },
+  { code, enhanced, isOfRelay, isOfContent }: Refused,
   said: string,
   words?: () => Words,
 ): BounceCategory {
@@ -160,7 +167,7 @@ function categoryOf(
   if (subject === '4' && detail === '4' && NO_HOST.test(text || notice)) return 'recipient';
   if (byText === undefined && code === 552) return 'mailbox_full';
   const found = byText ?? categoryIn(notice) ?? 'other';
-  const isFilter = UNKNOWN_USER.test(text || notice) && AFTER_DATA.test(notice);
+  const isFilter = UNKNOWN_USER.test(text || notice) && (isOfContent || AFTER_DATA.test(notice));
   return found === 'recipient' && isFilter ? 'block' : found;
 }
 

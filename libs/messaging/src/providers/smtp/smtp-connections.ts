@@ -83,6 +83,11 @@ export class SmtpConnections {
     }
   }
 
+  /** Opens a session that the next message uses. @throws SmtpError */
+  async prove(signal: AbortSignal): Promise<void> {
+    this.#release(await this.#open(signal));
+  }
+
   close(): void {
     this.#idle.length = 0;
     for (const open of this.#all) {

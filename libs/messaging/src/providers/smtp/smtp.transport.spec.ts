@@ -149,6 +149,20 @@ describe('an SMTP relay', () => {
     });
   });
 
+  it.each([
+    ['rcpt', '550 5.7.1 IP address blacklisted by recipient', 'block'],
+    ['rcpt', '550 5.1.1 Your IP is on a block list', 'block'],
+    ['rcpt', '550 5.2.1 The user is receiving mail at a rate that prevents more', 'block'],
+    ['rcpt', '550 User not found', 'recipient'],
+    ['rcpt', '550 5.4.1 Recipient address rejected: Access denied', 'recipient'],
+    ['rcpt', '550 5.1.351 Remote server returned unknown recipient', 'recipient'],
+    ['data', '550 User unknown', 'block'],
+  ] as const)('at %s, the answer %s is of the category %s', async (verb, answer, category) => {
+    const { server, transport } = await started();
+    server.answer = (at) => (at === verb ? answer : undefined);
+    expect(await failureOf(transport)).toMatchObject({ details: { category } });
+  });
+
   it('a deferral waits longer with each attempt, up to the longest wait', async () => {
     const { server, transport } = await started({ retry: { after: '5m', most: '4h' } });
     server.answer = (verb) => (verb === 'rcpt' ? '450 4.7.1 Greylisted' : undefined);
@@ -375,7 +389,7 @@ describe('TLS to an SMTP relay', () => {
   it('a password without required TLS stops the boot, and is in no error', () => {
     for (const tls of ['off', 'opportunistic'] as const)
       expect(() => smtp({ url: 'smtp://ada:my-secret@mail.example.com', tls })).toThrow(
-        /^tls: must be 'required'(?!.*my-secret)/,
+        /^smtp\.tls: must be 'required'(?!.*my-secret)/,
       );
   });
 });

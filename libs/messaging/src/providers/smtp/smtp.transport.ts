@@ -11,6 +11,7 @@ import {
 } from '../../message/errors.js';
 import type {
   MessageTransport,
+  ProviderAccount,
   Submission,
   SubmissionAccepted,
   TransportCapabilities,
@@ -123,6 +124,16 @@ export class SmtpTransport
     }
   }
 
+  /** Opens a session, and signs in. */
+  async checkAccount(signal: AbortSignal): Promise<ProviderAccount> {
+    try {
+      await this.#connections.prove(signal);
+      return { balance: null };
+    } catch (error) {
+      throw this.#failureOf(error, { attempt: 1 });
+    }
+  }
+
   /** Before the store closes: mails in hand are still recorded. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.#listener?.close();
@@ -172,7 +183,7 @@ export class SmtpTransport
    * | before the end of the message | connection lost | deferred: the server has no whole message |
    * | after the end of the message | connection lost, time-out | uncertain |
    */
-  #failureOf(error: unknown, { attempt }: Submission): SubmitFailure {
+  #failureOf(error: unknown, { attempt }: Pick<Submission, 'attempt'>): SubmitFailure {
     if (!(error instanceof SmtpError)) {
       if (error instanceof Error && error.name === 'AbortError')
         return new RetryableFailure('aborted', 'The request was given up');
@@ -203,7 +214,8 @@ export class SmtpTransport
     if (isSession || (command === 'MAIL FROM' && code !== 552))
       return new PausedFailure('refused', `The server takes no message now (${said})`);
     if (code < 500) return this.#deferred(name, said, attempt, answer);
-    const details = { ...bounceDetails({ answer: answer ?? '', remoteMta: host }) };
+    const isOfContent = command === 'DATA';
+    const details = { ...bounceDetails({ answer: answer ?? '', remoteMta: host, isOfContent }) };
     return new BouncedFailure(name, `The server refused the message (${said})`, details);
   }
 

@@ -20,7 +20,8 @@ export class Verp {
    * the old one, and remove that one once reports of its messages no longer arrive
    */
   constructor(private readonly keys: readonly Buffer[]) {
-    if (keys.length === 0) throw new MessagingConfigError('verpKeys: must have at least one key');
+    if (keys.length === 0)
+      throw new MessagingConfigError('smtp.verpKeys: must have at least one key');
   }
 
   /** @returns `undefined` for an id that is not `{uuid}-s{n}` */

@@ -7,7 +7,7 @@ import {
   callback,
   group,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   withDefault,
 } from '../../ports/option-schema.js';
 import { snsMessage } from './sns-message.js';
@@ -50,14 +50,17 @@ const topics: OptionReader<ReadonlyMap<string, string>, string | readonly string
   return new Map(hosts);
 };
 
-const read = group({
+export interface SnsSignatureOptions {
   /** ARN of the topic with the events; several for several regions. */
-  topicArn: topics,
+  readonly topicArn: string | readonly string[];
   /** Gets an `https` address of SNS, such as through a proxy. @default a direct request of 5 s */
-  get: withDefault(callback<(url: string) => Promise<string>>(), getText),
-});
+  readonly get?: (url: string) => Promise<string>;
+}
 
-export type SnsSignatureOptions = OptionsOf<typeof read.readers>;
+const read = group({
+  topicArn: topics,
+  get: withDefault(callback<(url: string) => Promise<string>>(), getText),
+} satisfies ReadersOf<SnsSignatureOptions>);
 
 /** By the version of the signature. */
 const HASHES: ReadonlyMap<unknown, string> = new Map([

@@ -1,33 +1,45 @@
 import { reportReader, submissionLink } from '../../callbacks/callback-map.js';
 import { identifier, own, word } from '../../message/report-fields.js';
 import type {
+  MediaRequest,
   SentSubmission,
   Submission,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { group, optional, type OptionsOf, textLike } from '../../ports/option-schema.js';
+import { group, optional, type ReadersOf, textLike } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  balanceOf,
+  HttpRequestProvider,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
+import type { FilePlaces } from '../http-client/provider-files.js';
 import { credential, httpAddress } from '../provider-options.js';
 import { TELNYX_STATUSES } from './telnyx.js';
 
-const TELNYX = {
-  apiKey: credential('the API key of the account'),
+/** Options of {@link telnyx}. */
+export interface TelnyxOptions extends ServiceOptions {
+  readonly apiKey: string;
   /**
    * Id of a messaging profile: needed for names as senders, and for messages without a sender, which
    * leave from the numbers of its pool. @default the one of the sending number
    */
+  readonly messagingProfileId?: string;
+  /** Address of this app's callbacks, as Telnyx reaches it. @default the messaging profile's */
+  readonly callbackUrl?: string;
+}
+
+const TELNYX = {
+  apiKey: credential('the API key of the account'),
   messagingProfileId: optional(
     textLike(/^[0-9a-f-]{36}$/i, 'the id of a messaging profile, a UUID'),
   ),
-  /** Address of this app's callbacks, as Telnyx reaches it. @default the messaging profile's */
   callbackUrl: optional(httpAddress),
   ...serviceOptions({ name: 'telnyx', baseUrl: 'https://api.telnyx.com' }),
-};
-
-/** Options of {@link telnyx}. */
-export type TelnyxOptions = OptionsOf<typeof TELNYX>;
+} satisfies ReadersOf<TelnyxOptions>;
 
 const read = group(TELNYX);
 
@@ -58,7 +70,7 @@ const errors = new ProviderErrors('Telnyx', 'apiKey', {
  * },
  */
 export function telnyx(options: TelnyxOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('telnyx', options);
   return (context) => new TelnyxTransport(settings, context, { channels: ['sms'] });
 }
 
@@ -71,14 +83,37 @@ const readMessage = reportReader({
   errorCode: 'data.errors.0.code',
 });
 
+/** Signed addresses of its storage. @see https://developers.telnyx.com/docs/messaging/messages/send-receive-mms */
+const FILES: FilePlaces = {
+  path: /^\/media\/[\w.-]+$/,
+  open: ['media.telnyx.com', '*.telnyxcloudstorage.com'],
+};
+
 class TelnyxTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   /** One request for each message with a known id, of the last 10 days. */
   fetchReports(submissions: readonly SentSubmission[], signal: AbortSignal) {
     return this.pollById(submissions, signal, (id) => `/v2/messages/${id}`, readMessage);
   }
 
+  fetchMedia({ file }: MediaRequest, signal: AbortSignal) {
+    return this.fileAt(file.source, FILES, signal);
+  }
+
   protected credential() {
     return { authorization: `Bearer ${this.settings.apiKey}` };
+  }
+
+  /** @see https://developers.telnyx.com/api-reference/billing/get-user-balance-details */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: '/v2/balance',
+      // With the limit of credit, where the account has one.
+      balance: (body) => {
+        const data = own(body, 'data');
+        return balanceOf(own(data, 'available_credit'), own(data, 'currency'));
+      },
+    };
   }
 
   protected requestOf(submission: Submission) {

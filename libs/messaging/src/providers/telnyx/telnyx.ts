@@ -1,7 +1,9 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { callbackParser, namingSubmission } from '../../callbacks/callback-map.js';
+import { mediaOf } from '../../callbacks/inbound-contents.js';
 import { rawBodyOf } from '../../callbacks/verifiers.js';
 import { MessagingConfigError } from '../../message/errors.js';
+import type { InboundContent } from '../../message/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type {
   CallbackParser,
@@ -12,8 +14,9 @@ import {
   duration,
   group,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   withDefault,
+  type Duration,
 } from '../../ports/option-schema.js';
 
 /** Telnyx's words for each status of a message. */
@@ -49,6 +52,7 @@ export function telnyxParser(): CallbackParser {
       from: 'data.payload.from.phone_number',
       to: 'data.payload.to.0.phone_number',
       text: 'data.payload.text',
+      content: contentIn,
       channel: 'sms',
       channelWord: 'data.payload.type',
       channels: { sms: 'mms' },
@@ -56,6 +60,18 @@ export function telnyxParser(): CallbackParser {
     },
   });
   return namingSubmission(parser, webhookQuery);
+}
+
+/** `undefined`: a text. */
+function contentIn(entry: object): InboundContent | undefined {
+  const payload = own(own(entry, 'data'), 'payload');
+  const media = own(payload, 'media');
+  const files = (Array.isArray(media) ? media : []).map((file: unknown) => ({
+    contentType: own(file, 'content_type'),
+    size: own(file, 'size'),
+    source: own(file, 'url'),
+  }));
+  return mediaOf(files, own(payload, 'text'));
 }
 
 function kindOf(entry: object): string {
@@ -88,14 +104,17 @@ const publicKeys: OptionReader<readonly KeyObject[], string | readonly string[]>
 
 const WHERE = 'the portal shows the public key of the account beside its API keys';
 
-const read = group({
+export interface TelnyxSignatureOptions {
   /** The account's public key, base64; two during a rotation. */
-  publicKey: publicKeys,
+  readonly publicKey: string | readonly string[];
   /** How old or early a webhook may be. @default '5m' */
-  tolerance: withDefault(duration(1), '5m'),
-});
+  readonly tolerance?: Duration;
+}
 
-export type TelnyxSignatureOptions = OptionsOf<typeof read.readers>;
+const read = group({
+  publicKey: publicKeys,
+  tolerance: withDefault(duration(1), '5m'),
+} satisfies ReadersOf<TelnyxSignatureOptions>);
 
 /**
  * Verifies `telnyx-signature-ed25519`: Ed25519 over `telnyx-timestamp` (seconds), a bar and the body. A

@@ -1,26 +1,37 @@
 import { idOf } from '../../callbacks/callback-fields.js';
 import { own } from '../../message/report-fields.js';
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';
-import { group, oneOf, type OptionsOf, withDefault } from '../../ports/option-schema.js';
+import { group, oneOf, type ReadersOf, withDefault } from '../../ports/option-schema.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
-import { HttpRequestProvider, isSuccess, serviceOptions } from '../http-client/http-provider.js';
+import {
+  type AccountRequest,
+  balanceOf,
+  HttpRequestProvider,
+  isSuccess,
+  serviceOptions,
+  type ServiceOptions,
+} from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 import { credential, serviceAddress } from '../provider-options.js';
 
-const TERMII = {
-  ...serviceOptions({ name: 'termii', baseUrl: 'https://api.ng.termii.com' }),
+/** Options of {@link termii}. */
+export interface TermiiOptions extends ServiceOptions {
   /** Address of the account, as the dashboard shows it. */
-  baseUrl: serviceAddress,
-  apiKey: credential('the API key of the account'),
+  readonly baseUrl: string;
+  readonly apiKey: string;
   /**
    * `dnd` also reaches numbers of Nigeria's do-not-disturb list, and has to be active on the account.
    * @default 'generic'
    */
-  route: withDefault(oneOf('generic', 'dnd'), 'generic'),
-};
+  readonly route?: 'generic' | 'dnd';
+}
 
-/** Options of {@link termii}. */
-export type TermiiOptions = OptionsOf<typeof TERMII>;
+const TERMII = {
+  ...serviceOptions({ name: 'termii', baseUrl: 'https://api.ng.termii.com' }),
+  baseUrl: serviceAddress,
+  apiKey: credential('the API key of the account'),
+  route: withDefault(oneOf('generic', 'dnd'), 'generic'),
+} satisfies ReadersOf<TermiiOptions>;
 
 const read = group(TERMII);
 
@@ -61,7 +72,7 @@ const errors = new ProviderErrors('Termii', 'apiKey and baseUrl', {
  * callbacks: { providers: { termii: { parser: termiiParser(), verifier: termiiSignature(secret) } } },
  */
 export function termii(options: TermiiOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('termii', options);
   return (context) => new TermiiTransport(settings, context, { channels: ['sms'] });
 }
 
@@ -69,6 +80,15 @@ class TermiiTransport extends HttpRequestProvider<ReturnType<typeof read>> {
   /** The key is a field of the body. */
   protected credential() {
     return {};
+  }
+
+  /** @see https://developers.termii.com/balance */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: `/api/get-balance?api_key=${encodeURIComponent(this.settings.apiKey)}`,
+      balance: (body) => balanceOf(own(body, 'balance'), own(body, 'currency')),
+    };
   }
 
   protected requestOf(submission: Submission) {

@@ -1,5 +1,5 @@
 import { callbackParser } from '../../callbacks/callback-map.js';
-import { hmacSignature, type Secrets } from '../../callbacks/verifiers.js';
+import { hmacSignature, readSecrets, type Secrets } from '../../callbacks/verifiers.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
 /**
@@ -44,5 +44,6 @@ export function termiiParser(): CallbackParser {
  * @throws MessagingConfigError where there is none, or one is too short
  */
 export function termiiSignature(secret: Secrets): CallbackVerifier {
-  return hmacSignature({ header: 'X-Termii-Signature', algorithm: 'sha512', secret });
+  const keys = readSecrets('termiiSignature', secret);
+  return hmacSignature({ header: 'X-Termii-Signature', algorithm: 'sha512', secret: keys });
 }

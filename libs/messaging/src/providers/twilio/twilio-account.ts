@@ -1,24 +1,32 @@
 import { identifier, own } from '../../message/report-fields.js';
-import { type SettingsOf, textLike } from '../../ports/option-schema.js';
+import { type ReadersOf, type SettingsOf, textLike } from '../../ports/option-schema.js';
 import { credential } from '../provider-options.js';
 import type { ClientAnswer } from '../http-client/http-client.js';
 import {
+  type AccountRequest,
+  balanceOf,
   basicCredential,
   HttpRequestProvider,
+  type ServiceOptions,
   serviceOptions,
 } from '../http-client/http-provider.js';
 import { ProviderErrors } from '../http-client/provider-errors.js';
 
 /** Options of every transport through Twilio. */
-export const TWILIO_ACCOUNT = {
+export interface TwilioAccountOptions extends ServiceOptions {
   /** `AC…`, from the console. */
+  readonly accountSid: string;
+  readonly authToken: string;
+}
+
+export const TWILIO_ACCOUNT = {
   accountSid: textLike(
     /^AC[0-9A-Za-z]{32}$/,
     'AC and 32 letters and digits, as the console shows it',
   ),
   authToken: credential('the auth token of the account'),
   ...serviceOptions({ name: 'twilio', baseUrl: 'https://api.twilio.com' }),
-};
+} satisfies ReadersOf<TwilioAccountOptions>;
 
 /** @see https://www.twilio.com/docs/api/errors */
 const errors = new ProviderErrors('Twilio', 'accountSid and authToken', {
@@ -40,6 +48,15 @@ export abstract class TwilioProvider<
 
   protected credential() {
     return basicCredential(this.settings.accountSid, this.settings.authToken);
+  }
+
+  /** @see https://www.twilio.com/docs/usage/api/account-balance */
+  protected accountRequest(): AccountRequest {
+    return {
+      method: 'GET',
+      path: this.pathOf('Balance'),
+      balance: (body) => balanceOf(own(body, 'balance'), own(body, 'currency')),
+    };
   }
 
   protected outcomeOf({ body }: ClientAnswer) {

@@ -5,9 +5,9 @@ import type {
   Submission,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { group, type OptionsOf } from '../../ports/option-schema.js';
+import { group, type ReadersOf } from '../../ports/option-schema.js';
 import { httpAddress } from '../provider-options.js';
-import { TWILIO_ACCOUNT, TwilioProvider } from './twilio-account.js';
+import { TWILIO_ACCOUNT, type TwilioAccountOptions, TwilioProvider } from './twilio-account.js';
 import { reportOfCall, SEALED, SUBMISSION } from './twilio-calls.js';
 import { TwimlSeal } from './twiml-seal.js';
 
@@ -15,17 +15,19 @@ import { TwimlSeal } from './twiml-seal.js';
 const MAX_TWIML = 4_000;
 const SECOND = 1_000;
 
-const TWILIO = {
-  ...TWILIO_ACCOUNT,
+/** Options of {@link twilioVoice}. */
+export interface TwilioVoiceOptions extends TwilioAccountOptions {
   /**
    * Address of this app's callbacks, as Twilio reaches it: `{callbackPath}/twilio`, whose endpoint
    * has `twilioVoiceParser()` and `twilioSignature()`.
    */
-  callbackUrl: httpAddress,
-};
+  readonly callbackUrl: string;
+}
 
-/** Options of {@link twilioVoice}. */
-export type TwilioVoiceOptions = OptionsOf<typeof TWILIO>;
+const TWILIO = {
+  ...TWILIO_ACCOUNT,
+  callbackUrl: httpAddress,
+} satisfies ReadersOf<TwilioVoiceOptions>;
 
 const read = group(TWILIO);
 
@@ -51,7 +53,7 @@ const read = group(TWILIO);
  * });
  */
 export function twilioVoice(options: TwilioVoiceOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('twilioVoice', options);
   return (context) => new TwilioVoiceTransport(settings, context, { channels: ['voice'] });
 }
 

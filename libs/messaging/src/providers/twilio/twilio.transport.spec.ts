@@ -13,6 +13,7 @@ import {
   PausedFailure,
   PausedUncertainFailure,
   PermanentFailure,
+  SubmitFailure,
   UncertainFailure,
   UnroutableFailure,
 } from '../../message/errors.js';
@@ -27,7 +28,7 @@ providerContract(
   'twilio',
   () => new TwilioServer(),
   ({ options }) => twilio(options),
-  { refused: { recipients: ['9912345678'] }, polls: true, most: 1 },
+  { refused: { recipients: ['9912345678'] }, polls: true, lists: true, most: 1 },
 );
 
 describe('twilio', () => {
@@ -165,6 +166,93 @@ describe('twilio', () => {
     await expect(poll(...queries)).rejects.toBeInstanceOf(PausedFailure);
     expect(under.server.requests.length - before).toBeLessThan(queries.length);
     under.server.answer(undefined);
+  });
+
+  describe('messages without an answer', () => {
+    const submissionId = `${BATCH}-s0`;
+    const SENDER = '2348000000001';
+    let other: ProviderUnderTest<TwilioServer>;
+    beforeAll(async () => {
+      other = await open();
+      for (let n = 0; n < 3; n++) await other.transport.submit(smsTo([TO]), signal);
+      await other.transport.submit(smsTo([TO], { sender: 'ACME' }), signal);
+    });
+    afterAll(() => other.close());
+    const lost = (firstSentAt = new Date(), channel = 'sms') => {
+      return {
+        submissionId,
+        reference: null,
+        channel,
+        sender: SENDER,
+        recipients: [TO],
+        firstSentAt,
+      };
+    };
+    const idsOf = async (...asked: ReturnType<typeof lost>[]) =>
+      (await other.transport.listSent?.(asked, signal))?.map(({ report }) => report.messageId);
+    const taken = (count: number) =>
+      other.server.taken
+        .slice(0, count)
+        .map(({ sid }) => sid)
+        .toReversed();
+
+    it('all pages are read, with one search for one number and sender', async () => {
+      other.server.mostOnPage = 1;
+      const before = other.server.requests.length;
+      expect(await idsOf(lost(), lost(), lost(new Date(), 'whatsapp'))).toEqual(taken(3));
+      const urls = other.server.requests.slice(before).map(({ url }) => new URL(url, 'http://x'));
+      other.server.mostOnPage = 1_000;
+      expect(urls).toHaveLength(3);
+      expect(Object.fromEntries(urls[0]!.searchParams)).toMatchObject({
+        To: `+${TO}`,
+        From: `+${SENDER}`,
+        'DateSent>': expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      });
+    });
+
+    it('messages of other hours, to the own numbers, or in a queue are left out', async () => {
+      const [first, second, third] = other.server.taken;
+      first!.createdAt = new Date(Date.now() - 3_600_000);
+      second!.sentAt = null;
+      expect(await idsOf(lost())).toEqual([third!.sid]);
+      first!.createdAt = second!.sentAt = new Date();
+      expect(await idsOf(lost(new Date(Date.now() - 7_200_000)))).toEqual([]);
+    });
+
+    it.each([
+      [429, JSON.stringify({ code: 20429, message: 'Too Many Requests', status: 429 })],
+      [503, '<html>'],
+      [200, '{}'],
+    ])('a list that answers %i fails as a whole', async (status, body) => {
+      other.server.mostOnPage = 1;
+      other.server.answer(({ url }, response) => {
+        if (!url.includes('PageToken')) return false;
+        return void response.writeHead(status).end(body);
+      });
+      await expect(idsOf(lost())).rejects.toBeInstanceOf(SubmitFailure);
+      other.server.answer(undefined);
+      other.server.mostOnPage = 1_000;
+    });
+
+    it('a next page at another address is not read, and the list counts for nothing', async () => {
+      other.server.answer((_request, response) => {
+        const next_page_uri = 'https://elsewhere.example.com/';
+        return void response.writeHead(200).end(JSON.stringify({ messages: [], next_page_uri }));
+      });
+      expect(await idsOf(lost())).toEqual([]);
+      other.server.answer(undefined);
+    });
+
+    it('a Messaging Service chooses the sender, and lists its own messages only', async () => {
+      const messagingServiceSid = `MG${'b2'.repeat(16)}`;
+      const service = await open({ messagingServiceSid });
+      await service.transport.submit(smsTo([TO]), signal);
+      service.server.taken.push({ ...other.server.taken[0]!, sid: 'SM9' });
+      expect(await service.transport.listSent?.([lost()], signal)).toMatchObject([
+        { sender: null, text: 'Hi & bye', report: { messageId: service.server.taken[0]!.sid } },
+      ]);
+      await service.close();
+    });
   });
 
   it('a callback names the submission of its address', () => {

@@ -5,12 +5,22 @@ import {
   opensWhatsAppWindow,
 } from '../../callbacks/callback-map.js';
 import {
+  buttonOf,
+  flowOf,
+  locationOf,
+  mediaOf,
+  otherOf,
+  reactionOf,
+  rowOf,
+} from '../../callbacks/inbound-contents.js';
+import {
   type AuthTokenOptions,
   isBodyHash,
   isSignedBy,
   readAuthToken,
   signedForm,
 } from '../../callbacks/verifiers.js';
+import type { InboundContent } from '../../message/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type {
   CallbackParser,
@@ -26,6 +36,9 @@ export const TWILIO_STATUSES = {
   undelivered: 'undelivered',
   failed: ['failed', 'canceled'],
 };
+
+/** Most files of a message. */
+const MOST_FILES = 10;
 
 /**
  * Parser of Twilio's status callbacks (a form for each status of a message; the address of those of
@@ -52,12 +65,45 @@ export function twilioParser(): CallbackParser {
       bsuid: ['ExternalUserId', 'ExternalUserIdentifier'],
       to: 'To',
       text: ['Body', 'ButtonText', 'ListTitle', 'InteractiveData'],
+      content: contentIn,
+      profileName: 'ProfileName',
+      repliesTo: 'OriginalRepliedMessageSid',
       opensWindow: (entry) => opensWhatsAppWindow(own(entry, 'MessageType'), own(entry, 'Body')),
       channel: 'sms',
       channels: { whatsapp: 'whatsapp' },
     },
   });
   return namingSubmission(parser);
+}
+
+function contentIn(entry: object): InboundContent | undefined {
+  const field = (name: string) => own(entry, name);
+  const type = field('MessageType');
+  const files = Array.from({ length: MOST_FILES }, (_, n) => ({
+    type: type === 'sticker' ? ('sticker' as const) : undefined,
+    contentType: field(`MediaContentType${n}`),
+    source: field(`MediaUrl${n}`),
+  }));
+  const media = mediaOf(files, field('Body'));
+  if (media) return media;
+  const [latitude, longitude] = [field('Latitude'), field('Longitude')];
+  const place = { latitude, longitude, name: field('Label'), address: field('Address') };
+  const location = locationOf(place);
+  if (location) return location;
+  if (type === 'reaction') return reactionOf(field('Body'), field('OriginalRepliedMessageSid'));
+  if (field('ListId') !== undefined)
+    return rowOf({
+      id: field('ListId'),
+      title: field('ListTitle'),
+      description: field('ListDescription'),
+    });
+  if (field('ButtonText') !== undefined || field('ButtonPayload') !== undefined)
+    return buttonOf(field('ButtonText'), field('ButtonPayload'));
+  if (field('InteractiveData') !== undefined) return flowOf(undefined, field('InteractiveData'));
+  const isText = type === undefined || type === 'text';
+  return isText && field('Body') !== undefined && field('Body') !== ''
+    ? undefined
+    : otherOf(type, entry);
 }
 
 /**

@@ -36,6 +36,77 @@ providerContract(
   { refused: { recipients: ['9912345678'] }, polls: false },
 );
 
+providerContract(
+  'vonage with its Reports API',
+  () => Object.assign(new VonageServer(), { now: () => new Date(1_790_000_000_000) }),
+  ({ options }) => vonage({ ...options, reportsApi: true }),
+  { refused: { recipients: ['9912345678'] }, polls: true, most: 1 },
+);
+
+describe('the Reports API of vonage', () => {
+  let under: ProviderUnderTest<VonageServer>;
+  beforeAll(async () => {
+    under = await openProvider(new VonageServer(), ({ options }) =>
+      vonage({ ...options, applicationId, privateKey, reportsApi: true }),
+    );
+    under.server.publicKey = publicKey;
+    for (let n = 0; n < 3; n++)
+      await under.transport.submit(smsTo([TO], { id: `${BATCH}-s${n}` }), signal);
+  });
+  afterAll(() => under.close());
+  const lost = (n: number, firstSentAt = new Date()) => {
+    const submissionId = `${BATCH}-s${n}`;
+    return { submissionId, reference: null, channel: 'sms', recipients: [TO], firstSentAt };
+  };
+  const answered = (n: number) => ({ ...lost(n), reference: under.server.records[n]!.id });
+  const poll = (...asked: (ReturnType<typeof lost> | ReturnType<typeof answered>)[]) =>
+    under.transport.fetchReports?.(asked, signal);
+
+  it('a message without an answer is found by our submission on any page', async () => {
+    under.server.mostOnPage = 1;
+    const id = under.server.records[2]!.id;
+    expect(await poll(lost(2))).toEqual([
+      {
+        submissionId: `${BATCH}-s2`,
+        reference: id,
+        messageId: id,
+        recipient: TO,
+        status: 'sent',
+        rawStatus: 'submitted',
+        errorCode: null,
+        providerTime: expect.any(Date),
+      },
+    ]);
+    under.server.mostOnPage = 1_000;
+  });
+
+  it('a message that never arrived, or has no record yet, has no report', async () => {
+    expect(await poll(lost(3))).toEqual([]);
+    expect(await poll(lost(1, new Date(Date.now() - 3_600_000)))).toEqual([]);
+  });
+
+  it('messages with ids share a question', async () => {
+    under.server.records[1]!.status = 'delivered';
+    const before = under.server.requests.length;
+    expect(await poll(answered(0), answered(1))).toMatchObject([
+      { submissionId: `${BATCH}-s0`, status: 'sent' },
+      { submissionId: `${BATCH}-s1`, status: 'delivered' },
+    ]);
+    expect(under.server.requests.length - before).toBe(1);
+  });
+
+  it.each([
+    [429, JSON.stringify(problem('#rate-limit')), PausedFailure],
+    [503, '<html>', UncertainFailure],
+    [403, JSON.stringify(problem('#forbidden')), PausedFailure],
+  ])('an answer %i is a failure, and no report', async (status, body, kind) => {
+    under.server.answer((_request, response) => void response.writeHead(status).end(body));
+    await expect(poll(lost(0))).rejects.toBeInstanceOf(kind);
+    under.server.answer(undefined);
+    expect(await poll(lost(0))).toHaveLength(1);
+  });
+});
+
 describe('vonage', () => {
   let under: ProviderUnderTest<VonageServer>;
   beforeAll(async () => {
@@ -153,6 +224,7 @@ describe('vonage', () => {
     ['privateKey', { applicationId }],
     ['privateKey', { applicationId, privateKey: 'hunter2' }],
     ['applicationId', { applicationId: 'hunter2', privateKey }],
+    ['reportsApi', { applicationId, privateKey, reportsApi: true }],
     ['callbackUrl', { apiKey: 'abcd1234', apiSecret: 'secret-1234', callbackUrl: 'hunter2' }],
   ]);
 });

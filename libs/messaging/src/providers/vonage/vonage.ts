@@ -1,16 +1,38 @@
 import { valuesOf } from '../../callbacks/callback-fields.js';
 import { callbackParser, opensWhatsAppWindow } from '../../callbacks/callback-map.js';
-import { isBodyHash, isSignedBy, readSecrets } from '../../callbacks/verifiers.js';
+import {
+  buttonOf,
+  contactsOf,
+  locationOf,
+  mediaOf,
+  otherOf,
+  reactionOf,
+  rowOf,
+} from '../../callbacks/inbound-contents.js';
+import { isBodyHash, isSignedBy, readSecrets, type Secrets } from '../../callbacks/verifiers.js';
+import type { InboundContent, InboundFile } from '../../message/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 import {
   duration,
   group,
   optional,
-  type OptionsOf,
+  type ReadersOf,
   text,
   withDefault,
+  type Duration,
 } from '../../ports/option-schema.js';
+
+/** Vonage's words for each status of a message; the last of a list are the carriers' spellings. */
+export const VONAGE_STATUSES = {
+  sent: ['accepted', 'buffered', 'submitted', 'acceptd'],
+  delivered: ['delivered', 'delivrd'],
+  read: 'read',
+  expired: 'expired',
+  failed: 'failed',
+  rejected: ['rejected', 'rejectd'],
+  undelivered: ['undeliverable', 'undeliv', 'deleted'],
+};
 
 /**
  * Parser of Vonage's SMS API (query, form or JSON; `msisdn` is the other side, `message-timestamp`
@@ -30,16 +52,7 @@ export function vonageParser(): CallbackParser {
       messageId: ['messageId', 'message_uuid'],
       recipient: ['msisdn', 'to'],
       status: 'status',
-      statuses: {
-        // The last words of a list are the carriers' spellings.
-        sent: ['accepted', 'buffered', 'submitted', 'acceptd'],
-        delivered: ['delivered', 'delivrd'],
-        read: 'read',
-        expired: 'expired',
-        failed: 'failed',
-        rejected: ['rejected', 'rejectd'],
-        undelivered: ['undeliverable', 'undeliv', 'deleted'],
-      },
+      statuses: VONAGE_STATUSES,
       errorCode: ['err-code', 'error.title'],
       time: ['message-timestamp', 'timestamp'],
       timeFormat: 'utc',
@@ -59,6 +72,9 @@ export function vonageParser(): CallbackParser {
           `message.content.${kind}.caption`,
         ]),
       ],
+      content: contentIn,
+      profileName: 'profile.name',
+      repliesTo: 'context.message_uuid',
       opensWindow: (entry) => {
         const [type] = valuesOf(entry, ['message_type', 'message.content.type']);
         const [emoji] = valuesOf(entry, ['reaction.emoji']);
@@ -74,16 +90,85 @@ export function vonageParser(): CallbackParser {
   });
 }
 
-const read = group({
-  /** The account's signature secret; two during a rotation. */
-  secret: readSecrets,
-  /** Required claims, where one secret signs for several accounts or apps. @default none */
-  claims: group({ api_key: optional(text), application_id: optional(text) }),
-  /** How old or early a token may be. @default '5m' */
-  tolerance: withDefault(duration(1), '5m'),
-});
+/** Vonage's words for files. */
+const FILES: Readonly<Record<string, InboundFile['type']>> = {
+  image: 'image',
+  video: 'video',
+  audio: 'audio',
+  file: 'document',
+  vcard: 'document',
+  sticker: 'sticker',
+};
 
-export type VonageSignatureOptions = OptionsOf<typeof read.readers>;
+/** Of the Messages API; `undefined`: a text, also of the SMS API. */
+function contentIn(entry: object): InboundContent | undefined {
+  const inner = own(own(entry, 'message'), 'content');
+  const message = inner ?? entry;
+  const type = own(message, inner === undefined ? 'message_type' : 'type');
+  if (type === undefined || type === 'text') return undefined;
+  return known(type, message, entry) ?? otherOf(type, entry);
+}
+
+function known(type: unknown, message: unknown, entry: object): InboundContent | undefined {
+  const part = typeof type === 'string' ? own(message, type) : undefined;
+  switch (type) {
+    case 'location':
+      return locationOf({
+        latitude: own(part, 'lat') ?? own(part, 'latitude'),
+        longitude: own(part, 'long') ?? own(part, 'longitude'),
+        name: own(part, 'name'),
+        address: own(part, 'address'),
+        url: own(part, 'url'),
+      });
+    case 'contacts':
+      return contactsOf(part);
+    case 'reaction':
+      return reactionOf(own(part, 'emoji'), own(own(entry, 'context'), 'message_uuid'));
+    case 'button':
+      return buttonOf(own(part, 'text'), own(part, 'payload'));
+    case 'reply': {
+      const [id, title] = [own(part, 'id'), own(part, 'title')];
+      const description = own(part, 'description');
+      // Vonage does not tell a row without a description from a button.
+      return description === undefined ? buttonOf(title, id) : rowOf({ id, title, description });
+    }
+    default:
+      return filesIn(type, part, message);
+  }
+}
+
+/** An MMS with several files lists them as `content`. */
+function filesIn(type: unknown, part: unknown, message: unknown): InboundContent | undefined {
+  const listed = own(message, 'content');
+  const files = Array.isArray(listed) ? listed : [part];
+  const given = files.map((file: unknown) => {
+    const word = own(file, 'type') ?? type;
+    return {
+      type: typeof word === 'string' ? FILES[word] : undefined,
+      filename: own(file, 'name'),
+      source: own(file, 'url'),
+    };
+  });
+  return mediaOf(given, own(files[0], 'caption'));
+}
+
+export interface VonageSignatureOptions {
+  /** The account's signature secret; two during a rotation. */
+  readonly secret: Secrets;
+  /** Required claims, where one secret signs for several accounts or apps. @default none */
+  readonly claims?: {
+    readonly api_key?: string;
+    readonly application_id?: string;
+  };
+  /** How old or early a token may be. @default '5m' */
+  readonly tolerance?: Duration;
+}
+
+const read = group({
+  secret: readSecrets,
+  claims: group({ api_key: optional(text), application_id: optional(text) }),
+  tolerance: withDefault(duration(1), '5m'),
+} satisfies ReadersOf<VonageSignatureOptions>);
 
 /**
  * Verifies Vonage's signed webhooks (Messages API): a JSON Web Token, HS256 (RFC 7515, 7519), in

@@ -1,5 +1,6 @@
 import { opensWhatsAppWindow, textOf as nonEmpty } from '../../callbacks/callback-map.js';
-import { anySame, hmacSignature, readSecrets } from '../../callbacks/verifiers.js';
+import { shortTextOf } from '../../callbacks/inbound-contents.js';
+import { anySame, hmacSignature, readSecrets, type Secrets } from '../../callbacks/verifiers.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import type { TemplateStatusUpdate } from '../../message/templates.js';
 import { identifier, own, plausible, recipientNumber, word } from '../../message/report-fields.js';
@@ -9,7 +10,8 @@ import type {
   CallbackVerifier,
   ParsedCallback,
 } from '../../ports/callback-parser.js';
-import { group, type OptionsOf } from '../../ports/option-schema.js';
+import { group, type ReadersOf } from '../../ports/option-schema.js';
+import { cloudContentOf } from './cloud-contents.js';
 import { templateUpdateOf } from './graph-templates.js';
 
 const STATUSES = new Map([
@@ -160,8 +162,33 @@ function inboundOf(
   if (messageId === null || to === null || (from === null && bsuid === null)) return undefined;
   const sentAt = timeOf(message, now);
   const text = textOf(message);
-  const inbound = { messageId, channel: 'whatsapp', from, bsuid, to, text, sentAt };
-  return opensWindow ? inbound : { ...inbound, opensWindow };
+  const content = cloudContentOf(message);
+  const profileName = profileNameOf(message, value);
+  const repliesTo = identifier(own(own(message, 'context'), 'id'));
+  return {
+    messageId,
+    channel: 'whatsapp',
+    from,
+    bsuid,
+    to,
+    text,
+    ...(content && { content }),
+    ...(profileName !== null && { profileName }),
+    ...(repliesTo !== null && { repliesTo }),
+    sentAt,
+    ...(!opensWindow && { opensWindow }),
+  };
+}
+
+/** Of the sender among the people whom the change names. */
+function profileNameOf(message: unknown, value: unknown): string | null {
+  const [number, userId] = [own(message, 'from'), own(message, 'from_user_id')];
+  const sender = listOf(value, 'contacts').find(
+    (contact) =>
+      (number !== undefined && own(contact, 'wa_id') === number) ||
+      (userId !== undefined && own(contact, 'user_id') === userId),
+  );
+  return shortTextOf(own(own(sender, 'profile'), 'name'));
 }
 
 const PREFERENCES = new Map([
@@ -231,15 +258,18 @@ function listOf(of: unknown, name: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-const SIGNATURE = {
-  /** Secret of the app in Meta's dashboard; two during a rotation. */
-  appSecret: readSecrets,
-  /** The token that you entered beside the address of the webhook; at least 16 characters. */
-  verifyToken: readSecrets,
-};
-
 /** Options of {@link whatsappCloudSignature}. */
-export type WhatsAppCloudSignatureOptions = OptionsOf<typeof SIGNATURE>;
+export interface WhatsAppCloudSignatureOptions {
+  /** Secret of the app in Meta's dashboard; two during a rotation. */
+  readonly appSecret: Secrets;
+  /** The token that you entered beside the address of the webhook; at least 16 characters. */
+  readonly verifyToken: Secrets;
+}
+
+const SIGNATURE = {
+  appSecret: readSecrets,
+  verifyToken: readSecrets,
+} satisfies ReadersOf<WhatsAppCloudSignatureOptions>;
 
 const readSignature = group(SIGNATURE);
 

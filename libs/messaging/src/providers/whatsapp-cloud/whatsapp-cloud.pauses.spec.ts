@@ -141,5 +141,7 @@ it('a message whose number cannot be looked up is tried again', async () => {
 });
 
 it('a configuration without a number id, and without a function for it, fails the boot by name', () => {
-  expect(() => cloud({ phoneNumberId: undefined })).toThrow(/^phoneNumberId: is missing/);
+  expect(() => cloud({ phoneNumberId: undefined })).toThrow(
+    /^whatsappCloud\.phoneNumberId: is missing/,
+  );
 });

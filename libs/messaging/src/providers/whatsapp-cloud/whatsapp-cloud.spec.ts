@@ -160,9 +160,17 @@ it('an answer without the form of Meta is no proof of a refusal', async () => {
 });
 
 it.each([
-  ['an access token with Bearer', { token: 'Bearer EAAG-token-of-a-user' }, /^token: /],
-  ['a number instead of its id', { phoneNumberId: '+234 801 234 5678' }, /^phoneNumberId: /],
-  ['an unknown option', { tokn: 'x' }, /^tokn: /],
+  [
+    'an access token with Bearer',
+    { token: 'Bearer EAAG-token-of-a-user' },
+    /^whatsappCloud\.token: /,
+  ],
+  [
+    'a number instead of its id',
+    { phoneNumberId: '+234 801 234 5678' },
+    /^whatsappCloud\.phoneNumberId: /,
+  ],
+  ['an unknown option', { tokn: 'x' }, /^whatsappCloud\.tokn: /],
 ])('%s fails the boot by name', (_, changes, message) => {
   expect(() => cloud(changes)).toThrow(message);
 });

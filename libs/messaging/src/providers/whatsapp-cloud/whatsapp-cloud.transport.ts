@@ -1,5 +1,6 @@
 import {
   DeferredFailure,
+  InboundMediaError,
   MessagingConfigError,
   PermanentFailure,
   RetryableFailure,
@@ -9,8 +10,11 @@ import {
 import type { PlatformTemplate } from '../../message/templates.js';
 import { identifier, own, recipientNumber } from '../../message/report-fields.js';
 import type {
+  InboundMedia,
+  MediaRequest,
   MediaUpload,
   MessageTransport,
+  ProviderAccount,
   Submission,
   SubmissionAccepted,
   TransportFactory,
@@ -18,7 +22,7 @@ import type {
 import {
   group,
   type OptionReader,
-  type OptionsOf,
+  type ReadersOf,
   optional,
   record,
   textLike,
@@ -30,7 +34,10 @@ import {
   isSuccess,
   type ProviderRequest,
   serviceOptions,
+  type ServiceOptions,
+  type ServiceSettings,
 } from '../http-client/http-provider.js';
+import type { FilePlaces } from '../http-client/provider-files.js';
 import {
   DAY,
   graphFailure,
@@ -69,33 +76,46 @@ const phoneNumberIds: OptionReader<
 > = (name, value) =>
   typeof value === 'function' ? (value as PhoneNumberIdOf) : byNumber(name, value);
 
-const CLOUD = {
+/** Options of {@link whatsappCloud}. */
+export interface WhatsAppCloudOptions extends ServiceOptions {
   /** Access token of a system user with `whatsapp_business_messaging`. */
-  token: textLike(
-    /^[\x21-\x7e]{16,}$/,
-    'an access token: at least 16 characters, without white space and without Bearer',
-  ),
+  readonly token: string;
   /** Id of the number that sends, not the number itself. Needed without `phoneNumberIds`. */
-  phoneNumberId: optional(phoneNumberId),
+  readonly phoneNumberId?: string;
   /**
    * Ids of further numbers, by number: `{ '2348000000002': '106540352242923' }`, or a function that
    * finds them. @default none
    */
-  phoneNumberIds: optional(phoneNumberIds),
+  readonly phoneNumberIds?: Readonly<Record<string, string>> | PhoneNumberIdOf;
   /**
    * Id of the WhatsApp business account (WABA), for `whatsapp: { templates: 'synced' }`. The token
    * then needs `whatsapp_business_management`, too. @default its templates are not read
    */
-  wabaId: optional(graphId('business account')),
+  readonly wabaId?: string;
   /** Version of the Graph API. @default 'v23.0' */
+  readonly version?: string;
+}
+
+const CLOUD = {
+  token: textLike(
+    /^[\x21-\x7e]{16,}$/,
+    'an access token: at least 16 characters, without white space and without Bearer',
+  ),
+  phoneNumberId: optional(phoneNumberId),
+  phoneNumberIds: optional(phoneNumberIds),
+  wabaId: optional(graphId('business account')),
   version: withDefault(textLike(/^v\d{1,3}\.\d$/, 'a version such as v23.0'), 'v23.0'),
   ...serviceOptions({ name: 'whatsapp-cloud', baseUrl: 'https://graph.facebook.com' }),
-};
-
-/** Options of {@link whatsappCloud}. */
-export type WhatsAppCloudOptions = OptionsOf<typeof CLOUD>;
+} satisfies ReadersOf<WhatsAppCloudOptions>;
 
 const read = group(CLOUD);
+
+interface CloudSettings
+  extends
+    ServiceSettings,
+    Pick<WhatsAppCloudOptions, 'token' | 'phoneNumberId' | 'phoneNumberIds' | 'wabaId'> {
+  readonly version: string;
+}
 
 /**
  * Sends templates, texts and media through Meta's WhatsApp Cloud API. It has no idempotency keys: a message
@@ -115,15 +135,23 @@ const read = group(CLOUD);
  * });
  */
 export function whatsappCloud(options: WhatsAppCloudOptions): TransportFactory {
-  const settings = read('', options);
+  const settings = read('whatsappCloud', options);
   if (settings.phoneNumberId === undefined && settings.phoneNumberIds === undefined)
     throw new MessagingConfigError(
-      'phoneNumberId: is missing; pass the id that Meta shows beside the number, or phoneNumberIds',
+      'whatsappCloud.phoneNumberId: is missing; pass the id that Meta shows beside the number, or phoneNumberIds',
     );
   return (context) => new WhatsAppCloudTransport(settings, context, { channels: ['whatsapp'] });
 }
 
-export class WhatsAppCloudTransport extends HttpProvider<ReturnType<typeof read>> {
+const MEDIA_ID = /^\d{5,32}$/;
+
+/** @see https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#download-media */
+const FILES: FilePlaces = {
+  path: /^\/whatsapp_business\/attachments\/$/,
+  own: ['lookaside.fbsbx.com'],
+};
+
+export class WhatsAppCloudTransport extends HttpProvider<CloudSettings> {
   /** Numbers that cannot send now, with the reason, where there are several. */
   readonly #numbers = new Pauses(this.context.clock);
   /** Numbers and recipients that Meta asked to wait. */
@@ -172,6 +200,14 @@ export class WhatsAppCloudTransport extends HttpProvider<ReturnType<typeof read>
     return { reference: id, messageIds: [id], ...(knownAs && { knownAs }) };
   }
 
+  /** @see https://developers.facebook.com/docs/graph-api/overview#me */
+  async checkAccount(signal: AbortSignal): Promise<ProviderAccount> {
+    const path = `/${this.settings.version}/me?fields=id`;
+    const answer = await this.send({ method: 'GET', path }, signal);
+    if (!isAccepted(answer)) throw graphFailure(answer, this.context.clock.now());
+    return { balance: null };
+  }
+
   async uploadMedia(media: MediaUpload, sender: string, signal: AbortSignal): Promise<string> {
     const { body, contentType } = await uploadBody(media);
     const path = `/${await this.#numberOf(sender)}/media`;
@@ -180,6 +216,23 @@ export class WhatsAppCloudTransport extends HttpProvider<ReturnType<typeof read>
     const id = isAccepted(answer) ? identifier(own(answer.body, 'id')) : null;
     if (id === null) throw graphFailure(answer, this.context.clock.now());
     return id;
+  }
+
+  /** In two steps: Meta gives the address of a file for five minutes. */
+  async fetchMedia({ file }: MediaRequest, signal: AbortSignal): Promise<InboundMedia> {
+    const { version } = this.settings;
+    const id = file.source;
+    if (!MEDIA_ID.test(id))
+      throw new InboundMediaError(
+        'unsupported',
+        'The file has no id of Meta, and is not asked for',
+      );
+    const answer = await this.send({ method: 'GET', path: `/${version}/${id}` }, signal);
+    const address = own(answer.body, 'url');
+    if (!isAccepted(answer) || typeof address !== 'string') throw mediaFailure(answer);
+    const media = await this.fileAt(address, FILES, signal);
+    const contentType = own(answer.body, 'mime_type');
+    return typeof contentType === 'string' ? { ...media, contentType } : media;
   }
 
   /** All templates of a business account. @throws SubmitFailure where a page of them is missing */
@@ -250,7 +303,7 @@ export class WhatsAppCloudTransport extends HttpProvider<ReturnType<typeof read>
     if (typeof found === 'string') return found;
     throw new UnroutableFailure(
       'sender_unknown',
-      'The option phoneNumberIds of the provider has no id of the sender of the message',
+      'The option phoneNumberIds of whatsappCloud() has no id of the sender of the message',
     );
   }
 }
@@ -262,9 +315,26 @@ async function idBy(find: PhoneNumberIdOf, sender: string): Promise<string | und
   } catch {
     throw new RetryableFailure(
       'sender_not_read',
-      'The id of the number could not be looked up; nothing was sent',
+      'The option phoneNumberIds of whatsappCloud() could not look up the id of the number; nothing was sent',
     );
   }
+}
+
+/** Meta has the files of messages for some days; then their ids name nothing. */
+function mediaFailure({ status, body }: ClientAnswer): InboundMediaError {
+  const error = own(body, 'error');
+  const isGone = status < 500 && error !== undefined && own(error, 'code') === 100;
+  return isGone
+    ? new InboundMediaError('media_expired', 'Meta has the file no longer')
+    : new InboundMediaError(
+        'unavailable',
+        `Meta did not give the address of the file (${status}${errorCodeIn(error)}); try again`,
+      );
+}
+
+function errorCodeIn(error: unknown): string {
+  const code = own(error, 'code');
+  return Number.isSafeInteger(code) ? `, code ${String(code)}` : '';
 }
 
 function isAccepted({ status, body }: ClientAnswer): boolean {

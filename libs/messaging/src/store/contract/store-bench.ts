@@ -302,6 +302,7 @@ function startedOf(planned: readonly PlannedBatch[], fence: number, share: numbe
     lastPosition: recipients.at(-1)?.position as number,
     intended: {
       positions: recipients.map(({ position }) => position),
+      guarded: false,
       whole: n === 0 && !batch.more && recipients.length === batch.recipients.length,
       submission: {
         tenant: batch.tenant,

@@ -130,6 +130,7 @@ async function writeEverything(
     lastPosition: position,
     intended: {
       positions: [position],
+      guarded: false,
       whole: false,
       submission: {
         tenant,

@@ -14,9 +14,16 @@ interface Waiting {
  */
 export class AfterCommit implements EntitySubscriberInterface {
   readonly #waiting = new WeakMap<QueryRunner, Waiting[]>();
+  /** Commits whose callbacks run in this turn of the event loop. */
+  #due = 0;
 
   constructor(private readonly dataSource: DataSource) {
     dataSource.subscribers.push(this);
+  }
+
+  /** Whether callbacks of a commit have not run yet. */
+  get isDue(): boolean {
+    return this.#due > 0;
   }
 
   on(runner: QueryRunner, callback: () => void): void {
@@ -33,7 +40,9 @@ export class AfterCommit implements EntitySubscriberInterface {
       return;
     }
     this.#waiting.delete(queryRunner);
+    this.#due++;
     setImmediate(() => {
+      this.#due--;
       for (const { callback } of waiting) callback();
     });
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { RowSource } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { decodeCursor, encodeCursor } from '../rows/cursor.js';
-import { idAt, newestBatches } from './newest-batches.js';
+import { hasOtherChannels, idAt, newestBatches } from './newest-batches.js';
 
 type Big = string | number;
 
@@ -27,6 +27,9 @@ const LOAD_SPAN = 10_000;
 /** Batches whose reports give the latency. */
 const MEASURED_BATCHES = 200;
 const MEASURED_REPORTS = 5_000;
+
+/** Batches among which those of one channel of all tenants are looked for. */
+const MIXED_BATCHES = 10_000;
 
 interface Since {
   /** Epoch milliseconds. */
@@ -86,14 +89,16 @@ export class ChangeReader {
       'b.id, b.channel, b.available_at AS "availableAt"',
       {
         tenants,
+        channel,
         latest: idAt(until.getTime(), 'f'),
         earliest: idAt(since.getTime(), '0'),
-        limit: MEASURED_BATCHES,
+        limit: hasOtherChannels({ tenants, channel }) ? MIXED_BATCHES : MEASURED_BATCHES,
       },
     );
     const due = new Map(
       heads
         .filter((head) => channel === undefined || head.channel === channel)
+        .slice(0, MEASURED_BATCHES)
         .map(({ id, availableAt }) => [id, Number(availableAt)]),
     );
     if (due.size === 0) return { messages: 0, toSent: null, toDelivered: null };

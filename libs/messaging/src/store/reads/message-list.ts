@@ -159,14 +159,14 @@ export class MessageList {
       .toSorted((one, other) => one.place - other.place || one.position - other.position);
   }
 
-  /** Batches of every channel, newest first. */
+  /** Newest first. */
   #heads(
-    { tenants }: ListScope,
+    { tenants, channel }: ListScope,
     { tag, ...filter }: Filter,
     after: Place | undefined,
     limit = BATCHES,
   ): Promise<Head[]> {
-    const range = { tenants, ...boundsOf(filter, after), tag, limit };
+    const range = { tenants, channel, ...boundsOf(filter, after), tag, limit };
     return newestBatches<Head>(this.database, HEAD, range);
   }
 

@@ -11,10 +11,14 @@ const MILLISECONDS = { hour: 3_600_000, day: 86_400_000 } as const;
 
 /** Batches, recipients, and reports of one batch, that one statement reads. */
 const BATCHES = 1_000;
-const RECIPIENTS = 10_000;
-const REPORTS = 20_000;
+export const RECIPIENTS = 10_000;
+export const REPORTS = 20_000;
 
 type Big = string | number;
+
+export type CountedPeriod = Omit<HistoryStatsOptions, 'tenants' | 'channel'> & {
+  readonly until: Date;
+};
 
 interface Logged {
   readonly status: number | null;
@@ -33,22 +37,56 @@ interface Slot {
 export async function messageStats(
   database: StoreDatabase,
   scope: ListScope,
-  options: Omit<HistoryStatsOptions, 'tenants' | 'channel'> & { readonly until: Date },
+  options: CountedPeriod,
 ): Promise<HistoryStats> {
-  const { since, until, interval, tag, domain, atMost = Infinity } = options;
+  const { since, until, interval } = options;
   const step = MILLISECONDS[interval];
   const slots = new Map<number, Slot>();
   for (let at = Math.floor(since.getTime() / step); at * step < until.getTime(); at++)
     slots.set(at, { accepted: 0, counts: {} });
-  const slotOf = ({ createdAt }: Head) =>
-    slots.get(Math.floor(Number(createdAt) / 1_000 / step)) ?? { accepted: 0, counts: {} };
-  const ending = domain === undefined ? '' : `@${domain.toLowerCase()}`;
+  const slotOf = (head: Head) => slots.get(slotAt(head, interval)) ?? { accepted: 0, counts: {} };
   const reports = new LoggedReports(database, scope.channel);
+  const add = (head: Head, name: string, messages: number): void => {
+    const { counts } = slotOf(head);
+    if (messages > 0) counts[name] = (counts[name] ?? 0) + messages;
+  };
+  const countedSince = await eachBatch(database, scope, options, async (heads) => {
+    for (const head of heads) slotOf(head).accepted += head.recipients;
+    await reports.count(heads, (head, { status, event }, messages) => {
+      const name = status === null ? event : database.channels.nameOf(status);
+      if (name !== null) add(head, name, messages);
+    });
+    for (const [head, messages] of await cancelledOf(database, heads))
+      add(head, 'cancelled', messages);
+  });
+  return { slots: [...slots].map(([at, slot]) => statsOf(at * step, slot)), countedSince };
+}
+
+/** Number of the hour or day since 1970 in which the batch was accepted. */
+export function slotAt({ createdAt }: Head, interval: CountedPeriod['interval']): number {
+  return Math.floor(Number(createdAt) / 1_000 / MILLISECONDS[interval]);
+}
+
+export function startOf(slot: number, interval: CountedPeriod['interval']): Date {
+  return new Date(slot * MILLISECONDS[interval]);
+}
+
+/**
+ * Gives the batches of a period to `count`, the newest first, up to 1,000 at once.
+ * @returns since when they are counted, where `atMost` ended before the period; `null`: all are
+ */
+export async function eachBatch(
+  database: StoreDatabase,
+  scope: ListScope,
+  { since, until, tag, domain, atMost = Infinity }: CountedPeriod,
+  count: (heads: readonly Head[]) => Promise<void>,
+): Promise<Date | null> {
+  const ending = domain === undefined ? '' : `@${domain.toLowerCase()}`;
   const earliest = idAt(since.getTime() - ID_SLACK, '0');
   let latest = idAt(until.getTime() + ID_SLACK, 'f');
   let left = atMost;
   for (let isFirst = true; ; isFirst = false) {
-    const range = { tenants: scope.tenants, earliest, latest, excluded: !isFirst, tag };
+    const range = { ...scope, earliest, latest, excluded: !isFirst, tag };
     const heads = await newestBatches<Head>(database, HEAD, { ...range, limit: BATCHES });
     const counted: Head[] = [];
     let end: Head | undefined;
@@ -56,28 +94,17 @@ export async function messageStats(
       if (!matches(head, scope, { since, until })) continue;
       if (!head.sender.toLowerCase().endsWith(ending)) continue;
       counted.push(head);
-      slotOf(head).accepted += head.recipients;
       left -= head.recipients;
       if (left <= 0) {
         end = head;
         break;
       }
     }
-    const add = (head: Head, name: string, messages: number): void => {
-      const { counts } = slotOf(head);
-      if (messages > 0) counts[name] = (counts[name] ?? 0) + messages;
-    };
-    await reports.count(counted, (head, { status, event }, messages) => {
-      const name = status === null ? event : database.channels.nameOf(status);
-      if (name !== null) add(head, name, messages);
-    });
-    for (const [head, messages] of await cancelledOf(database, counted))
-      add(head, 'cancelled', messages);
+    await count(counted);
     const last = heads.at(-1);
     if (end || !last || heads.length < BATCHES) {
       const isWhole = !end || (end === last && heads.length < BATCHES);
-      const countedSince = isWhole || !end ? null : new Date(Number(end.createdAt) / 1_000);
-      return { slots: [...slots].map(([at, slot]) => statsOf(at * step, slot)), countedSince };
+      return isWhole || !end ? null : new Date(Number(end.createdAt) / 1_000);
     }
     latest = last.id;
     await turn();
@@ -115,6 +142,26 @@ function statsOf(start: number, slot: Slot): MessageStats {
   return { start: new Date(start), ...slot };
 }
 
+/** Batches that one statement reads together, and those that it reads in parts. */
+export function slicesOf(heads: readonly Head[]) {
+  const large: Head[] = [];
+  const slices: Head[][] = [];
+  let recipients = RECIPIENTS;
+  for (const head of heads) {
+    if (head.recipients > RECIPIENTS) {
+      large.push(head);
+      continue;
+    }
+    if (recipients + head.recipients > RECIPIENTS) {
+      slices.push([]);
+      recipients = 0;
+    }
+    slices.at(-1)?.push(head);
+    recipients += head.recipients;
+  }
+  return { large, slices };
+}
+
 type Count = (head: Head, logged: Logged, messages: number) => void;
 
 /** Counts the messages of batches by the statuses and events of their log. */
@@ -134,26 +181,12 @@ class LoggedReports {
   }
 
   async count(heads: readonly Head[], count: Count): Promise<void> {
-    let slice: Head[] = [];
-    let recipients = 0;
-    for (const head of heads) {
-      if (head.recipients > RECIPIENTS) {
-        await this.#ofOne(head, count);
-        continue;
-      }
-      if (recipients + head.recipients > RECIPIENTS) {
-        await this.#ofMany(slice, count);
-        slice = [];
-        recipients = 0;
-      }
-      slice.push(head);
-      recipients += head.recipients;
-    }
-    await this.#ofMany(slice, count);
+    const { large, slices } = slicesOf(heads);
+    for (const head of large) await this.#ofOne(head, count);
+    for (const slice of slices) await this.#ofMany(slice, count);
   }
 
   async #ofMany(heads: readonly Head[], count: Count): Promise<void> {
-    if (heads.length === 0) return;
     const { dialect } = this.database;
     const ids = dialect.rows({ v_id: 'uuid' });
     const rows = await this.database.all<Logged & { batch: string; messages: Big }>(

@@ -1,6 +1,6 @@
 import type { MessageFilter } from '../../message/views.js';
 import type { ListScope } from '../rows/cursor.js';
-import { FIRST_ID, ID_SLACK, idAt, LAST_ID } from './newest-batches.js';
+import { FIRST_ID, hasOtherChannels, ID_SLACK, idAt, LAST_ID } from './newest-batches.js';
 
 type Big = string | number;
 
@@ -52,7 +52,8 @@ export function boundsOf(
 /** Whether a batch of the range may be left out by {@link matches}. */
 export function mayNotMatch({ tenants, channel }: ListScope, { from, since, until, tag }: Filter) {
   const isTagged = tag !== undefined && tenants === 'all';
-  return [channel, from, since, until].some((one) => one !== undefined) || isTagged;
+  const isOther = hasOtherChannels({ tenants, channel, tag });
+  return [from, since, until].some((one) => one !== undefined) || isTagged || isOther;
 }
 
 export function matches(

@@ -1,3 +1,4 @@
+import type { Channel } from '../../message/message.js';
 import type { Tenants } from '../../message/views.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
@@ -9,6 +10,8 @@ export const ID_SLACK = 60_000;
 
 export interface NewestBatches {
   readonly tenants: Tenants;
+  /** Batches of other channels come too where {@link hasOtherChannels}. @default every channel */
+  readonly channel?: Channel | undefined;
   /** Ids from `earliest` to `latest`, which `excluded` leaves out. */
   readonly earliest?: string | undefined;
   readonly latest?: string | undefined;
@@ -22,14 +25,27 @@ const TAGGED = `, CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_label l
   WHERE l.batch = b.id AND l.tag = ?) THEN 1 ELSE 0 END AS tagged`;
 
 /**
- * The newest batches of all tenants or of some, by the index of each tenant.
+ * The caller leaves out batches of other channels: no index has the channel of all tenants, or that
+ * of a tag.
+ */
+export function hasOtherChannels({
+  tenants,
+  channel,
+  tag,
+}: Pick<NewestBatches, 'tenants' | 'channel' | 'tag'>): boolean {
+  return channel !== undefined && (tenants === 'all' || tag !== undefined);
+}
+
+/**
+ * The newest batches of all tenants or of some, by the index of each tenant and channel.
  * @param columns of `b`, with the id
  */
 export async function newestBatches<T>(
   database: StoreDatabase,
   columns: string,
-  { tenants, earliest = FIRST_ID, latest = LAST_ID, excluded, tag, limit }: NewestBatches,
+  range: NewestBatches,
 ): Promise<T[]> {
+  const { tenants, channel, earliest = FIRST_ID, latest = LAST_ID, excluded, tag, limit } = range;
   const { dialect } = database;
   const to = excluded ? '<' : '<=';
   if (tenants === 'all')
@@ -38,16 +54,22 @@ export async function newestBatches<T>(
        WHERE b.id ${to} ? AND b.id >= ? ORDER BY b.id DESC LIMIT ?`,
       [...(tag === undefined ? [] : [tag]), latest, earliest, limit],
     );
+  const ofChannel = hasOtherChannels(range) ? undefined : channel;
+  const [index, isOfChannel] =
+    ofChannel === undefined
+      ? ['messaging_batch_list', '']
+      : ['messaging_batch_channel', 'AND b.channel = ?'];
   const one =
     tag === undefined
-      ? `SELECT ${columns} FROM messaging_batch b
-         WHERE b.tenant = ? AND b.id ${to} ? AND b.id >= ? ORDER BY b.id DESC LIMIT ?`
+      ? `SELECT ${columns} FROM messaging_batch b ${dialect.forceIndex(index)}
+         WHERE b.tenant = ? ${isOfChannel} AND b.id ${to} ? AND b.id >= ? ORDER BY b.id DESC LIMIT ?`
       : `SELECT ${columns} FROM messaging_batch_label l
          ${dialect.join} messaging_batch b ON b.id = l.batch
          WHERE l.tenant = ? AND l.tag = ? AND l.batch ${to} ? AND l.batch >= ?
          ORDER BY l.batch DESC LIMIT ?`;
   const each = tenants.map((tenant) => [
     tenant,
+    ...(ofChannel === undefined ? [] : [ofChannel]),
     ...(tag === undefined ? [] : [tag]),
     latest,
     earliest,

@@ -1,7 +1,5 @@
 import { isBatchId, messageIdOf, messagePlaceOf, submissionIdOf } from '../../message/ids.js';
 import { BatchNotFoundError, MessageNotFoundError } from '../../message/errors.js';
-import type { MessageContent } from '../../message/message.js';
-import { type BatchLabels, NO_LABELS } from '../../message/labels.js';
 import type { BatchStatus, MessageStatus } from '../../message/status.js';
 import type {
   BatchView,
@@ -14,54 +12,40 @@ import type {
   StatusCounts,
   SubmittedMessage,
 } from '../../message/views.js';
-import { BATCH_STATE, stateOf } from '../rows/batch-state.js';
+import { stateOf } from '../rows/batch-state.js';
 import {
   type BatchScope,
   decodeCursor,
   encodeCursor,
   type ListScope,
+  pageOf,
   type PageRequest,
 } from '../rows/cursor.js';
 import type { BatchData } from './batch-data.js';
+import {
+  type BatchRow,
+  batchesOf,
+  batchStatusOf,
+  type Big,
+  progressOf,
+  type Shown,
+  shownOf,
+  viewOf,
+} from './batch-views.js';
 import type { KeyedDigests } from '../rows/keyed-digests.js';
-import { LAST_ID, newestBatches } from './newest-batches.js';
-import { CHANNELS, dateOf, type LoggedEntry, ReportList } from './report-list.js';
+import { hasOtherChannels, LAST_ID, newestBatches } from './newest-batches.js';
+import { dateOf, type LoggedEntry, ReportList } from './report-list.js';
 import { errorTextOf, requestsOf } from './message-requests.js';
 import { resendLinks } from './resend-links.js';
 import { deferredUntilOf, reasonOf } from './deferrals.js';
 import { BatchCounts, hasEnded, isLarge, notStartedStatus } from './batch-counts.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
-import { shownContent, type StoredContent } from '../rows/stored-content.js';
-
-/** A 64-bit integer, as the driver returns it; times are epoch microseconds. */
-type Big = string | number;
-
-export interface BatchRow extends Pick<
-  BatchView,
-  'id' | 'tenant' | 'channel' | 'sender' | 'recipients' | 'parts'
-> {
-  readonly state: number;
-  readonly lane: string;
-  readonly notification: string | null;
-  readonly content: string | null;
-  readonly deliveryReport: number;
-  readonly labelled: number;
-  readonly createdAt: Big;
-  readonly sendAt: Big | null;
-  readonly validUntil: Big | null;
-  readonly deferredUntil: Big;
-  readonly due: number;
-  readonly waits: number;
-}
 
 interface ShownRow {
   readonly batch: string;
   readonly content: string | null;
 }
-
-/** The part of a batch's content that views show. */
-type Shown = (batch: string, json: string | null) => ReturnType<typeof shownOf>;
 
 type BatchHead = Pick<BatchRow, 'id' | 'channel' | 'state' | 'recipients' | 'due' | 'waits'>;
 
@@ -98,7 +82,7 @@ const MESSAGE_COLUMNS =
  */
 const MOST_COUNTED = 10_000;
 
-/** Batches among which a page looks for those with its status. */
+/** Batches among which a page looks for those with its status, or of a channel of all tenants. */
 const MOST_HEADS = 1_000;
 
 export class Reads {
@@ -113,10 +97,7 @@ export class Reads {
   ) {
     this.#reports = new ReportList(database, digests);
     this.#counts = new BatchCounts(database);
-    this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.notification, b.sender, b.content, b.parts, b.state,
-      b.labelled, b.delivery_report AS "deliveryReport", b.recipient_count AS "recipients",
-      b.created_at AS "createdAt", b.send_at AS "sendAt", b.valid_until AS "validUntil",
-      b.parked_until AS "deferredUntil", ${progressOf(database.dialect.now)} FROM messaging_batch b`;
+    this.#batches = batchesOf(database.dialect.now);
   }
 
   /** @throws BatchNotFoundError */
@@ -138,15 +119,15 @@ export class Reads {
     { tenants, channel }: ListScope,
     { cursor, limit, status }: PageRequest & { readonly status?: BatchStatus | undefined },
   ): Promise<Page<ListedBatch>> {
-    // The next batches of the tenants, on any channel and of any status.
-    const one = channel === undefined ? limit + 1 : CHANNELS * limit;
-    const window = status === undefined ? one : MOST_HEADS;
+    const isSearch = status !== undefined || hasOtherChannels({ tenants, channel });
+    const window = isSearch ? MOST_HEADS : limit + 1;
     const heads = await newestBatches<BatchHead>(
       this.database,
       `b.id, b.channel, b.state, b.recipient_count AS recipients,
        ${progressOf(this.database.dialect.now)}`,
       {
         tenants,
+        channel,
         latest: cursor === undefined ? LAST_ID : decodeCursor(cursor, 'uuid'),
         excluded: true,
         limit: window,
@@ -445,57 +426,4 @@ function answerOf({ details, sender }: SubmittedRow) {
     cost: text(answer['cost']),
     currency: text(answer['currency']),
   };
-}
-
-function viewOf<C extends StatusCounts | null>(
-  { state, due, waits, deferredUntil, lane: _lane, labelled: _labelled, ...row }: BatchRow,
-  counts: C,
-  shown: Shown,
-) {
-  return {
-    ...row,
-    ...shown(row.id, row.content),
-    deliveryReport: row.deliveryReport === 1,
-    status: batchStatusOf({ state, due, waits }),
-    createdAt: dateOf(row.createdAt),
-    sendAt: row.sendAt === null ? null : dateOf(row.sendAt),
-    validUntil: row.validUntil === null ? null : dateOf(row.validUntil),
-    counts,
-    deferredUntil: stateOf({ state }) === 'deferred' ? dateOf(deferredUntil) : null,
-  };
-}
-
-/** The part of a content that a view shows, and of the labels that are kept as long. */
-function shownOf(
-  stored: StoredContent | undefined,
-): BatchLabels & { readonly content: MessageContent | null } {
-  if (!stored) return { content: null, ...NO_LABELS };
-  const { content, labels = NO_LABELS } = stored;
-  return { content: shownContent(content), ...labels };
-}
-
-/** SQL columns: its time has come; it is deferred, and no message of it has started. PostgreSQL reads a whole table for `EXISTS`. */
-function progressOf(now: string): string {
-  return `CASE WHEN b.available_at <= ${now} THEN 1 ELSE 0 END AS due,
-    CASE WHEN b.state = ${BATCH_STATE.deferred} AND (
-      SELECT min(s.n) FROM messaging_submission s WHERE s.batch = b.id) IS NULL THEN 1 ELSE 0 END AS waits`;
-}
-
-function batchStatusOf(row: Pick<BatchRow, 'state' | 'due' | 'waits'>): BatchStatus {
-  const state = stateOf(row);
-  if (state === 'accepted') return Number(row.due) === 1 ? 'queued' : 'scheduled';
-  if (Number(row.waits) === 1) return 'queued';
-  return state === 'completed' || state === 'cancelled' ? state : 'sending';
-}
-
-/** The query for `rows` asks for one row more than `limit`. */
-export function pageOf<T>(
-  rows: readonly T[],
-  limit: number,
-  cursorOf: (row: T) => string | number,
-): Page<T> {
-  const data = rows.slice(0, limit);
-  const last = data.at(-1);
-  const hasMore = rows.length > limit && last !== undefined;
-  return { data, nextCursor: hasMore ? encodeCursor(String(cursorOf(last))) : null };
 }

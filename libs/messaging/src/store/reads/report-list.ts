@@ -11,7 +11,7 @@ import type { KeyedDigests } from '../rows/keyed-digests.js';
 const WINDOW = 10_000;
 
 /** Times its limit: rows that a page without a filter reads, of which some may be of other channels. */
-export const CHANNELS = 10;
+const CHANNELS = 10;
 
 /** More reports than a message has: of smaller batches, all reports fit into a window. */
 const REPORTS_EACH = 10;

@@ -1,5 +1,5 @@
 import type { Channel } from '../../message/message.js';
-import type { Tenants } from '../../message/views.js';
+import type { Page, Tenants } from '../../message/views.js';
 import { MessageValidationError } from '../../message/errors.js';
 
 /** Reads within another scope do not find the batch. */
@@ -47,4 +47,16 @@ export function decodeCursor(cursor: string, shape: keyof typeof SHAPE): string 
       { path: 'cursor', message: 'is not a cursor of this list; start again without it' },
     ]);
   return value;
+}
+
+/** The query for `rows` asks for one row more than `limit`. */
+export function pageOf<T>(
+  rows: readonly T[],
+  limit: number,
+  cursorOf: (row: T) => string | number,
+): Page<T> {
+  const data = rows.slice(0, limit);
+  const last = data.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return { data, nextCursor: hasMore ? encodeCursor(String(cursorOf(last))) : null };
 }

@@ -33,6 +33,8 @@ export interface NewBatch extends StoredContent {
   readonly fingerprint: string | null;
   /** The notification of which the batch is a step. @default none */
   readonly notification?: string | undefined;
+  /** The app's spend guard decides on it. @default false */
+  readonly guarded?: boolean;
 }
 
 /** The batch itself, or the earlier batch with its idempotency key. */
@@ -72,6 +74,7 @@ const STORED = {
   v_idempotency_key: ['key', ({ idempotencyKey }) => idempotencyKey],
   v_fingerprint: ['key', ({ fingerprint }) => fingerprint],
   v_labelled: ['int', ({ labels }) => (labels ? 1 : 0)],
+  v_guarded: ['int', ({ guarded }) => (guarded ? 1 : 0)],
   v_denied: ['int', ({ denied }) => denied.length],
   v_notification: ['uuid', ({ notification }) => notification],
 } satisfies Columns<NewBatch>;
@@ -124,6 +127,8 @@ export function rejection(batch: NewBatch, position: number): StatusChange {
     sender: batch.sender,
     delivery_report: batch.deliveryReport ? 1 : 0,
     labelled: batch.labels ? 1 : 0,
+    // The guard has not been asked about denied recipients.
+    guarded: 0,
     notification: batch.notification ?? null,
     recipient_count: 0,
     status: STATUS_RANK.queued,

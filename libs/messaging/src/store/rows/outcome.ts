@@ -32,6 +32,8 @@ export interface IntendedMessages {
     Submission,
     'tenant' | 'channel' | 'sender' | 'recipients' | 'deliveryReport' | 'attempt' | 'labels'
   >;
+  /** The app's spend guard accepted the batch. */
+  readonly guarded: boolean;
   /** The submission contains all messages of its batch: once accepted, the batch is complete. */
   readonly whole: boolean;
 }
@@ -265,7 +267,7 @@ export function messagesOf(accepted: readonly Accepted[]): number {
 }
 
 export function acceptedChanges({ outcome, status, at }: Accepted): StatusChange[] {
-  const { batch, intended, messageIds } = outcome;
+  const { batch, intended, messageIds, provider } = outcome;
   const { tenant, channel, sender, recipients, deliveryReport, labels } = intended.submission;
   return intended.positions.map((position, member) => {
     const message: LockedMessage = {
@@ -277,6 +279,7 @@ export function acceptedChanges({ outcome, status, at }: Accepted): StatusChange
       sender,
       delivery_report: deliveryReport ? 1 : 0,
       labelled: labels ? 1 : 0,
+      guarded: intended.guarded ? 1 : 0,
       // An acceptance ends no step: see `OutcomeRecorder`.
       notification: null,
       recipient_count: 0,
@@ -285,6 +288,6 @@ export function acceptedChanges({ outcome, status, at }: Accepted): StatusChange
       error_code: null,
       reference: messageIds?.get(position) ?? null,
     };
-    return raise(message, status, at, null) as StatusChange;
+    return { ...(raise(message, status, at, null) as StatusChange), provider };
   });
 }

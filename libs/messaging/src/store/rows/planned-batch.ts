@@ -10,6 +10,7 @@ interface BatchHead extends StoredContent {
   readonly channel: Channel;
   readonly sender: string;
   readonly deliveryReport: boolean;
+  readonly guarded: boolean;
   /** Milliseconds until the batch expires, negative afterwards; `null`: never. */
   readonly validFor: number | null;
   readonly dueAt: Date;
@@ -68,6 +69,7 @@ export interface UnansweredSubmission extends BatchHead {
 interface HeadRow extends Pick<BatchHead, 'tenant' | 'channel' | 'sender'> {
   readonly content: string;
   readonly deliveryReport: number;
+  readonly guarded: number;
   readonly class: number;
   readonly validFor: string | number | null;
   readonly dueAt: string | number;
@@ -135,6 +137,7 @@ export function plannedOf(
       channel: head.channel,
       sender: head.sender,
       deliveryReport: head.deliveryReport,
+      guarded: head.guarded,
       validFor: head.validFor,
       dueAt: head.dueAt,
       place: head.place,
@@ -227,6 +230,7 @@ function headOf(row: HeadRow, batch: string, read: ReadContent): BatchHead | und
     channel: row.channel,
     sender: row.sender,
     deliveryReport: row.deliveryReport === 1,
+    guarded: row.guarded === 1,
     validFor: row.validFor === null ? null : Number(row.validFor) / 1_000,
     dueAt: new Date(Number(row.dueAt) / 1_000),
     place: Number(row.dueAt),

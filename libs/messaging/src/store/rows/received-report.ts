@@ -129,7 +129,7 @@ export function detailsOf(given: unknown): ReportDetails | null {
 
 /** @returns `undefined` where the status does not change, and the report has no event */
 export function raiseBy(report: ReceivedReport, message: LockedMessage): StatusChange | undefined {
-  const { rank, event, errorCode, providerTime, receivedAt, details } = report;
+  const { rank, event, errorCode, provider, providerTime, receivedAt, details } = report;
   const at = providerTime ? micros(providerTime) : receivedAt;
   if (event !== null)
     // Before the acceptance, whose fast path counts from zero, an event is only logged.
@@ -138,7 +138,7 @@ export function raiseBy(report: ReceivedReport, message: LockedMessage): StatusC
       : { ...announce(message, event, at, errorCode), details };
   if (rank === null) return undefined;
   const change = raise(message, rank, at, errorCode);
-  return change && details !== null ? { ...change, details } : change;
+  return change && { ...change, provider, receivedAt, ...(details !== null && { details }) };
 }
 
 type Noted = 'hash' | 'reference' | 'messageId' | 'providerTime' | 'details';

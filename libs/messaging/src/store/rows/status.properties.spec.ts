@@ -17,6 +17,7 @@ function message(): LockedMessage {
     sender: 'ACME',
     delivery_report: 1,
     labelled: 0,
+    guarded: 0,
     notification: null,
     recipient_count: 1,
     status: STATUS_RANK.sending,

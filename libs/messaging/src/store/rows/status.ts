@@ -12,6 +12,8 @@ export interface LockedMessage {
   readonly delivery_report: number;
   /** 1: the batch has tags or metadata. */
   readonly labelled: number;
+  /** 1: the app's spend guard hears of its changes. */
+  readonly guarded: number;
   /** The notification of which the message is a step. */
   readonly notification: string | null;
   /** Of the batch; 0: not known, where no change is counted. */
@@ -44,6 +46,12 @@ export interface StatusChange {
   readonly event?: string;
   /** Further data of the report. */
   readonly details?: ReportDetails | null;
+  /** The provider that reported or decided it, as the log has it. */
+  readonly provider?: string;
+  /** When the log received it, where that is not `at`. Epoch microseconds. */
+  readonly receivedAt?: number;
+  /** The event sets the message back, to be sent again. */
+  readonly isRedial?: boolean;
 }
 
 const LOCKED = {
@@ -54,6 +62,7 @@ const LOCKED = {
     'sender',
     'delivery_report',
     'labelled',
+    'guarded',
     'notification',
     'recipient_count',
   ],

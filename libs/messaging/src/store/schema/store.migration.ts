@@ -3,6 +3,7 @@ import { isDuplicateIndex } from '../database/database-errors.js';
 import { driverOf } from '../open-store.js';
 import { BATCH_COUNT_COLUMNS, BATCH_COUNT_KEYS } from './batch-count.js';
 import { columnsSql, type TableColumns } from './columns.js';
+import { OUTCOME_COLUMNS, OUTCOME_PRIMARY_KEYS } from './outcomes.js';
 import { PRIMARY_KEYS } from './tables.js';
 
 class Store1790000000000 implements MigrationInterface {
@@ -79,23 +80,63 @@ class PausedProviders1790000001602 implements MigrationInterface {
   }
 }
 
-class RecipientIndex1790000000100 implements MigrationInterface {
-  readonly name = 'RecipientIndex1790000000100';
+/** Marks the batches that the app's spend guard accepted. */
+class GuardedBatches1790000002000 implements MigrationInterface {
+  readonly name = 'GuardedBatches1790000002000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await createIfMissing(
-      runner,
-      'CREATE INDEX messaging_message_recipient ON messaging_message (recipient, batch)',
+    if (await runner.hasColumn('messaging_batch', 'guarded')) return;
+    const { small } = driverOf(runner.dataSource).dialect.types;
+    await runner.query(
+      `ALTER TABLE messaging_batch ADD COLUMN guarded ${small} NOT NULL DEFAULT 0`,
     );
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    const { kind } = driverOf(runner.dataSource).dialect;
-    await runner.query(
-      `DROP INDEX messaging_message_recipient${kind === 'mysql' ? ' ON messaging_message' : ''}`,
-    );
+    await runner.query('ALTER TABLE messaging_batch DROP COLUMN guarded');
   }
 }
+
+/** @param name ends with the timestamp @param on table and columns */
+function indexMigration(
+  name: string,
+  index: string,
+  on: `${string} (${string})`,
+): new () => MigrationInterface {
+  return class implements MigrationInterface {
+    readonly name = name;
+
+    async up(runner: QueryRunner): Promise<void> {
+      await createIfMissing(runner, `CREATE INDEX ${index} ON ${on}`);
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      const { kind } = driverOf(runner.dataSource).dialect;
+      const [table] = on.split(' ');
+      await runner.query(`DROP INDEX ${index}${kind === 'mysql' ? ` ON ${table}` : ''}`);
+    }
+  };
+}
+
+/** For the list of a tenant. */
+const NotificationList = indexMigration(
+  'NotificationList1790000001900',
+  'messaging_notification_tenant',
+  'messaging_notification (tenant, id)',
+);
+
+/** For the list of a tenant's batches of one channel. */
+const BatchChannelList = indexMigration(
+  'BatchChannelList1790000002100',
+  'messaging_batch_channel',
+  'messaging_batch (tenant, channel, id)',
+);
+
+const RecipientIndex = indexMigration(
+  'RecipientIndex1790000000100',
+  'messaging_message_recipient',
+  'messaging_message (recipient, batch)',
+);
 
 /** A migration that creates tables with their indexes; `name` ends with its timestamp. */
 export function tablesMigration<T extends string>(
@@ -140,12 +181,32 @@ export async function createIfMissing(runner: QueryRunner, statement: string): P
   });
 }
 
+const OutcomeTables = tablesMigration(
+  'Outcomes1790000002200',
+  OUTCOME_COLUMNS,
+  OUTCOME_PRIMARY_KEYS,
+  [['INDEX', 'outcome_hour_tenant', 'outcome_hour (tenant, start)']],
+);
+
+class Outcomes1790000002200 extends OutcomeTables {
+  override async up(runner: QueryRunner): Promise<void> {
+    await super.up(runner);
+    // MySQL commits each DDL statement: a former run may have stopped here.
+    await runner.query('DELETE FROM messaging_outcome_state');
+    await runner.query('INSERT INTO messaging_outcome_state (id, purged_until) VALUES (0, 0)');
+  }
+}
+
 export const STORE_MIGRATIONS = [
   Store1790000000000,
   Operations1790000000040,
   tablesMigration('BatchCounts1790000000710', BATCH_COUNT_COLUMNS, BATCH_COUNT_KEYS, []),
   PausedProviders1790000001602,
+  NotificationList,
+  GuardedBatches1790000002000,
+  BatchChannelList,
+  Outcomes1790000002200,
 ];
 
 /** Index of messages by recipient, only for apps with a frequency cap: each message pays for it. */
-export const FREQUENCY_CAP_MIGRATIONS = [RecipientIndex1790000000100];
+export const FREQUENCY_CAP_MIGRATIONS = [RecipientIndex];

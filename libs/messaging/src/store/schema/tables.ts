@@ -64,6 +64,8 @@ const COLUMNS = {
     recipient_count: 'int NOT NULL',
     /** 1: the batch has rows in `batch_label`, or had them. */
     labelled: 'small NOT NULL DEFAULT 0',
+    /** 1: the app's spend guard accepted the batch. */
+    guarded: 'small NOT NULL DEFAULT 0',
     /** Recipients that policy denied at acceptance; they come first. */
     denied: 'int NOT NULL DEFAULT 0',
     created_at: 'big NOT NULL',
@@ -250,6 +252,7 @@ export function storeEntities(status: ValueTransformer) {
         state: wordsOf(BATCH_STATE),
         delivery_report: FLAG,
         labelled: FLAG,
+        guarded: FLAG,
       },
       submission: { outcome: wordsOf(SUBMISSION_OUTCOME) },
       message: { status },

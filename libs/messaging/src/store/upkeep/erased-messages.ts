@@ -18,6 +18,8 @@ export const HAS_ERASED = `CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_chunk
   THEN 1 ELSE 0 END`;
 
 interface BatchRow {
+  readonly tenant: string;
+  readonly guarded: number;
   readonly state: number;
   readonly pollAt: string | number | null;
 }
@@ -43,7 +45,7 @@ export class ErasedMessages {
   ): Promise<readonly StatusChange[] | undefined> {
     const { dialect, channels } = this.database;
     const [of] = await tx.all<BatchRow>(
-      `SELECT b.state, b.poll_at AS "pollAt" FROM messaging_batch b WHERE b.id = ? ${dialect.forUpdate('b')}`,
+      `SELECT b.tenant, b.guarded, b.state, b.poll_at AS "pollAt" FROM messaging_batch b WHERE b.id = ? ${dialect.forUpdate('b')}`,
       [batch],
     );
     if (!of) return [];
@@ -153,7 +155,13 @@ export class ErasedMessages {
   }
 
   /** For a batch without a recipient. Cancels the rest. */
-  async #eraseBatch(tx: Transaction, batch: string, { state }: BatchRow): Promise<void> {
+  async #eraseBatch(
+    tx: Transaction,
+    batch: string,
+    { tenant, guarded, state }: BatchRow,
+  ): Promise<void> {
+    if (guarded === 1)
+      await this.writer.guardEnd(tx, [{ tenant, batchId: batch, cause: 'erased' }]);
     const at = this.clock.now() * 1_000;
     if (state < BATCH_STATE.draining)
       await tx.run(

@@ -1,6 +1,7 @@
 import { hasEnded } from '../rows/batch-state.js';
 import type { Dialect } from '../database/dialect.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
+import type { StatusWriter } from '../verbs/status-writer.js';
 import { ERASED_SUBMISSION } from './erased-content.js';
 
 /** Milliseconds after the end of a batch; `undefined`: unlimited. */
@@ -43,6 +44,15 @@ const ERASE: Change = {
   batch: 'content = NULL',
 };
 
+export interface PurgeParts {
+  /** Channels whose batches stay. @default none */
+  readonly exempt?: readonly string[];
+  /** Most messages and reports that one transaction changes. @default 2000 */
+  readonly rows?: number;
+  /** Tells the spend guard of the batches. @default it does not hear of them */
+  readonly writer?: Pick<StatusWriter, 'guardEnd'>;
+}
+
 /** A batch that is too large for one transaction, and the position its change has reached. */
 interface Progress {
   readonly batch: string;
@@ -63,14 +73,13 @@ export class Purge {
     private readonly settings: RetentionSettings,
     /** Milliseconds for which an ended batch is needed: idempotency keys, late reports. */
     private readonly needed: number,
-    exempt: readonly string[] = [],
-    rows = ROWS,
+    { exempt = [], rows = ROWS, writer }: PurgeParts = {},
   ) {
     const kept = exempt.map((channel) => `'${channel}'`).join(', ');
     const due = `${hasEnded('b')} AND b.poll_at IS NULL AND b.completed_at < ${database.dialect.now} - ?
       ${kept && `AND b.channel NOT IN (${kept})`}`;
-    this.#erase = new BatchPurge(database, rows, `${due} AND b.content IS NOT NULL`, ERASE);
-    this.#delete = new BatchPurge(database, rows, `${due} AND b.content IS NULL`, {});
+    this.#erase = new BatchPurge(database, rows, `${due} AND b.content IS NOT NULL`, ERASE, writer);
+    this.#delete = new BatchPurge(database, rows, `${due} AND b.content IS NULL`, {}, writer);
   }
 
   get enabled(): boolean {
@@ -99,6 +108,7 @@ class BatchPurge {
     private readonly rows: number,
     due: string,
     change: Change,
+    private readonly writer?: PurgeParts['writer'],
   ) {
     this.#sql = statementsFor(database.dialect, due, change);
   }
@@ -115,15 +125,19 @@ class BatchPurge {
 
   async #begin(tx: Transaction, age: number, limit: number): Promise<Progress | boolean> {
     const { due, ids, tables, batches } = this.#sql;
-    const found = await tx.all<{ id: string; rows: string | number }>(due, [
-      Math.round(age * 1_000),
-      limit,
-    ]);
+    const found = await tx.all<DueBatch & { rows: string | number; createdAt: string | number }>(
+      due,
+      [Math.round(age * 1_000), limit],
+    );
     const [first] = found;
     if (!first) return false;
+    // The messages of these hours can no longer be counted again.
+    const until = Math.max(...found.map(({ createdAt }) => Number(createdAt)));
+    await tx.run(this.#sql.purged, [until, until]);
     let sum = 0;
     const small = found.filter(({ rows }) => (sum += Number(rows)) <= this.rows);
     if (small.length === 0) return { batch: first.id, table: 0, after: -1 };
+    await this.#end(tx, small);
     const params = ids.bind(small.map(({ id }) => [id]));
     for (const { change } of tables) await tx.run(change, [...params, -1, Number.MAX_SAFE_INTEGER]);
     await tx.run(batches, params);
@@ -134,7 +148,9 @@ class BatchPurge {
     const { locked, tables, ids, batches } = this.#sql;
     const { end, change } = tables[table] as (typeof tables)[0];
     // Another process has locked the batch, or has purged it.
-    if ((await tx.all(locked, [batch])).length === 0) return true;
+    const [found] = await tx.all<DueBatch>(locked, [batch]);
+    if (!found) return true;
+    if (table === 0 && after < 0) await this.#end(tx, [found]);
     const params = ids.bind([[batch]]);
     const [last] = await tx.all<{ reached: string | number }>(end, [batch, after, this.rows - 1]);
     const reached = Number(last?.reached ?? Number.MAX_SAFE_INTEGER);
@@ -144,6 +160,19 @@ class BatchPurge {
     await tx.run(batches, params);
     return true;
   }
+
+  async #end(tx: Transaction, batches: readonly DueBatch[]): Promise<void> {
+    const ended = batches.flatMap(({ id: batchId, tenant, guarded }) =>
+      guarded === 1 ? [{ tenant, batchId, cause: 'retention' as const }] : [],
+    );
+    await this.writer?.guardEnd(tx, ended);
+  }
+}
+
+interface DueBatch {
+  readonly id: string;
+  readonly tenant: string;
+  readonly guarded: number;
 }
 
 function statementsFor(dialect: Dialect, due: string, assignments: Change) {
@@ -158,10 +187,11 @@ function statementsFor(dialect: Dialect, due: string, assignments: Change) {
   const lock = dialect.skipLocked('b');
   return {
     ids,
-    due: `SELECT b.id, b.recipient_count
+    purged: 'UPDATE messaging_outcome_state SET purged_until = ? WHERE purged_until < ?',
+    due: `SELECT b.id, b.tenant, b.guarded, b.created_at AS "createdAt", b.recipient_count
         + (SELECT count(*) FROM messaging_report r WHERE r.batch = b.id) AS "rows"
       FROM messaging_batch b WHERE ${due} ORDER BY b.completed_at LIMIT ? ${lock}`,
-    locked: `SELECT b.id FROM messaging_batch b WHERE b.id = ? ${lock}`,
+    locked: `SELECT b.id, b.tenant, b.guarded FROM messaging_batch b WHERE b.id = ? ${lock}`,
     tables: TABLES.filter(({ table }) => assignments[table] !== STAY).map(
       ({ table, key, index }) => {
         const column = `messaging_${table}.${key}`;

@@ -10,7 +10,8 @@ import { LARGE_BATCH } from '../rows/batch-counts.js';
 import { BATCH_STATE, type BatchState, CANCELLED, stateOf } from '../rows/batch-state.js';
 import type { BatchScope } from '../rows/cursor.js';
 import { FIRST_ID } from '../reads/newest-batches.js';
-import type { BatchRow, Reads } from '../reads/reads.js';
+import type { BatchRow } from '../reads/batch-views.js';
+import type { Reads } from '../reads/reads.js';
 import {
   LOCKED_COLUMNS,
   type LockedMessage,
@@ -37,6 +38,7 @@ type CancellableBatch = Pick<
   | 'sender'
   | 'deliveryReport'
   | 'labelled'
+  | 'guarded'
   | 'recipients'
   | 'notification'
 >;
@@ -139,6 +141,7 @@ export class BatchChanges {
     const index = dialect.forceIndex('PRIMARY');
     const found = await tx.all<CancellableBatch>(
       `SELECT b.id, b.tenant, b.channel, b.sender, b.delivery_report AS "deliveryReport", b.labelled,
+         b.guarded,
          b.recipient_count AS recipients, b.notification
        FROM ${keyed} ${dialect.join} messaging_batch b ${index} ON b.id = v_id
        WHERE ${dialect.residual(`b.state < ${BATCH_STATE.draining} AND b.in_doubt_at IS NULL`)}
@@ -311,7 +314,7 @@ function isCancellable(state: BatchState): boolean {
 
 /** The change of a message that was never started. */
 function cancellation(
-  { id, tenant, channel, sender, deliveryReport, labelled, at }: NotStarted,
+  { id, tenant, channel, sender, deliveryReport, labelled, guarded, at }: NotStarted,
   position: number,
   recipient: string,
 ): StatusChange {
@@ -324,6 +327,7 @@ function cancellation(
     sender,
     delivery_report: deliveryReport,
     labelled,
+    guarded,
     notification: null,
     recipient_count: 0,
     status: STATUS_RANK.queued,

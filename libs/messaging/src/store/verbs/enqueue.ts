@@ -1,6 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '../../message/errors.js';
+import {
+  IdempotencyKeyInUseError,
+  IdempotencyKeyReusedError,
+  SpendRefusedError,
+} from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
+import type { GuardedBatch, SpendGuards } from '../../ports/spend-guard.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isDataError, isLockTimeout } from '../database/database-errors.js';
 import { type Dialect, inserter, into, updater } from '../database/dialect.js';
@@ -36,7 +41,7 @@ import { writeContent } from '../rows/stored-content.js';
 import type { StatusChange } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
 
-type Result = EnqueuedBatch | IdempotencyKeyReusedError;
+type Result = EnqueuedBatch | IdempotencyKeyReusedError | SpendRefusedError;
 
 interface KeyOwner {
   readonly id: string;
@@ -76,6 +81,7 @@ export class NewBatches {
     private readonly writer: StatusWriter,
     /** Retention of idempotency keys in milliseconds. */
     private readonly idempotencyWindow: number,
+    private readonly spend: SpendGuards,
   ) {
     this.#sql = statementsFor(database.dialect);
     const group = (flush: Flush<NewBatch, Result>) =>
@@ -129,14 +135,34 @@ export class NewBatches {
     return answer((await this.#store(tx, [this.#sealed(batch)]))[0]!);
   }
 
-  /** As {@link enqueueWithin}, for batches without keys. */
-  async enqueueAllWithin(tx: Transaction, batches: readonly NewBatch[]): Promise<void> {
-    if (batches.length > 0) await this.#store(tx, batches.map(this.#sealed));
+  /**
+   * As {@link enqueueWithin}, for batches without keys.
+   * @param refused `stored`: a batch that the spend guard refuses is stored with its messages rejected
+   * @returns the changes of rejected messages, to publish after the commit
+   * @throws SpendRefusedError of the first refused batch, without `refused`
+   */
+  async enqueueAllWithin(
+    tx: Transaction,
+    batches: readonly NewBatch[],
+    refused?: 'stored',
+  ): Promise<readonly StatusChange[]> {
+    if (batches.length === 0) return [];
+    const given = batches.map(this.#sealed);
+    const results = await this.#store(tx, given);
+    const rejected = new Map<Result, NewBatch>();
+    if (refused)
+      for (const [index, result] of results.entries())
+        if (result instanceof SpendRefusedError)
+          rejected.set(result, rejectedBatch(given[index]!, result));
+    const stored = results.filter((result) => !rejected.has(result));
+    if (rejected.size > 0) stored.push(...(await this.#store(tx, [...rejected.values()])));
+    return stored.flatMap((result) => answer(result).changes);
   }
 
   /**
    * Stores batches without keys and denied recipients, with further rows.
    * @throws ConcurrentChangeError where the guard changed too few rows; nothing is stored
+   * @throws SpendRefusedError of the first batch that the spend guard refuses; nothing is stored
    */
   async storeWith(given: readonly NewBatch[], own: OwnRows): Promise<void> {
     const { database } = this;
@@ -144,7 +170,7 @@ export class NewBatches {
     const { enqueue } = database.fastPaths;
     await fastOrSlow(
       // It writes no rows of labels.
-      enqueue && !batches.some(hasData)
+      enqueue && !batches.some(isExtended)
         ? () => database.fastPath((sql) => enqueue(sql, batches, own))
         : undefined,
       () => {
@@ -154,7 +180,7 @@ export class NewBatches {
             const changed = await tx.run(statement.sql, statement.params);
             if (changed < rows) throw new ConcurrentChangeError();
           }
-          await this.#store(tx, batches);
+          for (const result of await this.#store(tx, batches)) answer(result);
           await tx.run(own.insert.sql, own.insert.params);
         };
         return batches.some(takesTurns)
@@ -164,7 +190,7 @@ export class NewBatches {
     );
   }
 
-  publish({ changes }: EnqueuedBatch): void {
+  publish({ changes }: Pick<EnqueuedBatch, 'changes'>): void {
     if (changes.length > 0) this.writer.publish(changes);
   }
 
@@ -180,7 +206,10 @@ export class NewBatches {
     await Promise.all(groups.map((group) => group.idle()));
   }
 
-  readonly #sealed = (batch: NewBatch): NewBatch => this.database.seals.seal(batch.id, batch);
+  readonly #sealed = (batch: NewBatch): NewBatch => {
+    const sealed = this.database.seals.seal(batch.id, batch);
+    return this.spend.guard?.guards(batch.tenant) ? { ...sealed, guarded: true } : sealed;
+  };
 
   #flushPlain(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
     const { database } = this;
@@ -198,7 +227,7 @@ export class NewBatches {
   #groupOf(batch: NewBatch): GroupCommit<NewBatch, Result> {
     if (takesTurns(batch)) return this.#long;
     if (batch.idempotencyKey !== null) return this.#keyed;
-    return hasData(batch) ? this.#extended : this.#plain;
+    return isExtended(batch) ? this.#extended : this.#plain;
   }
 
   #flushExtended(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
@@ -235,14 +264,48 @@ export class NewBatches {
       const owner = byKey.get(keyOf(batch))!;
       if (owner.id !== batch.id) others.set(batch, owner);
     }
-    const stored = batches.filter((batch) => !others.has(batch));
+    const fresh = batches.filter((batch) => !others.has(batch));
+    const refused = await this.#guard(tx, fresh);
+    const stored = fresh.filter(({ id }) => !refused.has(id));
     await this.#sql.insertChunks(tx, stored.flatMap(chunksOf));
     for (const batch of stored) if (hasData(batch)) await this.#storeData(tx, batch);
     const changes = await this.#rejectDenied(tx, stored);
     return batches.map((batch) => {
       const owner = others.get(batch);
-      return owner ? replayed(batch, owner) : enqueued(batch, changes.get(batch.id));
+      // The owner may be an earlier one of these batches.
+      if (owner) return refused.get(owner.id) ?? replayed(batch, owner);
+      return refused.get(batch.id) ?? enqueued(batch, changes.get(batch.id));
     });
+  }
+
+  /** Asks the app's guard, and takes back the rows of the batches that it refuses. */
+  async #guard(
+    tx: Transaction,
+    batches: readonly NewBatch[],
+  ): Promise<ReadonlyMap<string, SpendRefusedError>> {
+    const { guard } = this.spend;
+    const guarded = guard ? batches.filter((batch) => batch.guarded) : [];
+    if (!guard || guarded.length === 0) return new Map();
+    const asked = guarded.map((batch) => this.#guardedOf(batch));
+    const refused = await this.database.runForeign(() => guard.onAccepted(asked, tx.manager));
+    const { ids, removeBatches } = this.#sql;
+    if (refused.size > 0) await tx.run(removeBatches, ids.bind([...refused.keys()]));
+    return refused;
+  }
+
+  #guardedOf({ createdAt, denied, recipients, ...batch }: NewBatch): GuardedBatch {
+    const { id, tenant, channel, sender, content, parts } = batch;
+    return {
+      id,
+      tenant,
+      channel,
+      sender,
+      content,
+      category: this.database.channels.priceCategoryOf(channel, content),
+      parts: parts || 1,
+      recipients: denied.length > 0 ? recipients.slice(denied.length) : recipients,
+      createdAt: new Date(createdAt),
+    };
   }
 
   /** Row by row: together they could exceed the largest statement of MySQL. */
@@ -324,6 +387,21 @@ export class NewBatches {
   }
 }
 
+/** Whether the batch needs more than its own row and those of its recipients. */
+function isExtended(batch: NewBatch): boolean {
+  return batch.guarded === true || hasData(batch);
+}
+
+/** The batch as if policy had denied every recipient. */
+function rejectedBatch(batch: NewBatch, { code }: SpendRefusedError): NewBatch {
+  return { ...batch, guarded: false, denied: batch.recipients.map(() => code) };
+}
+
+/** Whether one batch of a group is the cause of an error that concerns no other. */
+export function isOwnError(error: unknown): boolean {
+  return isDataError(error) || error instanceof SpendRefusedError;
+}
+
 function answer(result: Result): EnqueuedBatch {
   if (result instanceof Error) throw result;
   return result;
@@ -355,6 +433,7 @@ function statementsFor(dialect: Dialect) {
     v_channel: ['key', ({ channel }) => channel],
     v_key: ['key', ({ idempotencyKey }) => idempotencyKey],
   });
+  const ids = dialect.rows<string>({ v_id: ['uuid', (id) => id] });
   // After a lost commit response the rows are already stored.
   const ignored = (table: string, column: string) =>
     dialect.ignoreConflict(`messaging_${table}`, column);
@@ -391,6 +470,8 @@ function statementsFor(dialect: Dialect) {
         b.created_at AS "createdAt", b.recipient_count AS "recipientCount"
       FROM ${keys.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('messaging_batch_idempotency')}
         ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`,
+    ids,
+    removeBatches: dialect.deleteFrom('messaging_batch', 'id', ids),
     releaseKeys: updater<KeyOwner>(
       dialect,
       { v_id: ['uuid', ({ id }) => id] },

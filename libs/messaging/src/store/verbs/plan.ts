@@ -4,7 +4,7 @@ import { CHUNK_SIZE } from '../schema/tables.js';
 
 /** SQL: columns of a batch `b`; its times, age and remaining validity in microseconds. */
 export function headColumns({ now }: Dialect): string {
-  return `b.tenant, b.channel, b.sender, b.delivery_report AS "deliveryReport", b.priority AS class, b.in_doubt_at AS "inDoubtAt",
+  return `b.tenant, b.channel, b.sender, b.delivery_report AS "deliveryReport", b.guarded, b.priority AS class, b.in_doubt_at AS "inDoubtAt",
     b.valid_until - (SELECT ${now}) AS "validFor", b.available_at AS "dueAt",
     (SELECT ${now}) - b.available_at AS "dueFor"`;
 }
@@ -17,7 +17,7 @@ interface PlanForm {
 }
 
 /** The columns of {@link planOf} that are read. */
-export const PLANNED_COLUMNS = `lane, id, tenant, channel, sender, "deliveryReport", class, "inDoubtAt", "validFor",
+export const PLANNED_COLUMNS = `lane, id, tenant, channel, sender, "deliveryReport", guarded, class, "inDoubtAt", "validFor",
   "dueAt", "dueFor", content, state, revision, "recipientCount", next, "nextSubmission", chunk`;
 
 /**

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { submissionPlaceOf } from '../../message/ids.js';
 import { addressIdentity, formsOf } from '../../message/phone-identity.js';
 import type { Dialect } from '../database/dialect.js';
+import { EXACTNESS, LONGEST_START } from '../rows/listed-messages.js';
 import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
 import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
 import { IN_SPAN, membersOf, slicesOf, type Span, SPANS } from '../rows/span.js';
@@ -80,11 +81,6 @@ interface LostAnswer {
   /** Milliseconds. */
   readonly at: number;
 }
-
-/** How exact the times of submits in reports are: they may lack the seconds. In milliseconds. */
-const EXACTNESS = 61_000;
-/** Longest time from the intent to the submit, in milliseconds. */
-const LONGEST_START = 60_000;
 
 /**
  * Finds messages within the report's provider: by the submission that the report names, and the

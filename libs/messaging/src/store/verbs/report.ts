@@ -351,7 +351,7 @@ function redialOf(
   const change = announce(message, event, at, message.error_code);
   message.status = -message.status;
   message.submission = null;
-  return { ...change, details };
+  return { ...change, details, isRedial: true };
 }
 
 interface BatchRow {

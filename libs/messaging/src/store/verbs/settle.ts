@@ -269,7 +269,7 @@ export class OutcomeRecorder {
         if (rank === undefined) continue;
         const raised = raise(message, rank, at, rejection ?? reasonOf(outcome).errorCode ?? null);
         if (!raised) continue;
-        const change = withDetails(raised, outcome);
+        const change = { ...withDetails(raised, outcome), provider };
         changes.push(change);
         // Without a hash: a submit raises a status only once. A cancellation is no report.
         if (change.sequence > 0 && rank !== STATUS_RANK.cancelled)

@@ -7,12 +7,14 @@ import {
 import type { BatchLabels } from '../../message/labels.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
+import type { GuardedCancellation, GuardedEnd, SpendGuards } from '../../ports/spend-guard.js';
 import { inserter, type RowWriter, updater } from '../database/dialect.js';
 import { countWriter } from '../rows/batch-counts.js';
 import { INTO_LOG, LOG, type LogEntry, onLogged } from '../rows/received-report.js';
 import type { BatchData } from '../reads/batch-data.js';
 import type { BatchScope } from '../rows/cursor.js';
 import type { LockedMessage, StatusChange } from '../rows/status.js';
+import { CHUNK_SIZE } from '../schema/tables.js';
 import type { ClosedWindow, StoreListeners } from '../store-listeners.js';
 import type { StatusNotices } from './status-notices.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
@@ -23,6 +25,7 @@ export interface NotStarted extends BatchScope {
   readonly sender: string;
   readonly deliveryReport: number;
   readonly labelled: number;
+  readonly guarded: number;
   readonly from: number;
   readonly recipients: number;
   /** Epoch microseconds. */
@@ -50,6 +53,7 @@ export class StatusWriter {
     private readonly events: EventPublisher,
     private readonly notices: StatusNotices,
     private readonly data: Pick<BatchData, 'labels'>,
+    private readonly spend: SpendGuards,
   ) {
     const { dialect } = database;
     this.#updateStatuses = updater(
@@ -125,9 +129,9 @@ export class StatusWriter {
     await this.#wakeNotifications(tx, [...new Set(notifications)].toSorted());
   }
 
-  /** A statement by itself; with listeners, a transaction in which `work` notifies them. */
+  /** A statement by itself; with listeners or a guard, a transaction in which `work` notifies them. */
   run<R>(work: (sql: Sql, tx?: Transaction) => Promise<R>): Promise<R> {
-    if (this.listeners.empty) return this.database.fastPath(work);
+    if (this.listeners.empty && !this.spend.guard) return this.database.fastPath(work);
     return this.database.transaction((tx) => work(tx, tx));
   }
 
@@ -137,14 +141,25 @@ export class StatusWriter {
     if (suppressed.length > 0) await this.above.suppressed(tx, suppressed);
     const closed = announced.flatMap((change) => this.#windowClosedBy(change) ?? []);
     if (closed.length > 0) await this.above.windowsClosed(tx, closed);
-    if (this.listeners.empty || announced.length === 0) return;
-    await this.#readLabels(announced, tx);
-    const events = announced.map((change) => this.#eventOf(change));
-    await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
+    if (!this.listeners.empty && announced.length > 0) {
+      await this.#readLabels(announced, tx);
+      const events = announced.map((change) => this.#eventOf(change));
+      await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
+    }
+    const { guard } = this.spend;
+    if (!guard) return;
+    const guarded = announced.filter(({ message }) => message.guarded === 1);
+    if (guarded.length === 0) return;
+    const spent = guarded.map((change) => this.#eventOf(change));
+    await this.database.runForeign(() => guard.onChanged(spent, tx.manager));
   }
 
   /** Tells the listeners of messages that were never started, by batch. */
   async notifyCancelled(tx: Transaction, batches: readonly NotStarted[]): Promise<void> {
+    await this.#guardCancelled(
+      tx,
+      batches.filter(({ guarded }) => guarded === 1),
+    );
     if (batches.length === 0 || !this.listeners.hearCancelled) return;
     const labelled = batches.flatMap(({ id, labelled }) => (labelled ? [id] : []));
     const labels = await this.data.labels(labelled, tx);
@@ -161,6 +176,34 @@ export class StatusWriter {
       ...labels.get(batch.id),
     }));
     await this.database.runForeign(() => this.listeners.notifyCancelled(cancelled, tx.manager));
+  }
+
+  /** Before the recipients of guarded batches are erased. */
+  async guardEnd(tx: Transaction, batches: readonly GuardedEnd[]): Promise<void> {
+    const { guard } = this.spend;
+    if (!guard || batches.length === 0) return;
+    await this.database.runForeign(() => guard.onEnded(batches, tx.manager));
+  }
+
+  async #guardCancelled(tx: Transaction, batches: readonly NotStarted[]): Promise<void> {
+    const { guard } = this.spend;
+    if (!guard || batches.length === 0) return;
+    const cancelled: GuardedCancellation[] = [];
+    for (const { id: batchId, tenant, channel, from } of batches) {
+      const first = Math.floor(from / CHUNK_SIZE);
+      const chunks = await tx.all<{ recipients: string }>(
+        `SELECT c.recipients FROM messaging_batch_chunk c WHERE c.batch = ? AND c.n >= ? ORDER BY c.n`,
+        [batchId, first],
+      );
+      const recipients = chunks.flatMap((chunk) => chunk.recipients.split('\n'));
+      cancelled.push({
+        tenant,
+        batchId,
+        channel: channel as Channel,
+        recipients: recipients.slice(from - first * CHUNK_SIZE),
+      });
+    }
+    await this.database.runForeign(() => guard.onCancelled(cancelled, tx.manager));
   }
 
   async #recipientsOf(tx: Sql, single: readonly string[]): Promise<ReadonlyMap<string, string>> {

@@ -1,0 +1,58 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Button } from './basics.js';
+import { Dialog } from './dialog.js';
+import { Icon } from './icon.js';
+
+/** Downloads a CSV file, and asks before one with whole numbers and addresses. */
+export function ExportButton(props: {
+  /** Such as `messages`. */
+  what: string;
+  /** Address of the file with masked values; without it there is no such file. */
+  masked?: string;
+  /** Address of the file with whole values; without it the caller may not have them. */
+  whole?: string | false;
+}): JSX.Element | null {
+  const { what, masked, whole } = props;
+  const [asking, setAsking] = useState(false);
+  const close = (): void => setAsking(false);
+  if (!whole)
+    return masked === undefined ? null : (
+      <a class="button plain" href={masked} download="">
+        <Icon name="download" />
+        CSV
+      </a>
+    );
+  return (
+    <>
+      <Button icon="download" onClick={() => setAsking(true)}>
+        CSV
+      </Button>
+      {asking && (
+        <Dialog
+          title={`Export ${what} with whole addresses?`}
+          onClose={close}
+          footer={
+            <>
+              <Button onClick={close}>Cancel</Button>
+              {masked !== undefined && (
+                <a class="button plain" href={masked} download="" onClick={close}>
+                  Export masked
+                </a>
+              )}
+              <a class="button primary" href={whole} download="" onClick={close}>
+                Export whole
+              </a>
+            </>
+          }
+        >
+          <p>
+            The file has every number and e-mail address in full, and nothing protects it outside
+            these pages. The export writes an entry of the audit log.
+          </p>
+          {masked !== undefined && <p>A masked file has them as this page shows them.</p>}
+        </Dialog>
+      )}
+    </>
+  );
+}

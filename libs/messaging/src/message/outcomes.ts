@@ -1,0 +1,70 @@
+import type { Percentiles, TenantsOption } from './views.js';
+
+/** What outcomes can be grouped by. */
+export const OUTCOME_GROUPS = [
+  'channel',
+  'provider',
+  'country',
+  'sender',
+  'tag',
+  'category',
+  'tenant',
+] as const;
+
+export type OutcomeGroup = (typeof OUTCOME_GROUPS)[number];
+
+/** Messages whose columns have these values; `''` is a value. */
+export type OutcomeFilter = Partial<Readonly<Record<Exclude<OutcomeGroup, 'tenant'>, string>>>;
+
+export interface OutcomesOptions extends TenantsOption {
+  /** By the acceptance of messages; rounded down to a whole hour. */
+  readonly since: Date;
+  /** Rounded up to a whole hour, at most 400 days after `since`. @default now */
+  readonly until?: Date | undefined;
+  readonly by: OutcomeGroup;
+  readonly where?: OutcomeFilter | undefined;
+  /** Groups with the most messages that are answered; at most 500. @default 100 */
+  readonly limit?: number | undefined;
+}
+
+/** Messages that were submitted or refused, by their status now. */
+export interface OutcomeFigures {
+  readonly messages: number;
+  /** Those that reached their recipient, and those that did not; others are on the way. */
+  readonly delivered: number;
+  readonly failed: number;
+  /** Of submitted messages. */
+  readonly parts: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Milliseconds from the time when a message was due, interpolated in the classes of a histogram. */
+  readonly toSent: Percentiles | null;
+  readonly toDelivered: Percentiles | null;
+}
+
+export interface OutcomesOfGroup {
+  /** A provider, a country …; `''`: none, or not known. */
+  readonly name: string;
+  readonly current: OutcomeFigures;
+  readonly former: OutcomeFigures;
+}
+
+export interface OutcomesOfSlot {
+  readonly start: Date;
+  readonly messages: number;
+  readonly delivered: number;
+  /** The same of the former period. */
+  readonly former: { readonly messages: number; readonly delivered: number };
+}
+
+/** Outcomes of a period, and of the one of equal length before it. */
+export interface Outcomes {
+  readonly since: Date;
+  readonly until: Date;
+  readonly formerSince: Date;
+  readonly interval: 'hour' | 'day';
+  readonly total: Omit<OutcomesOfGroup, 'name'>;
+  /** The largest first. */
+  readonly groups: readonly OutcomesOfGroup[];
+  /** Hours of a period of up to four days, else spans of 24 hours from `since` on. */
+  readonly slots: readonly OutcomesOfSlot[];
+}

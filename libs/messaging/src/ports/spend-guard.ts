@@ -1,0 +1,97 @@
+import type { EntityManager } from 'typeorm';
+import type { Channel, MessageContent } from '../message/message.js';
+import type { SpendRefusedError } from '../message/errors.js';
+import type { MessageStatusChanged } from '../message/events.js';
+
+/** A batch of a guarded tenant that is about to be stored. */
+export interface GuardedBatch {
+  readonly id: string;
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly sender: string;
+  readonly content: MessageContent;
+  /** Price category of the content; `null`: the channel has none, or the content names none. */
+  readonly category: string | null;
+  /** Parts of each message of an SMS; 1 on other channels. */
+  readonly parts: number;
+  /** Address keys of the messages, in their order, without those that policy denied. */
+  readonly recipients: readonly string[];
+  readonly createdAt: Date;
+}
+
+/** Messages of a guarded batch that are cancelled before they have started. */
+export interface GuardedCancellation {
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly batchId: string;
+  /** Address keys; an erased one is empty. */
+  readonly recipients: readonly string[];
+}
+
+/** A guarded batch whose messages and recipients leave the store. */
+export interface GuardedEnd {
+  readonly tenant: string;
+  readonly batchId: string;
+  /** `erased`: all its recipients were erased, and none of its messages is with a provider. */
+  readonly cause: 'retention' | 'erased';
+}
+
+/**
+ * Decides whether a tenant may spend what its messages cost, and hears how each message ends, in the
+ * transactions that store both. What it writes through `manager` commits or rolls back with them; it
+ * must only use the database, through `manager`.
+ *
+ * ```
+ * send ─▶ onAccepted ─▶ refused: SpendRefusedError, nothing is stored
+ *             │
+ *             └─▶ stored ─▶ onChanged, of each status from `sent` on
+ *                       ├─▶ onCancelled, of messages that never start
+ *                       └─▶ onEnded, before recipients are erased; later reports may still change it
+ * ```
+ *
+ * A batch is guarded for all its life where its tenant was when it was accepted. Every path accepts
+ * through the guard: sends, the caller's own transaction, notifications and their next channels, orders,
+ * verifications, and messages that are sent again.
+ */
+export interface SpendGuard {
+  /**
+   * Whether new batches of the tenant are guarded. Called for each batch: it must answer from memory.
+   * Batches of other tenants cost nothing more than this call.
+   */
+  guards(tenant: string): boolean;
+  /**
+   * Called once for all new batches of a transaction, after the statement that may wait for a key. A
+   * lost answer to a commit repeats the call with batches that were accepted before: it must find them
+   * by their ids, and accept them without spending again.
+   * @returns the refused ones by the batch's id; the others are stored
+   */
+  onAccepted(
+    batches: readonly GuardedBatch[],
+    manager: EntityManager,
+  ): Promise<ReadonlyMap<string, SpendRefusedError>>;
+  /** As a status listener's, of messages of guarded batches alone; once for each change. */
+  onChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void>;
+  onCancelled(batches: readonly GuardedCancellation[], manager: EntityManager): Promise<void>;
+  /** May be called again for the same batch. */
+  onEnded(batches: readonly GuardedEnd[], manager: EntityManager): Promise<void>;
+}
+
+/**
+ * Injection token of the app's {@link SpendGuard}; any module may provide one.
+ * @example
+ * providers: [{ provide: MESSAGING_SPEND_GUARD, useClass: Credits }]
+ */
+export const MESSAGING_SPEND_GUARD = Symbol('MESSAGING_SPEND_GUARD');
+
+/** Holds the app's guard, which Nest makes after the store. */
+export class SpendGuards {
+  #guard: SpendGuard | undefined;
+
+  get guard(): SpendGuard | undefined {
+    return this.#guard;
+  }
+
+  set(guard: SpendGuard): void {
+    this.#guard = guard;
+  }
+}

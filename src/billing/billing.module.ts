@@ -1,0 +1,23 @@
+import { MESSAGING_SPEND_GUARD } from '@dundun/messaging/ports';
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { AccountCharges } from './charging/account-charges.js';
+import { ChargeStore } from './charging/charge.store.js';
+import { BillingService } from './ledger/billing.service.js';
+import { LedgerStore } from './ledger/ledger.store.js';
+import { RateCards } from './rate-cards/rate-cards.service.js';
+import { RateImports } from './rate-cards/rate-imports.service.js';
+
+const SERVICES = [
+  AccountCharges,
+  BillingService,
+  ChargeStore,
+  LedgerStore,
+  RateCards,
+  RateImports,
+  { provide: MESSAGING_SPEND_GUARD, useExisting: AccountCharges },
+];
+
+/** Prices and balances of accounts; also for the command line. */
+@Module({ imports: [AccountsModule], providers: SERVICES, exports: SERVICES })
+export class BillingModule {}

@@ -1,0 +1,284 @@
+import { type Clock, MESSAGING_CLOCK, type MessageStatusChanged } from '@dundun/messaging';
+import {
+  type GuardedBatch,
+  type GuardedCancellation,
+  type GuardedEnd,
+  type SpendGuard,
+  SpendRefusedError,
+  type VasOrderContent,
+} from '@dundun/messaging/ports';
+import type { Sql } from '@dundun/messaging/queue';
+import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { amountText, readAmount } from '../money.js';
+import { RateCards } from '../rate-cards/rate-cards.service.js';
+import { OTHERS } from '../rate-cards/rate-table.js';
+import {
+  type BatchRate,
+  chargeOf,
+  rateOf,
+  readRates,
+  reservationOf,
+  writeRates,
+} from './batch-rates.js';
+import { chargeStateOf, type Unsettled } from './charge-state.js';
+import {
+  type AcceptedBatch,
+  type AccountMove,
+  type BatchMove,
+  ChargeStore,
+  type PayingAccount,
+} from './charge.store.js';
+
+interface PricedBatch {
+  readonly rates: string;
+  readonly amount: bigint;
+}
+
+/** What the messages of one batch move; amounts are millionths. */
+interface Moved {
+  reserved: bigint;
+  charged: bigint;
+  messages: number;
+}
+
+/** Charges accounts for their messages, in the transactions of the messages. */
+@Injectable()
+export class AccountCharges implements SpendGuard {
+  constructor(
+    private readonly cards: RateCards,
+    private readonly store: ChargeStore,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
+  ) {}
+
+  guards(accountId: string): boolean {
+    return this.cards.pays(accountId);
+  }
+
+  /** Of several batches of one account, the first that fit are accepted. */
+  async onAccepted(
+    batches: readonly GuardedBatch[],
+    manager: EntityManager,
+  ): Promise<ReadonlyMap<string, SpendRefusedError>> {
+    const sql = this.store.join(manager);
+    const refused = new Map<string, SpendRefusedError>();
+    const known = await this.store.known(
+      sql,
+      batches.map(({ id }) => id),
+    );
+    const fresh = batches.filter(({ id }) => !known.has(id));
+    const accounts = await this.store.lock(
+      sql,
+      [...new Set(fresh.map(({ tenant }) => tenant))].toSorted(),
+    );
+    const left = new Map([...accounts].map(([id, { available }]) => [id, available]));
+    const accepted: AcceptedBatch[] = [];
+    for (const batch of fresh) {
+      const account = accounts.get(batch.tenant);
+      // The account does not pay any more.
+      if (!account || account.mode === 'off') continue;
+      const available = left.get(batch.tenant) ?? 0n;
+      const priced = this.#priced(batch, account, available);
+      if (priced instanceof SpendRefusedError) {
+        refused.set(batch.id, priced);
+        continue;
+      }
+      left.set(batch.tenant, available - priced.amount);
+      accepted.push({
+        batch: batch.id,
+        accountId: batch.tenant,
+        channel: batch.channel,
+        chargeAt: account.chargeAt,
+        units: batch.parts,
+        rates: priced.rates,
+        reserved: priced.amount,
+      });
+    }
+    await this.store.accept(sql, accepted);
+    return refused;
+  }
+
+  async onChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
+    const raised = changes.filter(({ event }) => event === undefined);
+    await this.#move(manager, raised, ({ batchId }) => batchId, changeOf);
+  }
+
+  async onCancelled(
+    batches: readonly GuardedCancellation[],
+    manager: EntityManager,
+  ): Promise<void> {
+    await this.#move(manager, batches, ({ batchId }) => batchId, cancellationOf);
+  }
+
+  async onEnded(batches: readonly GuardedEnd[], manager: EntityManager): Promise<void> {
+    const sql = this.store.join(manager);
+    const rules = await this.store.unsettled(
+      sql,
+      batches.map(({ tenant }) => tenant),
+    );
+    await this.#move(manager, batches, ({ batchId }) => batchId, endBy(rules));
+    await this.store.close(
+      sql,
+      batches.map(({ batchId }) => batchId),
+    );
+  }
+
+  #priced(
+    batch: GuardedBatch,
+    { currency }: PayingAccount,
+    available: bigint,
+  ): PricedBatch | SpendRefusedError {
+    const priced = isOrder(batch)
+      ? orderPrice(batch.content, currency)
+      : this.#ofCard(batch, currency);
+    if (priced instanceof SpendRefusedError || priced.amount <= available) return priced;
+    const needed = amountText(priced.amount);
+    const there = amountText(available);
+    return new SpendRefusedError(
+      'insufficient_balance',
+      `The message costs ${needed} ${currency}, and ${there} ${currency} are available; top up the balance`,
+      { needed, available: there, currency },
+    );
+  }
+
+  #ofCard(
+    { tenant, channel, category, parts, recipients }: GuardedBatch,
+    currency: string,
+  ): PricedBatch | SpendRefusedError {
+    const version = this.cards.inForce(this.cards.cardOf(tenant));
+    if (version && version.currency !== currency)
+      return mismatch(version.currency, currency, 'The rate card');
+    const priced = version?.rates.price(channel, category, recipients);
+    if (!priced || priced.unpriced >= 0)
+      return new SpendRefusedError(
+        'no_price',
+        `The rate card of the account has no price for recipient ${(priced?.unpriced ?? 0) + 1} on ${channel}; ask your provider for one`,
+      );
+    const amount = priced.groups.reduce(
+      (sum, { rate, recipients: number }) => sum + reservationOf(rate, parts) * BigInt(number),
+      0n,
+    );
+    return { rates: writeRates(priced.groups), amount };
+  }
+
+  /** @param movedOf adds to `moved` what an item moves of its batch */
+  async #move<T>(
+    manager: EntityManager,
+    items: readonly T[],
+    batchOf: (item: T) => string,
+    movedOf: (item: T, batch: ReadBatch, moved: Moved) => void,
+  ): Promise<void> {
+    if (items.length === 0) return;
+    const sql = this.store.join(manager);
+    const found = await this.store.charged(sql, items.map(batchOf));
+    const batches = new Map(
+      found.map((one) => [one.batch, { ...one, rates: readRates(one.rates) }]),
+    );
+    const moved = new Map<string, Moved>();
+    for (const item of items) {
+      const batch = batches.get(batchOf(item));
+      if (!batch) continue;
+      const own = moved.get(batch.batch) ?? { reserved: 0n, charged: 0n, messages: 0 };
+      moved.set(batch.batch, own);
+      movedOf(item, batch, own);
+    }
+    await this.#write(sql, batches, moved);
+  }
+
+  async #write(
+    sql: Sql,
+    batches: ReadonlyMap<string, ReadBatch>,
+    moved: ReadonlyMap<string, Moved>,
+  ): Promise<void> {
+    const moves: BatchMove[] = [];
+    const accounts = new Map<string, Moved>();
+    for (const [batch, { reserved, charged, messages }] of moved) {
+      if (reserved === 0n && charged === 0n) continue;
+      moves.push({ batch, reserved, charged });
+      const { accountId } = batches.get(batch)!;
+      const own = accounts.get(accountId) ?? { reserved: 0n, charged: 0n, messages: 0 };
+      own.reserved += reserved;
+      own.charged += charged;
+      own.messages += messages;
+      accounts.set(accountId, own);
+    }
+    const at = this.clock.now();
+    await this.store.move(
+      sql,
+      moves,
+      [...accounts].map(([accountId, { reserved, charged, messages }]): AccountMove => {
+        const note = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
+        return { accountId, reserved, amount: -charged, reference: this.clock.id(), note, at };
+      }),
+    );
+  }
+}
+
+type ReadBatch = Omit<AcceptedBatch, 'rates'> & { readonly rates: readonly BatchRate[] };
+
+function changeOf(change: MessageStatusChanged, batch: ReadBatch, moved: Moved): void {
+  const { channel, recipient, previous, status, sequence, details } = change;
+  const rate = rateOf(batch.rates, recipient);
+  // An erased recipient of a batch with several rates: the end of the batch releases the rest.
+  if (!rate) return;
+  const former = { channel, status: previous, sequence: sequence - 1 };
+  const before = chargeStateOf(former, batch.chargeAt);
+  const after = chargeStateOf({ channel, status, sequence }, batch.chargeAt);
+  if (before === after) return;
+  const seconds = Number(details?.['billed_seconds'] ?? details?.['duration'] ?? Number.NaN);
+  const charge = chargeOf(rate, batch.units, Number.isNaN(seconds) ? undefined : seconds);
+  const reservation = reservationOf(rate, batch.units);
+  if (before === 'open') moved.reserved -= reservation;
+  if (after === 'open') moved.reserved += reservation;
+  if (before === 'charged') moved.charged -= charge;
+  if (after === 'charged') moved.charged += charge;
+  moved.messages++;
+}
+
+function cancellationOf(
+  { recipients }: GuardedCancellation,
+  { rates, units }: ReadBatch,
+  moved: Moved,
+): void {
+  for (const recipient of recipients) {
+    const rate = rateOf(rates, recipient);
+    if (!rate) continue;
+    moved.reserved -= reservationOf(rate, units);
+    moved.messages++;
+  }
+}
+
+/** What is open belongs to messages that stay without an end, or to erased ones that never left. */
+function endBy(rules: ReadonlyMap<string, Unsettled>) {
+  return ({ cause }: GuardedEnd, { accountId, reserved }: ReadBatch, moved: Moved): void => {
+    moved.reserved -= reserved;
+    if (cause === 'retention' && rules.get(accountId) === 'charge') moved.charged += reserved;
+    moved.messages++;
+  };
+}
+
+function isOrder(
+  batch: GuardedBatch,
+): batch is GuardedBatch & { readonly content: VasOrderContent } {
+  return batch.content.kind === 'vas.airtime' || batch.content.kind === 'vas.data';
+}
+
+/** An order costs its amount. */
+function orderPrice(
+  { amount, currency }: VasOrderContent,
+  own: string,
+): PricedBatch | SpendRefusedError {
+  if (currency !== own) return mismatch(currency, own, 'The order');
+  const price = readAmount(amount);
+  if (price === undefined)
+    return new SpendRefusedError('no_price', `The amount ${amount} has more than six digits`);
+  return { rates: `${OTHERS}:${price}`, amount: price };
+}
+
+function mismatch(currency: string, own: string, what: string): SpendRefusedError {
+  return new SpendRefusedError(
+    'currency_mismatch',
+    `${what} is in ${currency}, and the account pays in ${own}; ask for it in ${own}`,
+    { currency, account_currency: own },
+  );
+}

@@ -1,0 +1,263 @@
+import { type QueueDatabase, type Sql, WorkQueues } from '@dundun/messaging/queue';
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { BillingMode, EntryKind } from '../ledger/ledger.tables.js';
+import type { ChargeAt, Unsettled } from './charge-state.js';
+
+/** The row of an account, locked. Amounts are millionths. */
+export interface PayingAccount {
+  readonly accountId: string;
+  readonly mode: BillingMode;
+  readonly currency: string;
+  readonly chargeAt: ChargeAt;
+  readonly available: bigint;
+}
+
+export interface AcceptedBatch {
+  readonly batch: string;
+  readonly accountId: string;
+  readonly channel: string;
+  readonly chargeAt: ChargeAt;
+  readonly units: number;
+  readonly rates: string;
+  readonly reserved: bigint;
+}
+
+/** A change of what a batch has reserved and charged. */
+export interface BatchMove {
+  readonly batch: string;
+  readonly reserved: bigint;
+  readonly charged: bigint;
+}
+
+/** A change of an account by the messages of one transaction. */
+export interface AccountMove {
+  readonly accountId: string;
+  readonly reserved: bigint;
+  /** Below zero: taken from the balance. */
+  readonly amount: bigint;
+  readonly reference: string;
+  readonly note: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** `amount` in millionths. */
+export interface BatchCost {
+  readonly amount: bigint;
+  readonly currency: string;
+}
+
+/** A 64-bit integer in a row of any driver: a JavaScript number would round it. */
+const text = (column: string) => `CONCAT(${column}, '')`;
+
+/** Statements over reservations and charges; each takes many batches or accounts. */
+@Injectable()
+export class ChargeStore {
+  readonly #database: QueueDatabase;
+  readonly #sql: ReturnType<typeof statementsFor>;
+
+  constructor({ database }: WorkQueues) {
+    this.#database = database;
+    this.#sql = statementsFor(database);
+  }
+
+  join(manager: EntityManager): Sql {
+    return this.#database.join(manager);
+  }
+
+  /** Those of the batches that were accepted before. */
+  async known(sql: Sql, batches: readonly string[]): Promise<ReadonlySet<string>> {
+    const { known, ids } = this.#sql;
+    const rows = await sql.all<{ batch: string }>(known, ids.bind(batches));
+    return new Set(rows.map(({ batch }) => batch));
+  }
+
+  /** Locks accounts, in the order of the code units of their ids, as {@link move} does. */
+  async lock(sql: Sql, accounts: readonly string[]): Promise<ReadonlyMap<string, PayingAccount>> {
+    const { lock, inTurn } = this.#sql;
+    // The collation of the database may order ids otherwise.
+    const rows = await sql.all<Omit<PayingAccount, 'available'> & { available: string }>(
+      lock,
+      inTurn.bind(accounts.toSorted().map((id, n) => [id, n])),
+    );
+    return new Map(
+      rows.map((row) => [row.accountId, { ...row, available: BigInt(row.available) }]),
+    );
+  }
+
+  /** Stores accepted batches with what they reserve. */
+  async accept(sql: Sql, batches: readonly AcceptedBatch[]): Promise<void> {
+    if (batches.length === 0) return;
+    const { insert, batch, reserve, sums } = this.#sql;
+    const byAccount = new Map<string, bigint>();
+    for (const { accountId, reserved } of batches)
+      byAccount.set(accountId, (byAccount.get(accountId) ?? 0n) + reserved);
+    const accounts = inOrder(
+      [...byAccount].map(([accountId, reserved]) => ({ accountId, reserved })),
+    );
+    await sql.run(insert, batch.bind(batches));
+    const changed = await sql.run(reserve, sums.bind(accounts));
+    if (changed < accounts.length) throw new TypeError('a locked account has changed');
+  }
+
+  /** Batches that still change; locks them, in the order of their ids. */
+  async charged(sql: Sql, batches: readonly string[]): Promise<readonly AcceptedBatch[]> {
+    const { charged, ids } = this.#sql;
+    const rows = await sql.all<Omit<AcceptedBatch, 'reserved'> & { reserved: string }>(
+      charged,
+      ids.bind([...new Set(batches)].toSorted()),
+    );
+    return rows.map((row) => ({
+      ...row,
+      units: Number(row.units),
+      reserved: BigInt(row.reserved),
+    }));
+  }
+
+  /** What the messages of batches cost, or may still cost. Free batches are not among them. */
+  async costs(batches: readonly string[]): Promise<ReadonlyMap<string, BatchCost>> {
+    if (batches.length === 0) return new Map();
+    const { costs, ids } = this.#sql;
+    const rows = await this.#database.all<{ batch: string; amount: string; currency: string }>(
+      costs,
+      ids.bind(batches),
+    );
+    return new Map(
+      rows.map(({ batch, amount, currency }) => [batch, { amount: BigInt(amount), currency }]),
+    );
+  }
+
+  /** The rule of each account for reservations of messages whose end stays unknown. */
+  async unsettled(sql: Sql, accounts: readonly string[]): Promise<ReadonlyMap<string, Unsettled>> {
+    const { unsettled, ids } = this.#sql;
+    const rows = await sql.all<{ accountId: string; unsettled: Unsettled }>(
+      unsettled,
+      ids.bind([...new Set(accounts)]),
+    );
+    return new Map(rows.map((row) => [row.accountId, row.unsettled]));
+  }
+
+  /** Moves money between reservations, charges and balances: one statement for each table. */
+  async move(
+    sql: Sql,
+    batches: readonly BatchMove[],
+    accounts: readonly AccountMove[],
+  ): Promise<void> {
+    const { moves, moveBatches, account, moveAccounts, insertEntries } = this.#sql;
+    if (batches.length > 0)
+      await sql.run(
+        moveBatches,
+        moves.bind(batches.toSorted((a, b) => (a.batch < b.batch ? -1 : 1))),
+      );
+    if (accounts.length === 0) return;
+    await sql.run(moveAccounts, account.bind(inOrder(accounts)));
+    const paid = accounts.filter(({ amount }) => amount !== 0n);
+    if (paid.length > 0) await sql.run(insertEntries, account.bind(paid));
+  }
+
+  /** No later report changes these batches. */
+  async close(sql: Sql, batches: readonly string[]): Promise<void> {
+    const { close, ids } = this.#sql;
+    await sql.run(close, ids.bind(batches.toSorted()));
+  }
+}
+
+function kindOf(amount: bigint): EntryKind {
+  return amount < 0n ? 'charge' : 'refund';
+}
+
+/** Every process locks accounts in this order. */
+function inOrder<T extends { readonly accountId: string }>(accounts: readonly T[]): T[] {
+  return accounts.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
+}
+
+function statementsFor({ dialect }: QueueDatabase) {
+  const ids = dialect.rows<string>({ v_id: ['key', (id) => id] });
+  const inTurn = dialect.rows({ v_id: 'key', v_n: 'int' });
+  const batch = dialect.rows<AcceptedBatch>({
+    v_batch: ['key', (one) => one.batch],
+    v_account: ['key', ({ accountId }) => accountId],
+    v_channel: ['key', ({ channel }) => channel],
+    v_charge_at: ['key', ({ chargeAt }) => chargeAt],
+    v_units: ['int', ({ units }) => units],
+    v_rates: ['text', ({ rates }) => rates],
+    v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
+  });
+  const sums = dialect.rows<{ readonly accountId: string; readonly reserved: bigint }>({
+    v_account: ['key', ({ accountId }) => accountId],
+    v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
+  });
+  const moves = dialect.rows<BatchMove>({
+    v_batch: ['key', (one) => one.batch],
+    v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
+    v_charged: ['bigint', ({ charged }) => charged.toString()],
+  });
+  const account = dialect.rows<AccountMove>({
+    v_account: ['key', ({ accountId }) => accountId],
+    v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
+    v_amount: ['bigint', ({ amount }) => amount.toString()],
+    v_entries: ['int', ({ amount }) => (amount === 0n ? 0 : 1)],
+    v_kind: ['key', ({ amount }) => kindOf(amount)],
+    v_reference: ['key', ({ reference }) => reference],
+    v_note: ['key', ({ note }) => note],
+    v_at: ['bigint', ({ at }) => at],
+  });
+  const primary = dialect.forceIndex('PRIMARY');
+  const ofAccount = 'gateway_billing_account.account_id = v_account';
+  return {
+    ids,
+    inTurn,
+    batch,
+    sums,
+    moves,
+    account,
+    known: `SELECT b.batch FROM ${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary}
+      ON b.batch = v_id`,
+    lock: `SELECT a.account_id AS "accountId", a.mode, a.currency, a.charge_at AS "chargeAt",
+        ${text('a.balance - a.reserved + a.credit_limit')} AS available
+      FROM ${inTurn.keyed} ${dialect.join} gateway_billing_account a ${primary} ON a.account_id = v_id
+      ORDER BY v_n ${dialect.forUpdate('a')}`,
+    insert: `INSERT INTO gateway_billing_batch (batch, account_id, channel, charge_at, units, rates, reserved)
+      SELECT ${batch.names.join(', ')} FROM ${batch.sql}`,
+    reserve: dialect.updateFrom({
+      table: 'gateway_billing_account',
+      rows: sums,
+      set: 'reserved = reserved + v_reserved',
+      where: `${ofAccount} AND balance - reserved - v_reserved + credit_limit >= 0`,
+    }),
+    charged: `SELECT b.batch, b.account_id AS "accountId", b.channel, b.charge_at AS "chargeAt", b.units,
+        b.rates, ${text('b.reserved')} AS reserved
+      FROM ${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary} ON b.batch = v_id
+      WHERE b.closed = 0 ORDER BY b.batch ${dialect.forUpdate('b')}`,
+    unsettled: `SELECT a.account_id AS "accountId", a.unsettled FROM ${ids.keyed}
+      ${dialect.join} gateway_billing_account a ${primary} ON a.account_id = v_id`,
+    costs: `SELECT b.batch, ${text('b.reserved + b.charged')} AS amount, a.currency
+      FROM ${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary} ON b.batch = v_id
+      JOIN gateway_billing_account a ON a.account_id = b.account_id`,
+    moveBatches: dialect.updateFrom({
+      table: 'gateway_billing_batch',
+      rows: moves,
+      set: `reserved = gateway_billing_batch.reserved + v_reserved,
+        charged = gateway_billing_batch.charged + v_charged`,
+      where: 'gateway_billing_batch.batch = v_batch',
+    }),
+    moveAccounts: dialect.updateFrom({
+      table: 'gateway_billing_account',
+      rows: account,
+      set: `balance = balance + v_amount, reserved = reserved + v_reserved,
+        entries = entries + v_entries`,
+      where: ofAccount,
+    }),
+    insertEntries: `INSERT INTO gateway_billing_entry (account_id, sequence, kind, amount, balance_after,
+        reference, note, user_id, created_at)
+      SELECT a.account_id, a.entries, v_kind, v_amount, a.balance, v_reference, v_note, NULL, v_at
+      FROM ${account.sql} JOIN gateway_billing_account a ON a.account_id = v_account`,
+    close: dialect.updateFrom({
+      table: 'gateway_billing_batch',
+      rows: ids,
+      set: 'closed = 1',
+      where: 'gateway_billing_batch.batch = v_id',
+    }),
+  };
+}

@@ -1,0 +1,254 @@
+import { type QueueDatabase, type Sql, WorkQueues } from '@dundun/messaging/queue';
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { ChargeAt, Unsettled } from '../charging/charge-state.js';
+import { amountText, LARGEST } from '../money.js';
+import type { BillingMode, EntryKind } from './ledger.tables.js';
+
+/** Amounts are millionths. */
+export interface AccountMoney {
+  readonly accountId: string;
+  readonly mode: BillingMode;
+  readonly currency: string;
+  readonly card: string | null;
+  readonly balance: bigint;
+  readonly reserved: bigint;
+  readonly creditLimit: bigint;
+  readonly chargeAt: ChargeAt;
+  readonly unsettled: Unsettled;
+  /** Number of its entries. */
+  readonly entries: bigint;
+}
+
+export interface NewEntry {
+  readonly accountId: string;
+  readonly kind: EntryKind;
+  readonly amount: bigint;
+  readonly reference: string;
+  readonly note: string | null;
+  readonly userId: string | null;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+export interface Entry extends Omit<NewEntry, 'at'> {
+  /** From 1 on, in the account. */
+  readonly sequence: bigint;
+  readonly balanceAfter: bigint;
+  readonly createdAt: Date;
+}
+
+/** What a recomputation finds otherwise than it is stored. */
+export interface Difference {
+  readonly account: string;
+  /** Such as `balance`. */
+  readonly what: string;
+  readonly stored: string;
+  readonly computed: string;
+}
+
+/** Most entries that a check names. */
+const MOST_DIFFERENCES = 100;
+
+/** A 64-bit integer in a row of any driver: a JavaScript number would round it. */
+const text = (column: string) => `CONCAT(${column}, '')`;
+
+const ACCOUNT = `SELECT account_id AS "accountId", mode, currency, card, charge_at AS "chargeAt", unsettled,
+    ${text('balance')} AS balance, ${text('reserved')} AS reserved,
+    ${text('credit_limit')} AS "creditLimit", ${text('entries')} AS entries
+  FROM gateway_billing_account`;
+
+const ENTRY = `SELECT account_id AS "accountId", ${text('sequence')} AS sequence, kind,
+    ${text('amount')} AS amount, ${text('balance_after')} AS "balanceAfter", reference, note,
+    user_id AS "userId", created_at AS "createdAt"
+  FROM gateway_billing_entry`;
+
+/** A row with its 64-bit integers as text. */
+type Written<T> = {
+  readonly [K in keyof T]: T[K] extends bigint
+    ? string
+    : T[K] extends Date
+      ? string | number
+      : T[K];
+};
+
+/** Statements over the ledger; each takes many accounts, or one by its key. */
+@Injectable()
+export class LedgerStore {
+  readonly #database: QueueDatabase;
+  readonly #entries;
+  readonly #move: string;
+
+  constructor({ database }: WorkQueues) {
+    this.#database = database;
+    this.#entries = database.dialect.rows<NewEntry>({
+      v_account: ['key', ({ accountId }) => accountId],
+      v_kind: ['key', ({ kind }) => kind],
+      v_amount: ['bigint', ({ amount }) => amount.toString()],
+      v_reference: ['key', ({ reference }) => reference],
+      v_note: ['text', ({ note }) => note],
+      v_user: ['key', ({ userId }) => userId],
+      v_at: ['bigint', ({ at }) => at],
+    });
+    this.#move = database.dialect.updateFrom({
+      table: 'gateway_billing_account',
+      rows: this.#entries,
+      set: 'balance = balance + v_amount, entries = entries + 1',
+      where: `gateway_billing_account.account_id = v_account
+        AND balance + v_amount - reserved + credit_limit >= 0
+        AND balance + v_amount <= ${LARGEST}`,
+    });
+  }
+
+  join(manager: EntityManager): Sql {
+    return this.#database.join(manager);
+  }
+
+  async account(accountId: string, sql: Sql | QueueDatabase = this.#database) {
+    const [row] = await sql.all<Written<AccountMoney>>(`${ACCOUNT} WHERE account_id = ?`, [
+      accountId,
+    ]);
+    return row && moneyOf(row);
+  }
+
+  async entry(
+    { accountId, kind, reference }: Pick<Entry, 'accountId' | 'kind' | 'reference'>,
+    sql: Sql,
+  ): Promise<Entry | undefined> {
+    const [row] = await sql.all<Written<Entry>>(
+      `${ENTRY} WHERE account_id = ? AND kind = ? AND reference = ?`,
+      [accountId, kind, reference],
+    );
+    return row && entryOf(row);
+  }
+
+  /**
+   * Newest first: by the column, not by the text of its name in the rows.
+   * @param before number of the last entry of the page before
+   */
+  async page(accountId: string, limit: number, before?: bigint): Promise<Entry[]> {
+    const rows = await this.#database.all<Written<Entry>>(
+      `${ENTRY} WHERE account_id = ?${before === undefined ? '' : ' AND sequence < ?'}
+        ORDER BY gateway_billing_entry.account_id DESC, gateway_billing_entry.sequence DESC LIMIT ?`,
+      [accountId, ...(before === undefined ? [] : [before]), limit],
+    );
+    return rows.map(entryOf);
+  }
+
+  /**
+   * Adds entries and changes the balances of their accounts, in two statements.
+   * @param entries at most one of an account, in the order of the accounts' ids: every process locks
+   * them in this order
+   * @returns `false`, and then the transaction must not commit: an account has too little, or too much
+   */
+  async post(sql: Sql, entries: readonly NewEntry[]): Promise<boolean> {
+    const bound = this.#entries.bind(entries);
+    if ((await sql.run(this.#move, bound)) < entries.length) return false;
+    await sql.run(
+      `INSERT INTO gateway_billing_entry (account_id, sequence, kind, amount, balance_after,
+          reference, note, user_id, created_at)
+        SELECT a.account_id, a.entries, v_kind, v_amount, a.balance,
+          v_reference, v_note, v_user, v_at
+        FROM ${this.#entries.sql} JOIN gateway_billing_account a ON a.account_id = v_account`,
+      bound,
+    );
+    return true;
+  }
+
+  /** Recomputes the accounts from their entries and from what their batches have. Empty: all agree. */
+  async differences(sql: Sql): Promise<readonly Difference[]> {
+    const sums = await sql.all<Record<'account' | SumName, string>>(
+      `SELECT a.account_id AS account, ${text('a.balance')} AS balance, ${text('a.entries')} AS entries,
+          ${text('a.reserved')} AS reserved, ${text('COALESCE(e.total, 0)')} AS total,
+          ${text('COALESCE(e.number, 0)')} AS number, ${text('COALESCE(e.last, 0)')} AS last,
+          ${text('COALESCE(e.charged, 0)')} AS charged, ${text('COALESCE(b.charged, 0)')} AS "ofBatches",
+          ${text('COALESCE(b.reserved, 0)')} AS open
+        FROM gateway_billing_account a LEFT JOIN (
+          SELECT account_id, SUM(amount) AS total, COUNT(*) AS number, MAX(sequence) AS last,
+            -SUM(CASE WHEN kind IN ('charge', 'refund') THEN amount ELSE 0 END) AS charged
+          FROM gateway_billing_entry GROUP BY account_id) e ON e.account_id = a.account_id
+        LEFT JOIN (
+          SELECT account_id, SUM(reserved) AS reserved, SUM(charged) AS charged
+          FROM gateway_billing_batch GROUP BY account_id) b ON b.account_id = a.account_id
+        WHERE a.balance <> COALESCE(e.total, 0) OR a.entries <> COALESCE(e.number, 0)
+          OR a.entries <> COALESCE(e.last, 0) OR a.reserved <> COALESCE(b.reserved, 0)
+          OR COALESCE(e.charged, 0) <> COALESCE(b.charged, 0)
+        ORDER BY a.account_id`,
+    );
+    const afterwards = await sql.all<Record<'account' | EntryName, string>>(
+      `SELECT account_id AS account, ${text('sequence')} AS sequence,
+          ${text('balance_after')} AS stored, ${text('computed')} AS computed FROM (
+          SELECT account_id, sequence, balance_after, amount + COALESCE(
+            LAG(balance_after) OVER (PARTITION BY account_id ORDER BY sequence), 0) AS computed
+          FROM gateway_billing_entry) AS e
+        WHERE balance_after <> computed ORDER BY e.account_id, e.sequence LIMIT ${MOST_DIFFERENCES}`,
+    );
+    const without = await sql.all<Record<'account' | 'number', string>>(
+      `SELECT e.account_id AS account, ${text('COUNT(*)')} AS number FROM gateway_billing_entry e
+        WHERE NOT EXISTS (
+          SELECT 1 FROM gateway_billing_account a WHERE a.account_id = e.account_id)
+        GROUP BY e.account_id ORDER BY e.account_id`,
+    );
+    return [
+      ...sums.flatMap(differencesOf),
+      ...afterwards.map(({ account, sequence, stored, computed }) => {
+        const what = `balance_after of entry ${sequence}`;
+        return { account, what, stored: shown(stored), computed: shown(computed) };
+      }),
+      ...without.map(({ account, number }) => {
+        return { account, what: 'account', stored: 'none', computed: `${number} entries` };
+      }),
+    ];
+  }
+}
+
+type SumName =
+  | 'balance'
+  | 'entries'
+  | 'reserved'
+  | 'total'
+  | 'number'
+  | 'last'
+  | 'charged'
+  | 'ofBatches'
+  | 'open';
+type EntryName = 'sequence' | 'stored' | 'computed';
+
+function shown(amount: string): string {
+  return amountText(BigInt(amount));
+}
+
+function differencesOf(row: Readonly<Record<'account' | SumName, string>>): Difference[] {
+  const { account, balance, entries, reserved, total, number, last } = row;
+  const { charged, ofBatches, open } = row;
+  const compared = [
+    ['balance', shown(balance), shown(total)],
+    ['entries', entries, number],
+    ['number of the last entry', entries, last],
+    ['reserved', shown(reserved), shown(open)],
+    ['charges', shown(charged), shown(ofBatches)],
+  ] as const;
+  return compared.flatMap(([what, stored, computed]) =>
+    stored === computed ? [] : [{ account, what, stored, computed }],
+  );
+}
+
+function moneyOf(row: Written<AccountMoney>): AccountMoney {
+  return {
+    ...row,
+    balance: BigInt(row.balance),
+    reserved: BigInt(row.reserved),
+    creditLimit: BigInt(row.creditLimit),
+    entries: BigInt(row.entries),
+  };
+}
+
+function entryOf(row: Written<Entry>): Entry {
+  return {
+    ...row,
+    sequence: BigInt(row.sequence),
+    amount: BigInt(row.amount),
+    balanceAfter: BigInt(row.balanceAfter),
+    createdAt: new Date(Number(row.createdAt)),
+  };
+}

@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Processes, type RunningGateway } from '../e2e/gateway/built-gateway.js';
+import { buildGateway } from '../support/builds.js';
+import { describeOneDatabase } from '../support/databases.js';
+import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
+import { Guide } from './guide.js';
+import { ROOT } from './markdown-blocks.js';
+
+const OWN = 'http://127.0.0.1:3000';
+
+const LANGUAGES: Readonly<Record<string, string>> = { js: 'mjs', python: 'py', php: 'php' };
+
+const isInstalled = (command: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((one) => existsSync(join(one, command)));
+
+/** Programs of a page: the command in the line before the block, and the code. */
+function programsOf(page: string) {
+  const found = page.matchAll(/^\w+, `([^`]+)`:\n\n```(\w+)\n([^]*?)^```/gm);
+  return [...found].map(([, command = '', language = '', code = '']) => ({
+    command,
+    language,
+    code,
+  }));
+}
+
+it('a guide has at most 90 lines, and a suite here', () => {
+  const names = readdirSync(join(ROOT, 'docs/guides'));
+  const suites = readFileSync(join(ROOT, 'test/docs/guides.spec.ts'), 'utf8');
+  for (const name of names) {
+    const page = readFileSync(join(ROOT, 'docs/guides', name), 'utf8');
+    expect([name, page.split('\n').length <= 91]).toEqual([name, true]);
+    expect(suites).toContain(`'${name.replace('.md', '')}'`);
+  }
+});
+
+describe('guides for a running gateway', () => {
+  let processes: Processes;
+  let gateway: RunningGateway;
+  let guide: Guide;
+  let account: string;
+  let token: string;
+
+  beforeAll(() => buildGateway());
+  beforeEach(async () => {
+    processes = new Processes();
+    gateway = await processes.gateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+    [token] = (await gateway.told(/tok_[0-9A-Za-z]{49}/)) as unknown as [string];
+    [account] = (await gateway.told(/acc_[0-9A-Za-z]{22}/)) as unknown as [string];
+  });
+  afterEach(async () => {
+    await guide.close();
+    await processes.destroy();
+  });
+
+  async function open(name: string, places: Readonly<Record<string, string>> = {}): Promise<Guide> {
+    guide = await Guide.open(
+      name,
+      { [OWN]: gateway.url, ...places },
+      {
+        DATABASE_URL: `sqlite:${join(await processes.directory(), 'gateway.sqlite')}`,
+        WEBHOOK_ALLOW_PRIVATE: 'true',
+        TOKEN: token,
+        ACCOUNT: account,
+      },
+    );
+    return guide;
+  }
+
+  const programs = programsOf(readFileSync(join(ROOT, 'docs/guides/verify-a-webhook.md'), 'utf8'));
+  it.each(programs.filter(({ command }) => isInstalled(command.split(' ')[0] ?? '')))(
+    'a receiver started by $command takes genuine callbacks alone',
+    async ({ command, language, code }) => {
+      const port = String(await freePort());
+      await open('verify-a-webhook', { '8787': port });
+      const [set = '', curl = '', send = '', ...others] = guide.blocks('sh');
+      expect(others).toEqual([]);
+      const [, secret = ''] = /secret +(whsec_\S+)/.exec(await guide.run(set)) ?? [];
+      await writeFile(
+        join(guide.directory, `receiver.${LANGUAGES[language]}`),
+        guide.inPlace(code),
+      );
+      const [program = '', ...args] = guide.inPlace(command).split(' ');
+      const own = { WEBHOOK_SECRET: secret };
+      guide.start(program, args, own);
+      await eventually(async () => void (await fetch(`http://127.0.0.1:${port}/`)));
+      expect((await guide.run(curl, own)).trim().split('\n')).toEqual(['204', '401']);
+      await guide.run(send);
+      await eventually(async () =>
+        expect(guide.output.match(/sms\.delivery_report/g)).toHaveLength(2),
+      );
+    },
+  );
+
+  it('the programs of the guide are those of Node, Python and PHP', () => {
+    expect(programs.map(({ language }) => language)).toEqual(Object.keys(LANGUAGES));
+  });
+
+  it('the guide of a queued message names the hold of its lane, and ends it', async () => {
+    await gateway.stop('SIGTERM');
+    const held = ['lanes', 'pause', '--lane', `${account}:sms`, '--reason', 'Works', '--json'];
+    expect(await processes.dundun(held)).toMatchObject({ code: 0 });
+    gateway = await processes.gateway();
+    await open('message-stays-queued');
+    const sent = await fetch(`${gateway.url}/ng/v1/sendsms`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ from: 'ACME', to: ['2348012345678'], body: 'Hello' }),
+    });
+    const { reference_id: id } = (await sent.json()) as { reference_id: string };
+    const own = { REFERENCE: id };
+    const [read = '', lanes = '', carriers = '', ready = '', resume = '', ...others] =
+      guide.blocks('sh');
+    expect(others).toEqual([]);
+    expect(JSON.parse(await guide.run(read, own))).toMatchObject({ counts: { queued: 1 } });
+    expect(await guide.run(lanes)).toMatch(/held +.*operator/);
+    expect(await guide.run(carriers)).toMatch(/^carrier +channels +health/);
+    expect(JSON.parse(await guide.run(ready))).toMatchObject({ status: expect.any(String) });
+    expect(await guide.run(resume)).toMatch(/status +resumed/);
+    await eventually(async () =>
+      expect(JSON.parse(await guide.run(read, own))).toMatchObject({ counts: { delivered: 1 } }),
+    );
+  });
+});
+
+describeOneDatabase('the guide of two processes', (database) => {
+  let guide: Guide;
+  beforeAll(() => buildGateway());
+  afterEach(() => guide.close());
+
+  it('its commands run as written: the worker sends, and another one goes on after a kill', async () => {
+    const [api, worker] = [await freePort(), await freePort()];
+    guide = await Guide.open(
+      'two-processes',
+      {
+        'postgres://dundun:change-me@127.0.0.1:5432/dundun': await database.another(),
+        'PORT=3000': `PORT=${api}`,
+        'PORT=3001': `PORT=${worker}`,
+        '127.0.0.1:3000': `127.0.0.1:${api}`,
+        '127.0.0.1:3001': `127.0.0.1:${worker}`,
+      },
+      { LEASE: '2s' },
+    );
+    const output = await guide.run(guide.blocks('sh').join('\n'));
+    expect(output.match(/"delivered":1/g)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { DataSource } from 'typeorm';
+import { BillingService } from '../../../src/billing/ledger/billing.service.js';
+import { amountText, readAmount } from '../../../src/billing/money.js';
+import { RateCards } from '../../../src/billing/rate-cards/rate-cards.service.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { TestGateway } from './test-gateway.js';
+
+const nothing = () => Promise.resolve();
+
+/** The carrier rejects the first, never delivers the second, delivers the others. */
+const [REJECTED, UNDELIVERED, DELIVERED, ABROAD] = [
+  '2348012349903',
+  '2348012349901',
+  '2348012345678',
+  '447700900123',
+];
+
+describeEachDatabase('charges of messages', (db) => {
+  let gateway: TestGateway;
+  let other: TestGateway;
+
+  beforeAll(async () => {
+    const settings = { DATABASE_URL: db.url, SMS_PRICES: 'NGN *=9.5 234=4.5' };
+    gateway = await new TestGateway(settings).start();
+    other = await new TestGateway(settings).start();
+  });
+  afterAll(async () => {
+    await other.destroy();
+    await gateway.destroy();
+  });
+
+  const billing = () => gateway.running.app.get(BillingService, { strict: false });
+
+  /** An account with a balance, which both processes know. */
+  async function prepaid(amount: string) {
+    const account = await gateway.account();
+    const change = { amount, reference: 'INV-1', userId: null };
+    await billing().topUp(account.accountId, change, nothing);
+    await billing().setMode(account.accountId, { mode: 'prepaid' }, nothing);
+    await eventually(async () => {
+      for (const { running } of [gateway, other])
+        expect(running.app.get(RateCards, { strict: false }).pays(account.accountId)).toBe(true);
+    });
+    return account;
+  }
+
+  const send = (token: string, to: string | string[], more: object = {}, of = gateway) =>
+    of.call('POST', '/ng/v1/sendsms', {
+      token,
+      body: { from: 'ACME', to: [to].flat(), body: 'Hello', ...more },
+    });
+
+  const moneyOf = async (accountId: string) => {
+    const { balance = 0n, reserved = 0n } = (await billing().account(accountId)) ?? {};
+    return { balance: amountText(balance), reserved: amountText(reserved) };
+  };
+
+  it('a long text is charged per part, by the prefix of each recipient, once the carrier has it', async () => {
+    const { accountId, apiToken } = await prepaid('100');
+    const body = 'A text of more than 160 characters has two parts. '.repeat(4);
+    const sent = await send(apiToken, [DELIVERED, ABROAD], { body });
+    expect(sent.status).toBe(200);
+    await eventually(async () =>
+      expect(await moneyOf(accountId)).toEqual({ balance: '72.00', reserved: '0.00' }),
+    );
+    const { data } = await billing().entries(accountId, { limit: 10, cursor: undefined });
+    const charges = data.filter(({ kind }) => kind === 'charge');
+    expect(amountText(charges.reduce((sum, { amount }) => sum + amount, 0n))).toBe('-28.00');
+    const list = await gateway.call('GET', '/ng/v1/sms', { token: apiToken });
+    expect(list.body).toMatchObject({ data: [{ cost: 28, currency: 'NGN' }] });
+  });
+
+  it('a message that the carrier rejects costs nothing; one that is not delivered stays charged', async () => {
+    const { accountId, apiToken } = await prepaid('9');
+    await send(apiToken, [REJECTED, UNDELIVERED]);
+    await eventually(async () =>
+      expect(await moneyOf(accountId)).toEqual({ balance: '4.50', reserved: '0.00' }),
+    );
+  });
+
+  it('an account that pays on delivery pays for what arrived alone', async () => {
+    const { accountId, apiToken } = await prepaid('100');
+    const rule = { mode: 'prepaid', chargeAt: 'delivered' } as const;
+    await billing().setMode(accountId, rule, nothing);
+    await send(apiToken, [REJECTED, UNDELIVERED, DELIVERED]);
+    await eventually(async () =>
+      expect(await moneyOf(accountId)).toEqual({ balance: '95.50', reserved: '0.00' }),
+    );
+  });
+
+  it('too little is 402 with the amounts, and stores nothing', async () => {
+    const { accountId, apiToken } = await prepaid('5');
+    const refused = await send(apiToken, [DELIVERED, ABROAD]);
+    expect(refused).toMatchObject({
+      status: 402,
+      body: {
+        error: {
+          type: 'billing_error',
+          code: 'insufficient_balance',
+          message: 'The message costs 14.00 NGN, and 5.00 NGN are available; top up the balance',
+          details: [
+            { path: 'needed', message: '14.00' },
+            { path: 'available', message: '5.00' },
+            { path: 'currency', message: 'NGN' },
+          ],
+        },
+      },
+    });
+    expect(await moneyOf(accountId)).toEqual({ balance: '5.00', reserved: '0.00' });
+    const list = await gateway.call('GET', '/ng/v1/sms', { token: apiToken });
+    expect(list.body).toMatchObject({ data: [] });
+  });
+
+  it('a channel without a price is 422 for an account that pays', async () => {
+    const { accountId, apiToken } = await prepaid('5');
+    const caller = '2348000000001';
+    await gateway.senders.add({ accountId, channel: 'voice', sender: caller });
+    const call = await gateway.call('POST', '/ng/v1/voice/calls', {
+      token: apiToken,
+      body: { from: caller, to: [DELIVERED], text: 'Hello' },
+    });
+    expect(call).toMatchObject({ status: 422, body: { error: { code: 'no_price' } } });
+  });
+
+  it('of a hundred sends over two processes as many are accepted as there is money for', async () => {
+    const { accountId, apiToken } = await prepaid('270');
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        send(apiToken, REJECTED, { send_at: '2027-12-01T00:00:00Z' }, n % 2 ? other : gateway),
+      ),
+    );
+    const counts = (status: number) => answers.filter((one) => one.status === status).length;
+    expect([counts(200), counts(402)]).toEqual([60, 40]);
+    expect(await moneyOf(accountId)).toEqual({ balance: '270.00', reserved: '270.00' });
+  });
+
+  it('a cancel gives back what has not left, by the rate of each recipient', async () => {
+    const { accountId, apiToken } = await prepaid('100');
+    const { body } = await send(apiToken, [ABROAD, DELIVERED, REJECTED], {
+      send_at: '2027-12-01T00:00:00Z',
+    });
+    expect(await moneyOf(accountId)).toEqual({ balance: '100.00', reserved: '18.50' });
+    const { reference_id: id } = body as { reference_id: string };
+    await gateway.call('DELETE', `/ng/v1/sms/${id}`, { token: apiToken });
+    expect(await moneyOf(accountId)).toEqual({ balance: '100.00', reserved: '0.00' });
+  });
+
+  it('random sends, top-ups, cancels and reports leave sums that agree, and no account below its limit', async () => {
+    const { accountId, apiToken } = await prepaid('200');
+    const numbers = fc.constantFrom(
+      REJECTED,
+      UNDELIVERED,
+      DELIVERED,
+      ABROAD,
+      ...['9904', '9905', '9907'].map((end) => `234801234${end}`),
+    );
+    const step = fc.oneof(
+      fc.record({
+        to: fc.uniqueArray(numbers, { minLength: 1, maxLength: 4 }),
+        later: fc.boolean(),
+      }),
+      fc.constant('cancel' as const),
+      fc.constant('top-up' as const),
+    );
+    let topUps = 0;
+    const scheduled: string[] = [];
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
+        await Promise.all(
+          steps.map(async (one, n) => {
+            const of = n % 2 ? other : gateway;
+            if (one === 'top-up') {
+              const change = { amount: '7.25', reference: `T-${topUps++}`, userId: null };
+              return billing().topUp(accountId, change, nothing);
+            }
+            if (one === 'cancel') {
+              const id = scheduled.pop();
+              return id && of.call('DELETE', `/ng/v1/sms/${id}`, { token: apiToken });
+            }
+            const more = one.later ? { send_at: '2027-12-01T00:00:00Z' } : {};
+            const { status, body } = await send(apiToken, one.to, more, of);
+            expect([200, 402]).toContain(status);
+            if (status === 200 && one.later)
+              scheduled.push((body as { reference_id: string }).reference_id);
+          }),
+        );
+        expect(await billing().differences()).toEqual([]);
+        const { balance, reserved } = (await billing().account(accountId))!;
+        expect(balance - reserved).toBeGreaterThanOrEqual(0n);
+      }),
+      { numRuns: 8 },
+    );
+    for (const id of scheduled)
+      await gateway.call('DELETE', `/ng/v1/sms/${id}`, { token: apiToken });
+    await eventually(async () => expect((await moneyOf(accountId)).reserved).toBe('0.00'), 30_000);
+    // The sums of another program: the messages by their statuses, each at its rate.
+    const rows: { recipient: string; status: number; n: string | number }[] =
+      await gateway.running.app.get(DataSource, { strict: false }).query(
+        `SELECT m.recipient, m.status, count(*) AS n FROM messaging_message m
+         JOIN messaging_batch b ON b.id = m.batch
+         WHERE b.tenant = '${accountId}' GROUP BY m.recipient, m.status`,
+      );
+    const free = new Set([70, 80, 120]);
+    const spent = rows.reduce((sum, { recipient, status, n }) => {
+      const rate = readAmount(recipient.startsWith('234') ? '4.5' : '9.5')!;
+      return free.has(Number(status)) ? sum : sum + rate * BigInt(n);
+    }, 0n);
+    const paid = readAmount('200')! + readAmount('7.25')! * BigInt(topUps);
+    expect((await moneyOf(accountId)).balance).toBe(amountText(paid - spent));
+    expect(await billing().differences()).toEqual([]);
+  });
+});

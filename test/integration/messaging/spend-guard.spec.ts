@@ -1,0 +1,253 @@
+import {
+  ContactsService,
+  MessagingModule,
+  type MessagingOptions,
+  MessagingService,
+  NotificationService,
+  SmsService,
+} from '@dundun/messaging';
+import { MessagingOperations } from '@dundun/messaging/operations';
+import {
+  type GuardedEnd,
+  type MessageTransport,
+  MESSAGING_SPEND_GUARD,
+  PermanentFailure,
+  SpendRefusedError,
+  type Submission,
+} from '@dundun/messaging/ports';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { CreditsGuard } from '../../../examples/prepaid-credits/credits.guard.js';
+import { CreditAccount, CreditBatch } from '../../../examples/prepaid-credits/credits.tables.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { Purge } from '../../../libs/messaging/src/store/upkeep/purge.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { Gate } from '../dispatch/dispatch-fixture.js';
+
+/** Accepts messages to a number, and refuses those to numbers that end in 0. */
+class Provider implements MessageTransport {
+  readonly name = 'provider';
+  readonly capabilities = { maxRecipients: 1, idempotencyWindow: 3_600_000 };
+  wait: Promise<void> = Promise.resolve();
+
+  async submit({ id, recipients: [recipient = ''] }: Submission): Promise<{ reference: string }> {
+    await this.wait;
+    if (recipient.endsWith('0')) throw new PermanentFailure('bad_number', 'No such number');
+    return { reference: id };
+  }
+}
+
+@Module({ providers: [{ provide: MESSAGING_SPEND_GUARD, useClass: CreditsGuard }] })
+class Billing {}
+
+describeEachDatabase('a spend guard in the app’s own tables', (database) => {
+  const provider = new Provider();
+  let apps: TestingModule[] = [];
+  let source: DataSource;
+  let tenant: string;
+
+  const boot = async (options: MessagingOptions = {}): Promise<TestingModule> => {
+    const app = await Test.createTestingModule({
+      imports: [
+        TypeOrmModule.forRoot({
+          ...database.options(),
+          entities: [CreditAccount, CreditBatch],
+          migrations: [],
+        }),
+        MessagingModule.forRoot({ transport: () => provider, callbackPath: false, ...options }),
+        Billing,
+      ],
+    }).compile();
+    app.useLogger(false);
+    await app.init();
+    apps.push(app);
+    return app;
+  };
+  const credits = async () =>
+    (await source.manager.findOneByOrFail(CreditAccount, { tenant })).credits;
+  const buy = (credits: number) => source.manager.insert(CreditAccount, { tenant, credits });
+  const stored = async () =>
+    Number(
+      (
+        await source.query(`SELECT count(*) AS n FROM messaging_batch WHERE tenant = '${tenant}'`)
+      )[0].n,
+    );
+  const message = (to: string | string[] = '2348012345678') => ({
+    from: 'ACME',
+    to,
+    body: 'Hello',
+  });
+
+  beforeAll(async () => {
+    source = await database.open({ entities: [CreditAccount, CreditBatch], synchronize: true });
+  });
+  beforeEach(() => {
+    tenant = randomUUID();
+    provider.wait = Promise.resolve();
+  });
+  afterEach(async () => {
+    await Promise.all(apps.map((app) => app.close()));
+    apps = [];
+  });
+
+  it('takes what a send costs, and gives back what the provider refuses', async () => {
+    const sms = (await boot()).get(SmsService);
+    await buy(10);
+    const long = 'A text of more than 160 characters has two parts. '.repeat(4);
+    await sms.send({ ...message(['2348012345671', '2348012345670']), body: long }, { tenant });
+    expect(await credits()).toBe(6);
+    await eventually(async () => expect(await credits()).toBe(8));
+  });
+
+  it('refuses a send that costs more than there is, and stores nothing', async () => {
+    const sms = (await boot({ dispatch: { enabled: false } })).get(SmsService);
+    await buy(2);
+    await sms.send(message(), { tenant });
+    const refusal = sms.send(message(['2348012345671', '2348012345672']), { tenant });
+    await expect(refusal).rejects.toThrow(
+      new SpendRefusedError('insufficient_balance', 'The message needs 2 credits; buy more first'),
+    );
+    expect([await credits(), await stored()]).toEqual([1, 1]);
+    const key = { tenant, idempotencyKey: 'k' };
+    const refused = sms.send(message(['2348012345671', '2348012345672']), key);
+    await expect(refused).rejects.toThrow(SpendRefusedError);
+    // The refused key is free.
+    await sms.send(message(), key);
+    await sms.send(message(), key);
+    expect([await credits(), await stored()]).toEqual([0, 2]);
+  });
+
+  it('accepts as many parallel sends of two processes as there is money for', async () => {
+    const one = (await boot({ dispatch: { enabled: false } })).get(SmsService);
+    const two = (await boot({ dispatch: { enabled: false } })).get(SmsService);
+    await buy(60);
+    const sends = Array.from({ length: 100 }, (_, n) =>
+      (n % 2 ? one : two).send(message(), {
+        tenant,
+        ...(n % 4 > 1 && { idempotencyKey: String(n) }),
+      }),
+    );
+    const results = await Promise.allSettled(sends);
+    const errors = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(errors.filter((error) => !(error instanceof SpendRefusedError))).toEqual([]);
+    expect([errors.length, await credits(), await stored()]).toEqual([40, 0, 60]);
+  });
+
+  it('a caller’s transaction decides on the money as well', async () => {
+    const app = await boot({ dispatch: { enabled: false } });
+    const [sms, messaging] = [app.get(SmsService), app.get(MessagingService)];
+    await buy(3);
+    const failing = messaging.transaction(async (manager) => {
+      await sms.send(message(), { tenant, manager });
+      throw new Error('rolled back');
+    });
+    await expect(failing).rejects.toThrow('rolled back');
+    expect(await credits()).toBe(3);
+    await messaging.transaction(async (manager) => {
+      await sms.send(message(), { tenant, manager });
+      const tooMuch = message(['1', '2', '3'].map((digit) => `234801234567${digit}`));
+      await sms.send(tooMuch, { tenant, manager }).catch((error: unknown) => {
+        if (!(error instanceof SpendRefusedError)) throw error;
+      });
+      await sms.send(message(), { tenant, manager });
+    });
+    expect([await credits(), await stored()]).toEqual([1, 2]);
+  });
+
+  it('gives back what a cancel stops, started or not', async () => {
+    const sms = (await boot()).get(SmsService);
+    await buy(3);
+    const sendAt = new Date(Date.now() + 3_600_000);
+    const numbers = ['2348012345671', '2348012345672', '2348012345673'];
+    const { id } = await sms.send({ ...message(numbers), sendAt }, { tenant });
+    expect(await credits()).toBe(0);
+    await sms.cancel(id, { tenant });
+    await sms.cancel(id, { tenant });
+    expect(await credits()).toBe(3);
+  });
+
+  it('a message that is sent again pays again', async () => {
+    const app = await boot();
+    await buy(1);
+    const { id } = await app.get(SmsService).send(message('2348012345670'), { tenant });
+    await eventually(async () => expect(await credits()).toBe(1));
+    const operations = app.get(MessagingOperations);
+    const again = await operations.resend(`${id}-0`, { by: 'ann' });
+    expect(await credits()).toBe(0);
+    await eventually(async () => expect(await credits()).toBe(1));
+    await source.manager.update(CreditAccount, { tenant }, { credits: 0 });
+    const third = operations.resend(again.messageId, { by: 'ann' });
+    await expect(third).rejects.toThrow(SpendRefusedError);
+  });
+
+  it.each([{}, { idempotencyKey: 'n' }])(
+    'a notification pays for each channel: without money for the first it is refused, for a later one it fails (%p)',
+    async (key) => {
+      const notifications = (await boot()).get(NotificationService);
+      const notification = {
+        via: ['voice', 'sms'],
+        sms: { from: 'ACME', body: 'Hello' },
+        voice: { from: '2348012345600', text: 'Hello' },
+      } as const;
+      const send = () => notifications.send(notification, '2348012345670', { tenant, ...key });
+      await buy(0);
+      await expect(send()).rejects.toThrow(SpendRefusedError);
+      expect(await stored()).toBe(0);
+      await source.manager.update(CreditAccount, { tenant }, { credits: 1 });
+      const gate = new Gate();
+      provider.wait = gate.opened;
+      const { id } = await send();
+      // It gives its credit back, and the next channel has none.
+      await source.manager.update(CreditAccount, { tenant }, { credits: -1 });
+      gate.open();
+      await eventually(async () => {
+        const { status, steps } = await notifications.find(id, { tenant });
+        expect({ status, steps }).toMatchObject({
+          status: 'failed',
+          steps: [
+            { status: 'rejected' },
+            { status: 'rejected', errorCode: 'insufficient_balance' },
+          ],
+        });
+      }, 20_000);
+      expect(await credits()).toBe(0);
+    },
+  );
+
+  it('retention ends a batch before its recipients are erased, and an erasure of its only recipient does', async () => {
+    const app = await boot({
+      reports: { pollAfter: 1, giveUpAfter: 1 },
+      erasure: { keys: [randomBytes(32).toString('base64')] },
+    });
+    const ended: string[] = [];
+    const guard = app.get<CreditsGuard>(MESSAGING_SPEND_GUARD, { strict: false });
+    guard.onEnded = async (batches) => {
+      for (const { batchId, cause } of batches) ended.push(`${batchId} ${cause}`);
+    };
+    await buy(2);
+    const sms = app.get(SmsService);
+    const { id } = await sms.send(message(), { tenant });
+    const sendAt = new Date(Date.now() + 3_600_000);
+    const { id: later } = await sms.send({ ...message('2348012345679'), sendAt }, { tenant });
+    await app.get(ContactsService).erase('2348012345679', { tenant });
+    await eventually(async () => expect(ended).toEqual([`${later} erased`]));
+    const store = app.get(MessageStore, { strict: false });
+    const writer = { guardEnd: async (_: unknown, of: readonly GuardedEnd[]) => guard.onEnded(of) };
+    const purge = new Purge(store.database, { content: 1, messages: undefined }, 0, {
+      writer,
+      rows: 1,
+    });
+    await source.query(`UPDATE messaging_batch SET poll_at = NULL WHERE id = '${id}'`);
+    await eventually(async () => {
+      await purge.step(10);
+      expect(ended).toEqual([`${later} erased`, `${id} retention`]);
+    });
+  });
+
+  afterAll(() => source.destroy());
+});
