@@ -27,10 +27,10 @@ interface Counted {
   readonly batch: string;
   readonly position: number;
   readonly country: string;
-  /** `undefined`: of the message's submission. */
+  /** Where the change comes from; `latency` counts under it. The message counts under that of its submission. */
   readonly provider: string | undefined;
   readonly status: number;
-  readonly messages: -1 | 0 | 1;
+  readonly messages: -1 | 1;
   readonly latency: (typeof LATENCY)[keyof typeof LATENCY];
   /** Epoch microseconds. */
   readonly at: number;
@@ -73,14 +73,14 @@ export function labelsOf(dialect: Dialect): { readonly tag: string; readonly cat
   };
 }
 
-/** SQL: the histograms of rows with a `latency` kind and its class `span`. */
-export function histograms(): string {
+/** SQL: the histograms of rows with a `latency` kind and its class `span`, each of which stands for `changes`. */
+export function histograms(changes: string | number = 1): string {
   return (['sent', 'delivered'] as const)
     .flatMap((name) =>
       Array.from(
         { length: LATENCY_BOUNDS.length + 1 },
         (_, n) =>
-          `sum(CASE WHEN latency = ${LATENCY[name]} AND span = ${n} THEN 1 ELSE 0 END) AS ${name}_${n}`,
+          `sum(CASE WHEN latency = ${LATENCY[name]} AND span = ${n} THEN ${changes} ELSE 0 END) AS ${name}_${n}`,
       ),
     )
     .join(', ');
@@ -140,24 +140,27 @@ export class OutcomeCounts {
 
   #countedBy(change: StatusChange, part: string): Counted[] {
     const { message, previous, status, event, provider } = change;
-    const { batch, position, recipient, channel } = message;
+    const { batch, position, recipient } = message;
     // Its country and labels are erased: the message stays where it is counted.
     if (recipient === '' || (event !== undefined && !change.isRedial)) return [];
     const address = addressOfKey(recipient);
     const country = address.kind === 'phone' ? countryOfNumber(address.value) : '';
     const at = change.receivedAt ?? change.at;
-    const { none } = LATENCY;
-    const row = { part, batch, position, country, provider: undefined, latency: none, at };
+    const row = { part, batch, position, country, provider, at };
     const rows: Counted[] = [];
-    if (isCountedRank(previous)) rows.push({ ...row, status: previous, messages: -1 });
-    if (change.isRedial) return rows;
-    if (isCountedRank(status)) rows.push({ ...row, status, messages: 1 });
-    if (provider === undefined) return rows;
-    if (status === this.database.channels.acceptedRankOf(channel))
-      rows.push({ ...row, provider, status, messages: 0, latency: LATENCY.sent });
-    if (this.#reached.has(status) && !this.#reached.has(previous))
-      rows.push({ ...row, provider, status, messages: 0, latency: LATENCY.delivered });
+    if (isCountedRank(previous))
+      rows.push({ ...row, status: previous, messages: -1, latency: LATENCY.none });
+    if (isCountedRank(status) && !change.isRedial)
+      rows.push({ ...row, status, messages: 1, latency: this.#latencyOf(change) });
     return rows;
+  }
+
+  #latencyOf({ message, previous, status, provider }: StatusChange): Counted['latency'] {
+    if (provider === undefined) return LATENCY.none;
+    if (this.#reached.has(status) && !this.#reached.has(previous)) return LATENCY.delivered;
+    return status === this.database.channels.acceptedRankOf(message.channel)
+      ? LATENCY.sent
+      : LATENCY.none;
   }
 }
 
@@ -194,6 +197,7 @@ function statementsFor(dialect: Dialect) {
   const primary = dialect.forceIndex('PRIMARY');
   const [keys, sums] = [OUTCOME_KEY.join(', '), OUTCOME_SUMS.join(', ')];
   const own = OUTCOME_KEY.filter((name) => name !== 'start').join(', ');
+  const others = OUTCOME_KEY.filter((name) => name !== 'provider').join(', ');
   const total = OUTCOME_SUMS.map((name) => `sum(${name}) AS ${name}`).join(', ');
   const { tag, category } = labelsOf(dialect);
   const intoHour = (from: string) => `INSERT INTO messaging_outcome_hour (${keys}, minutes, ${sums})
@@ -209,17 +213,24 @@ function statementsFor(dialect: Dialect) {
     ids,
     add: `INSERT INTO messaging_outcome_change (part, n, ${keys}, ${sums})
       SELECT part, row_number() OVER (ORDER BY ${keys}), ${keys}, ${sums} FROM (
-        SELECT part, ${keys}, sum(messages) AS messages, sum(messages * parts) AS parts, ${histograms()}
-        FROM (SELECT v_part AS part, ${floored('b.created_at', FIVE_MINUTES)} AS start, b.tenant, b.channel,
-            coalesce(v_provider, s.provider, '') AS provider, v_country AS country, b.sender,
-            ${tag} AS tag, ${category} AS category, v_status AS status, v_messages AS messages,
-            CASE WHEN s.provider IS NULL THEN 0 ELSE b.parts END AS parts, v_latency AS latency,
-            ${latencyClass(`(v_at - ${dueTime(dialect)})`)} AS span
-          FROM ${rows.keyed}
-          ${dialect.join} messaging_message m ${primary} ON m.batch = v_batch AND m.position = v_position
-          ${dialect.join} messaging_batch b ${primary} ON b.id = m.batch
-          LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
-          LEFT JOIN messaging_batch_label l ON l.batch = b.id AND l.n = 0) AS c
+        SELECT part, ${others}, CASE what WHEN 0 THEN holder ELSE reporter END AS provider,
+          sum(CASE what WHEN 0 THEN messages ELSE 0 END) AS messages,
+          sum(CASE what WHEN 0 THEN parts ELSE 0 END) AS parts, ${histograms('changes * what')}
+        FROM (SELECT part, ${others}, holder, reporter, latency, span,
+              sum(messages) AS messages, sum(messages * parts) AS parts, count(*) AS changes
+          FROM (SELECT v_part AS part, ${floored('b.created_at', FIVE_MINUTES)} AS start, b.tenant, b.channel,
+              v_country AS country, b.sender, ${tag} AS tag, ${category} AS category, v_status AS status,
+              coalesce(s.provider, '') AS holder, coalesce(v_provider, '') AS reporter,
+              v_messages AS messages, CASE WHEN s.provider IS NULL THEN 0 ELSE b.parts END AS parts,
+              v_latency AS latency,
+              CASE WHEN v_latency <> ${LATENCY.none} THEN ${latencyClass(`(v_at - ${dueTime(dialect)})`)} END AS span
+            FROM ${rows.keyed}
+            ${dialect.join} messaging_message m ${primary} ON m.batch = v_batch AND m.position = v_position
+            ${dialect.join} messaging_batch b ${primary} ON b.id = m.batch
+            LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
+            LEFT JOIN messaging_batch_label l ON l.batch = b.id AND l.n = 0) AS c
+          GROUP BY part, ${others}, holder, reporter, latency, span) AS c
+        JOIN (SELECT 0 AS what UNION ALL SELECT 1) AS w ON what = 0 OR latency <> ${LATENCY.none}
         GROUP BY part, ${keys}) AS g`,
     lock: `SELECT o.id FROM messaging_outcome_state o WHERE o.id = 0 ${dialect.skipLocked('o')}`,
     parts: 'SELECT DISTINCT c.part FROM messaging_outcome_change c ORDER BY c.part LIMIT ?',
