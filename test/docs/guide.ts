@@ -5,14 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './markdown-blocks.js';
 
-/** The repository's own commands, in any directory. `npm run …` is done already. */
+/** The repository's own commands, in any directory, and `curl`. `npm run …` is done already. */
 const COMMANDS = {
   npx: `[ "$1" = dundun ] && shift && exec '${process.execPath}' '${ROOT}/src/cli/dundun.js' "$@"`,
   npm: '[ "$1" = run ]',
+  // An answer of 4xx or 5xx fails the block.
+  curl: `exec $(which -a curl | sed -n 2p) --silent --show-error --fail-with-body "$@"`,
   node: `[ "$1" = dist/src/main.js ] && exec '${process.execPath}' '${ROOT}/dist/src/main.js'; exec '${process.execPath}' "$@"`,
 };
 
-/** A page of `docs/guides`, whose commands run in a directory of their own. */
+/** A page whose commands run in a directory of their own. */
 export class Guide {
   readonly #running: ChildProcess[] = [];
   #output = '';
@@ -25,18 +27,20 @@ export class Guide {
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
+  /** @param name of a guide, or the path of another page, such as `docs/vas.md` */
   static async open(
     name: string,
     places: Readonly<Record<string, string>>,
     env: Readonly<Record<string, string>> = {},
   ): Promise<Guide> {
-    const page = await readFile(join(ROOT, 'docs/guides', `${name}.md`), 'utf8');
+    const path = name.endsWith('.md') ? name : `docs/guides/${name}.md`;
+    const page = await readFile(join(ROOT, path), 'utf8');
     const directory = await mkdtemp(join(tmpdir(), 'dundun-guide-'));
     await mkdir(join(directory, 'bin'));
     for (const [command, text] of Object.entries(COMMANDS))
       await writeFile(join(directory, 'bin', command), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
-    const path = `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}`;
-    return new Guide(page, directory, places, { ...env, PATH: path });
+    const PATH = `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}`;
+    return new Guide(page, directory, places, { ...env, PATH });
   }
 
   /** Its blocks in a language, in order. */

@@ -20,14 +20,19 @@ export interface Block {
 
 const FENCE = /^```(tsx?)\b([^\n]*)\n([\s\S]*?)^```$/gm;
 
-/** The blocks of all pages that readers have. */
-export function blocks(): Block[] {
+/** The paths of all pages that readers have. */
+export function pagesOfReaders(): string[] {
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md') && !/^(?:\.vitepress|reference)\b/.test(name))
     .map((name) => `docs/${name}`);
   const pages = ['README.md', 'CONTRIBUTING.md', 'examples/README.md', ...docs];
   for (const library of ['smpp', 'messaging', 'dashboard']) pages.push(`libs/${library}/README.md`);
-  return pages.flatMap((page) => blocksOf(page, readFileSync(join(ROOT, page), 'utf8')));
+  return pages;
+}
+
+/** The blocks of all pages that readers have. */
+export function blocks(): Block[] {
+  return pagesOfReaders().flatMap((page) => blocksOf(page, readFileSync(join(ROOT, page), 'utf8')));
 }
 
 function blocksOf(page: string, text: string): Block[] {

@@ -8,6 +8,7 @@ import {
 } from './callbacks/callback-endpoints.js';
 import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
+import { RawBodyCheck } from './callbacks/raw-body-check.js';
 import { ChannelRegistry } from './message/channel-registry.js';
 import { MessagingConfigError } from './message/errors.js';
 import { interfaceCallbacks } from './providers/http/interface-callbacks.js';
@@ -20,6 +21,7 @@ export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE') as Token<Da
 const CALLBACK_PROVIDERS: Provider[] = [
   CallbacksService,
   CallbackEndpoints,
+  RawBodyCheck,
   { provide: DEFAULT_CALLBACK_FORM, useFactory: interfaceCallbacks, inject: [ChannelRegistry] },
 ];
 

@@ -21,8 +21,9 @@ import {
   type Provider,
   SetMetadata,
 } from '@nestjs/common';
-import { APP_GUARD, Reflector } from '@nestjs/core';
+import { APP_GUARD, NestFactory, Reflector } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
+import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -110,6 +111,36 @@ describeOneDatabase('the module inside an app', (database) => {
     return app;
   };
   const simulated = { transport: simulator(), callbackPath: false } as const;
+
+  it.each([
+    ['without rawBody', {}, 'whsec', 1],
+    ['with rawBody', { rawBody: true }, 'whsec', 0],
+    ['with parsers of its own', { bodyParser: false }, 'whsec', 0],
+    ['without rawBody and without verification', {}, 'insecure', 0],
+  ] as const)(
+    'an app %s is warned at boot where signed callbacks need it',
+    async (_, made, form, warnings) => {
+      const callbacks =
+        form === 'insecure' ? { insecure: true } : { secrets: [`whsec_${'c2VjcmV0'.repeat(4)}`] };
+      const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+      const module = class App {};
+      const imports = [
+        TypeOrmModule.forRoot({ ...database.options() }),
+        MessagingModule.forRoot({ transport: simulator(), callbacks }),
+      ];
+      for (const adapter of [new ExpressAdapter(), new FastifyAdapter()]) {
+        warn.mockClear();
+        app = await NestFactory.create({ module, imports }, adapter, { ...made, logger: false });
+        await app.init();
+        const lines = warn.mock.calls.map(([line]) => String(line));
+        const named = lines.filter((line) =>
+          line.includes('pass { rawBody: true } to NestFactory.create()'),
+        );
+        expect(named).toHaveLength(warnings);
+        await app.close();
+      }
+    },
+  );
 
   it('events go to the emitter of the app, with its wildcards, once each', async () => {
     const running = await boot(simulated, {

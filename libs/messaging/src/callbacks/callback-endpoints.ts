@@ -35,6 +35,9 @@ const PROVIDER = /^[\x21-\x7e]{1,32}$/;
 export class CallbackEndpoints {
   readonly #endpoints = new Map<string, CallbackEndpoint>();
 
+  /** Whether an endpoint verifies its callbacks. */
+  hasVerified = false;
+
   /** @throws MessagingConfigError naming the option and the remedy. */
   constructor(
     @Inject(MESSAGING_SETTINGS) { callbacks }: Pick<MessagingSettings, 'callbacks'>,
@@ -65,6 +68,7 @@ export class CallbackEndpoints {
 
   #add(name: string, options: CallbackEndpointOptions, option: string): void {
     const verifier = callbackVerifier(options, this.form, option);
+    this.hasVerified ||= options.insecure !== true;
     const provider = options.provider ?? this.#providerOf(name, option);
     const { parser = this.form.parser } = options;
     if (typeof parser.parse !== 'function')
