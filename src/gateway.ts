@@ -23,9 +23,10 @@ import { CHANNELS } from './channels/index.js';
 import { emailBodyLimits } from './channels/email/messages/email-bodies.js';
 import { DEMO_NAME, type DemoAccount } from './accounts/demo-account.js';
 import { isUnsubscribe } from './channels/email/unsubscribe/unsubscribe.controller.js';
+import { isUpload, UPLOAD_BYTES } from './channels/whatsapp/whatsapp.controller.js';
 import { HttpFront } from './http-front.js';
 
-import { takeForms, takeJson, takeTexts } from './http/body-parsers.js';
+import { takeFiles, takeForms, takeJson, takeTexts } from './http/body-parsers.js';
 import { serveOpenApi } from './openapi.document.js';
 import { openGatewayDatabase } from './gateway-database.js';
 import { PortalGuard } from './portal/portal.guard.js';
@@ -114,7 +115,9 @@ async function start(
       limitOf: (route) =>
         isCarrierCallback(route)
           ? Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT)
-          : emailBodyLimits(route)?.bytes,
+          : isUpload(route)
+            ? UPLOAD_BYTES
+            : emailBodyLimits(route)?.bytes,
     });
     const { DOCS = environment.NODE_ENV !== 'production' } = environment;
     takeJson(front.adapter.getInstance(), {
@@ -125,10 +128,11 @@ async function start(
       unread: isUnsubscribe,
       raw: (route) => environment.carriers.takeForms && isCarrierCallback(route),
     });
-    takeTexts(
-      front.adapter.getInstance(),
-      (route) => environment.carriers.takeTexts && isCarrierCallback(route),
-    );
+    takeTexts(front.adapter.getInstance(), {
+      taken: (route) => environment.carriers.takeTexts && isCarrierCallback(route),
+      raw: isUpload,
+    });
+    takeFiles(front.adapter.getInstance(), isUpload);
     if (!isWorker) serveOpenApi(app, { page: DOCS });
     progress.reach('services');
     await init(app, environment);

@@ -95,12 +95,29 @@ function hasHalfPair(value: unknown): boolean {
   return false;
 }
 
-/** Takes texts at these routes, whose handler verifies them; others answer 415 to them. */
-export function takeTexts(fastify: FastifyInstance, isTaken: IsRoute): void {
+interface TextRoutes {
+  /** Routes whose handler verifies texts. */
+  readonly taken: IsRoute;
+  /** Routes whose handler takes any file. */
+  readonly raw: IsRoute;
+}
+
+/** Takes texts at these routes; others answer 415 to them. */
+export function takeTexts(fastify: FastifyInstance, { taken, raw }: TextRoutes): void {
   fastify.addContentTypeParser('text/plain', (request, payload, done) => {
-    if (!isTaken(request.routeOptions.url))
-      return done(new ApiError('unsupported_media_type'), undefined);
+    const { url } = request.routeOptions;
+    if (raw(url)) return keepRaw(request, payload, done);
+    if (!taken(url)) return done(new ApiError('unsupported_media_type'), undefined);
     readBody(request, payload, (error, body) => done(error, error ? undefined : body.toString()));
+  });
+}
+
+/** Keeps the bytes of images, audio, videos and documents at these routes; others answer 415 to them. */
+export function takeFiles(fastify: FastifyInstance, raw: IsRoute): void {
+  const files = /^(?:image|audio|video|application)\//;
+  fastify.addContentTypeParser(files, (request, payload, done) => {
+    if (raw(request.routeOptions.url)) keepRaw(request, payload, done);
+    else done(new ApiError('unsupported_media_type'));
   });
 }
 

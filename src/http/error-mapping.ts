@@ -119,8 +119,12 @@ function fastifyCode(error: unknown): string {
 }
 
 /** An error with the fields of the interface, where it is a library error about wrong fields. */
-export function inWireFields(error: unknown, names: Readonly<Record<string, string>>): unknown {
+export function inWireFields(
+  error: unknown,
+  names: Readonly<Record<string, string>> | ((path: string) => string),
+): unknown {
   if (!(error instanceof MessageValidationError)) return error;
-  const fields = error.fields.map(({ path, message }) => ({ path: names[path] ?? path, message }));
+  const nameOf = typeof names === 'function' ? names : (path: string) => names[path] ?? path;
+  const fields = error.fields.map(({ path, message }) => ({ path: nameOf(path), message }));
   return new MessageValidationError(fields, error.code);
 }

@@ -7,7 +7,7 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common';
-import { ApiBody, ApiQuery } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiQuery } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
 import { isUUID } from 'class-validator';
 import { ApiError } from './api-error.js';
@@ -47,6 +47,30 @@ export function DocumentedBody(
 ): MethodDecorator {
   const examples = Reflect.getMetadata(EXAMPLES, dto) as never;
   return ApiBody({ type: dto, required: !optional, examples });
+}
+
+/** A file as the body of a request. */
+export interface FileBody {
+  readonly content: Buffer;
+  /** As the request says. */
+  readonly contentType: string;
+}
+
+/** A body of bytes, of a route that keeps them raw. */
+export function BytesBody(...types: readonly string[]): ParameterDecorator {
+  return FromRequest(
+    (request): FileBody => {
+      const { rawBody, headers } = request as HttpRequest & { readonly rawBody?: Buffer };
+      if (rawBody === undefined || rawBody.length === 0)
+        throw new ApiError(
+          'unsupported_media_type',
+          'Send the bytes of a file with its Content-Type',
+        );
+      return { content: rawBody, contentType: String(headers['content-type']) };
+    },
+    ApiConsumes(...types),
+    ApiBody({ required: true, schema: { type: 'string', format: 'binary' } }),
+  );
 }
 
 export function ValidQuery(dto: Type<object>): ParameterDecorator {

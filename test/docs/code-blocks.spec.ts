@@ -62,12 +62,6 @@ function servicesOf(app: common.INestApplicationContext) {
   };
 }
 
-/** The simulator takes no uploads. */
-function withUploads(simulator: messaging.TransportFactory): messaging.TransportFactory {
-  return (context) =>
-    Object.assign(simulator(context), { uploadMedia: () => Promise.resolve('106540352242922') });
-}
-
 /** A message that failed as `blocked`, one that is unknown, and an open conversation. */
 async function failedAndUnknown(app: common.INestApplicationContext) {
   const { sms, email, contacts } = servicesOf(app);
@@ -126,7 +120,7 @@ describe('a block that is no whole program', () => {
     directory = await mkdtemp(join(tmpdir(), 'dundun-docs-'));
     app = await boot(
       messaging.MessagingModule.forRoot({
-        transport: withUploads(messaging.simulator({ reportDelay: 1 })),
+        transport: messaging.simulator({ reportDelay: 1 }),
         reports: { pollAfter: '1h' },
         voice: { from: OUR_NUMBER },
         whatsapp: { from: OUR_NUMBER, templates: TEMPLATES },

@@ -4,6 +4,7 @@ import {
   type WhatsAppReceipt,
   WhatsAppService,
 } from '@dundun/messaging';
+import { PermanentFailure, SubmitFailure } from '@dundun/messaging/ports';
 import { Controller, Get, Inject, type OnModuleDestroy, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../../accounts/auth.guard.js';
@@ -16,17 +17,29 @@ import { readText } from '../../http/fields.js';
 import type { HttpReply } from '../../http/http-message.js';
 import { Operation } from '../../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../../http/page.dto.js';
-import { IdempotencyKey, JsonBody, ValidQuery } from '../../http/request.decorators.js';
+import {
+  BytesBody,
+  type FileBody,
+  IdempotencyKey,
+  JsonBody,
+  ValidQuery,
+} from '../../http/request.decorators.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { SendingRules } from './sending-rules.js';
 import {
+  headerOf,
+  libraryButtonOf,
   messageOf,
   sendAnswerOf,
+  type SendMedia,
   type SendTemplate,
   type SendText,
   SendWhatsApp,
   SendWhatsAppAnswer,
+  sourceOf,
   TemplatePage,
+  UploadedMedia,
+  UploadQuery,
   WHATSAPP_TEXT,
   WhatsAppMessage,
 } from './whatsapp.dto.js';
@@ -36,6 +49,15 @@ const MAX_WAITS = 1_000;
 
 /** Form of a message id; a text of another form gets 404. */
 const MESSAGE_ID = /^[\x21-\x7e]{1,255}$/;
+
+/** Largest upload, in bytes: that of a video. Larger documents go by a link. */
+export const UPLOAD_BYTES = 16_777_216;
+
+const UPLOADS = '/whatsapp/ng/v1/media';
+
+export function isUpload(route = ''): boolean {
+  return route === UPLOADS;
+}
 
 /** WhatsApp messages and templates (interface sections 2.3, 2.4 and 4.2). */
 @Controller('whatsapp/ng/v1')
@@ -63,7 +85,7 @@ export class WhatsAppController implements OnModuleDestroy {
   @Auth('api_key', 'whatsapp:send')
   @Operation('Send a message', {
     description:
-      'A template at any time; a free text within 24 hours after the recipient wrote. The recipient must have opted in. The answer waits for the platform. An outcome that is not known by then is `queued` or `unknown`, and the send continues.',
+      'A template at any time; a free text or a file within 24 hours after the recipient wrote. The recipient must have opted in. The answer waits for the platform. An outcome that is not known by then is `queued` or `unknown`, and the send continues.',
     answer: SendWhatsAppAnswer,
     success: 'The message is accepted and stored; the answer has the outcome of the submit.',
     idempotent: true,
@@ -71,23 +93,50 @@ export class WhatsAppController implements OnModuleDestroy {
   async sendWhatsApp(
     @AccountId() account: string,
     @IdempotencyKey() idempotencyKey: string | undefined,
-    @JsonBody(SendWhatsApp) request: SendTemplate | SendText,
+    @JsonBody(SendWhatsApp) request: SendTemplate | SendText | SendMedia,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendWhatsAppAnswer> {
     const from = await this.rules.numberOf(account);
     const options = { tenant: account, idempotencyKey };
     const receipt = await this.pending
-      .during(1, () =>
-        request.message_type === 'text'
-          ? this.#sendText(from, request, options)
-          : this.#sendTemplate(from, request, options),
-      )
+      .during(1, () => {
+        switch (request.message_type) {
+          case 'text':
+            return this.#sendText(from, request, options);
+          case 'media':
+            return this.#sendMedia(from, request, options);
+          case 'template':
+            return this.#sendTemplate(from, request, options);
+        }
+      })
       .catch((error: unknown) => {
         throw isNotSetUp(error) ? notSetUp(error, 'WhatsApp') : error;
       });
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('whatsapp', 1);
     return sendAnswerOf(await this.#outcome(receipt));
+  }
+
+  @Post('media')
+  @Auth('api_key', 'whatsapp:send')
+  @Operation('Upload a file', {
+    description:
+      'The bytes are the body, and `Content-Type` their type: an image (JPEG, PNG, at most 5 MiB; WebP as sticker, 500 KiB), a video or audio, or a document, at most 16 MiB. Larger documents go by a link.',
+    answer: UploadedMedia,
+    success: 'The platform has the file.',
+  })
+  async uploadWhatsAppMedia(
+    @AccountId() account: string,
+    @BytesBody('image/*', 'audio/*', 'video/*', 'application/*', 'text/plain') file: FileBody,
+    @ValidQuery(UploadQuery) { filename }: UploadQuery,
+  ): Promise<UploadedMedia> {
+    const from = await this.rules.numberOf(account);
+    try {
+      return { media_id: await this.whatsApp.uploadMedia({ ...file, filename, from }) };
+    } catch (error) {
+      if (error instanceof SubmitFailure) throw uploadFailure(error);
+      throw inWireFields(error, { content: '', contentType: 'Content-Type' });
+    }
   }
 
   @Get('messages/:messageId')
@@ -142,6 +191,23 @@ export class WhatsAppController implements OnModuleDestroy {
     }
   }
 
+  async #sendMedia(
+    from: string,
+    request: SendMedia,
+    options: SendOptions,
+  ): Promise<WhatsAppReceipt> {
+    const { to, media, tags, metadata } = request;
+    const { type, caption } = media;
+    const file = { type, caption, ...sourceOf(media, 'media') };
+    try {
+      return await this.whatsApp.sendMedia({ from, to, ...file, tags, metadata }, options);
+    } catch (error) {
+      throw inWireFields(error, (path) =>
+        Object.hasOwn(file, path) ? `media.${path.replace('mediaId', 'media_id')}` : path,
+      );
+    }
+  }
+
   async #sendTemplate(
     from: string,
     request: SendTemplate,
@@ -149,7 +215,12 @@ export class WhatsAppController implements OnModuleDestroy {
   ): Promise<WhatsAppReceipt> {
     const { to, template_name: template, language, params, tags, metadata } = request;
     const { tenant, idempotencyKey } = options;
-    const message = { from, to, template, language, params, tags, metadata };
+    const { header, buttons } = request.components ?? {};
+    const components = {
+      ...(header && { header: headerOf(header) }),
+      ...(buttons && { buttons: buttons.map(libraryButtonOf) }),
+    };
+    const message = { from, to, template, language, params, ...components, tags, metadata };
     try {
       const approved = await this.rules.templateOf(tenant, request);
       return await this.whatsApp.sendTemplate({ ...message, ...approved }, options);
@@ -160,7 +231,24 @@ export class WhatsAppController implements OnModuleDestroy {
         idempotencyKey !== undefined &&
         (await this.whatsApp.replayOf(message, { tenant, idempotencyKey }));
       if (first) return first;
-      throw inWireFields(error, { template: 'template_name' });
+      throw inWireFields(error, templateFieldOf);
     }
   }
+}
+
+/** The field of a request that a field of the library stands for. */
+function templateFieldOf(path: string): string {
+  if (path === 'template') return 'template_name';
+  if (!/^(?:header|buttons)\b/.test(path)) return path;
+  const field = path.replace('mediaId', 'media_id').replace(/\.(?:suffix|payload|code)$/, '.value');
+  return `components.${field}`;
+}
+
+/** The answer where the platform has not taken an upload. */
+function uploadFailure(error: SubmitFailure): ApiError {
+  return error instanceof PermanentFailure
+    ? new ApiError('invalid_field', 'The platform refused the file', { cause: error })
+    : new ApiError('unavailable', 'The platform did not take the file; try again', {
+        cause: error,
+      });
 }

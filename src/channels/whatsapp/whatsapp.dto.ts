@@ -4,13 +4,22 @@ import {
   MESSAGE_STATUSES,
   type SubmittedMessage,
 } from '@dundun/messaging';
+import type {
+  MediaContent,
+  MediaSource,
+  TemplateButton,
+  TemplateHeader,
+} from '@dundun/messaging/ports';
 import { TEMPLATE_CATEGORIES } from '../../accounts/accounts.tables.js';
 import { Language, Template, TemplateName } from '../../accounts/templates.js';
+import { invalidField } from '../../http/api-error.js';
 import {
   Choice,
   Field,
   isText,
   List,
+  Nested,
+  Objects,
   PhoneNumber,
   type Plain,
   Price,
@@ -20,6 +29,7 @@ import {
   Text,
   TextUnder,
   Timestamp,
+  WholeNumber,
 } from '../../http/fields.js';
 import { PageOf } from '../../http/page.dto.js';
 import { MetadataOfSend, TagsOfSend } from '../../http/label-fields.js';
@@ -38,6 +48,73 @@ const PARAMS = {
   examples: [['Ada', '1001']],
 };
 
+type TemplateContent = Extract<MessageTimeline['content'], { readonly kind: 'template' }>;
+
+const LONGEST_LINK = 2_048;
+
+const MEDIA_TYPES = [
+  'image',
+  'video',
+  'audio',
+  'document',
+  'sticker',
+] as const satisfies readonly MediaContent['type'][];
+
+/** A file of media: its address, which the platform fetches, or its id. */
+class FileFields {
+  @Text({
+    optional: true,
+    maxLength: LONGEST_LINK,
+    description: 'Its address, which the platform fetches; or `media_id`.',
+    examples: ['https://cdn.example.com/map.png'],
+  })
+  readonly link?: string;
+
+  @Text({
+    optional: true,
+    pattern: '^[A-Za-z0-9_.:-]{1,255}$',
+    message: 'must be the id of an upload',
+    description: 'The answer of an upload.',
+  })
+  readonly media_id?: string;
+
+  @Text({ optional: true, maxLength: 240, description: 'Of a document.', examples: ['map.pdf'] })
+  readonly filename?: string;
+}
+
+class TemplateHeaderFields extends FileFields {
+  @Choice(['text', 'image', 'video', 'document']) readonly type!: TemplateHeader['type'];
+  @Text({ optional: true, maxLength: 60, description: 'Of the type `text`.' })
+  readonly text?: string;
+}
+
+class TemplateButtonFields {
+  @WholeNumber({ minimum: 0, maximum: 9, description: 'Its place in the template, from 0.' })
+  readonly index!: number;
+
+  @Choice(['url', 'quick_reply', 'copy_code']) readonly type!: TemplateButton['type'];
+
+  @Text({
+    minLength: 1,
+    maxLength: 2_000,
+    description: 'The end of the address, the payload that comes back, or the code.',
+  })
+  readonly value!: string;
+}
+
+/** Values of a template beside the params of its body. */
+class TemplateComponents {
+  @Nested(TemplateHeaderFields, { optional: true }) readonly header?: TemplateHeaderFields;
+
+  @Objects(TemplateButtonFields, {
+    optional: true,
+    checked: true,
+    maxItems: 10,
+    message: 'must be a list of at most 10 buttons',
+  })
+  readonly buttons?: readonly TemplateButtonFields[];
+}
+
 export class SendTemplate {
   @PhoneNumber() readonly to!: string;
   @Choice(['template']) readonly message_type!: 'template';
@@ -55,6 +132,12 @@ export class SendTemplate {
   })
   readonly params!: readonly string[];
 
+  @Nested(TemplateComponents, {
+    optional: true,
+    description: 'Values of the header and of buttons, where the template has such variables.',
+  })
+  readonly components?: TemplateComponents;
+
   @TagsOfSend() readonly tags?: readonly string[];
   @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
 }
@@ -71,8 +154,29 @@ export class SendText {
   @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
 }
 
+class MediaFields extends FileFields {
+  @Choice(MEDIA_TYPES) readonly type!: MediaContent['type'];
+
+  @Text({
+    optional: true,
+    minLength: 1,
+    maxLength: 1_024,
+    description: 'Of an image, a video or a document.',
+  })
+  readonly caption?: string;
+}
+
+/** A send of a file, inside the recipient's 24-hour window. */
+export class SendMedia {
+  @PhoneNumber() readonly to!: string;
+  @Choice(['media']) readonly message_type!: 'media';
+  @Nested(MediaFields) readonly media!: MediaFields;
+  @TagsOfSend() readonly tags?: readonly string[];
+  @MetadataOfSend() readonly metadata?: Readonly<Record<string, string>>;
+}
+
 /** `POST /whatsapp/ng/v1/sendwhatsapp` (interface section 2.3) */
-@OneOfForms('message_type', { template: SendTemplate, text: SendText })
+@OneOfForms('message_type', { template: SendTemplate, text: SendText, media: SendMedia })
 @BodyExamples({
   'a template': {
     to: '2348012345678',
@@ -86,10 +190,34 @@ export class SendText {
     message_type: 'text',
     text: 'It is on its way.',
   },
+  'an image, inside the window': {
+    to: '2348012345678',
+    message_type: 'media',
+    media: { type: 'image', link: 'https://cdn.example.com/map.png', caption: 'Here' },
+  },
 })
 export class SendWhatsApp {
   @PhoneNumber() readonly to!: string;
-  @Choice(['template', 'text']) readonly message_type!: 'template' | 'text';
+  @Choice(['template', 'text', 'media']) readonly message_type!: 'template' | 'text' | 'media';
+}
+
+/** `?filename=` of an upload. */
+export class UploadQuery {
+  @Text({
+    optional: true,
+    maxLength: 240,
+    description: 'Name of a document, as the platform keeps it.',
+  })
+  readonly filename?: string;
+}
+
+export class UploadedMedia {
+  @Text({
+    description:
+      'For `media_id` of messages from the same number. The platform keeps it for 30 days.',
+    examples: ['106540352242922'],
+  })
+  readonly media_id!: string;
 }
 
 class Charged {
@@ -172,7 +300,7 @@ export class WhatsAppMessage extends Charged {
 
   @Choice(['template', 'text', 'media'], {
     nullable: true,
-    description: '`media`: sent from the portal. null after retention erased it.',
+    description: 'null after retention erased it.',
   })
   readonly message_type!: 'template' | 'text' | 'media' | null;
 
@@ -180,8 +308,12 @@ export class WhatsAppMessage extends Charged {
   @Text({ nullable: true, examples: ['en'] }) readonly language!: string | null;
   @Field({ ...PARAMS, nullable: true }) readonly params!: readonly string[] | null;
 
+  @Nested(TemplateComponents, { nullable: true }) readonly components!: TemplateComponents | null;
+
   @Text({ nullable: true, description: 'null: no text, or after retention erased it.' })
   readonly text!: string | null;
+
+  @Nested(MediaFields, { nullable: true }) readonly media!: MediaFields | null;
 
   @Choice(MESSAGE_STATUSES, { examples: ['read'] }) readonly status!: MessageStatus;
   @Text({ nullable: true }) readonly error_code!: string | null;
@@ -207,11 +339,86 @@ export function messageOf(message: MessageTimeline): WhatsAppMessage {
     template_name: template?.template ?? null,
     language: template?.language ?? null,
     params: template?.params ?? null,
+    components: template ? componentsOf(template) : null,
     text: content?.kind === 'text' ? content.text : null,
+    media: content?.kind === 'media' ? mediaOf(content) : null,
     status: message.status,
     error_code: message.errorCode,
     created_at: message.acceptedAt.toISOString(),
     smsc_timestamp: last?.providerTime.toISOString() ?? null,
+  };
+}
+
+function componentsOf({ header, buttons }: TemplateContent): TemplateComponents | null {
+  if (!header && !buttons) return null;
+  return {
+    ...(header && { header: header.type === 'text' ? header : fileOf(header) }),
+    ...(buttons && { buttons: buttons.map(buttonOf) }),
+  };
+}
+
+function buttonOf(button: TemplateButton): TemplateButtonFields {
+  const { index, type } = button;
+  switch (button.type) {
+    case 'url':
+      return { index, type, value: button.suffix };
+    case 'quick_reply':
+      return { index, type, value: button.payload };
+    case 'copy_code':
+      return { index, type, value: button.code };
+  }
+}
+
+function mediaOf(content: MediaContent): MediaFields {
+  const { caption } = content;
+  return { ...fileOf(content), ...(caption !== undefined && { caption }) };
+}
+
+function fileOf<T extends string>(
+  file: MediaSource & { readonly type: T; readonly filename?: string },
+) {
+  const { type, link, mediaId, filename } = file;
+  return {
+    type,
+    ...(link === undefined ? { media_id: mediaId ?? '' } : { link }),
+    ...(filename !== undefined && { filename }),
+  };
+}
+
+/** The header of a template for the library. @throws ApiError 422 */
+export function headerOf(header: TemplateHeaderFields): TemplateHeader {
+  const { type, text = '', ...file } = header;
+  const path = 'components.header';
+  if (type !== 'text' && header.text !== undefined)
+    throw invalidField(`${path}.text`, 'goes with the type text alone');
+  if (type !== 'text') return { type, ...sourceOf(file, path) };
+  const [wrong] = Object.keys(file);
+  if (wrong !== undefined) throw invalidField(`${path}.${wrong}`, 'goes with a file alone');
+  return { type, text };
+}
+
+/** A button of a template for the library, which checks its value. */
+export function libraryButtonOf({ index, type, value }: TemplateButtonFields): TemplateButton {
+  switch (type) {
+    case 'url':
+      return { type, index, suffix: value };
+    case 'quick_reply':
+      return { type, index, payload: value };
+    case 'copy_code':
+      return { type, index, code: value };
+  }
+}
+
+/** What a file is for the library: its link, or the id of its upload. @throws ApiError 422 */
+export function sourceOf(
+  { link, media_id: mediaId, filename }: FileFields,
+  path: string,
+): MediaSource & { readonly filename?: string } {
+  if ((link === undefined) === (mediaId === undefined))
+    throw invalidField(`${path}.link`, 'must be given, or media_id, and not both');
+  return {
+    ...(link === undefined ? { mediaId } : { link }),
+    ...(filename !== undefined && { filename }),
   };
 }
 

@@ -5,6 +5,8 @@ import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
+const PDF = Buffer.from('%PDF-1.7 \u0000', 'latin1');
+
 describeOneDatabase('WhatsApp through the gateway', (db) => {
   let gateway: TestGateway;
   let account: CreatedAccount;
@@ -43,6 +45,19 @@ describeOneDatabase('WhatsApp through the gateway', (db) => {
   });
   const send = (body: object, headers: object = {}): Promise<Answered> =>
     ask('POST', '/sendwhatsapp', body, headers);
+  const upload = async (
+    content: Buffer,
+    contentType: string,
+    query = '',
+    token = account.apiKey,
+  ) => {
+    const answer = await fetch(`${gateway.url}/whatsapp/ng/v1/media${query}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
+      body: new Uint8Array(content),
+    });
+    return { status: answer.status, body: (await answer.json()) as object };
+  };
   const refused = (code: string, path?: string): object => ({
     status: 422,
     body: { error: { code, ...(path !== undefined && { details: [{ path }] }) } },
@@ -90,7 +105,9 @@ describeOneDatabase('WhatsApp through the gateway', (db) => {
       template_name: 'order_update',
       language: 'en',
       params: ['Ada', '1001'],
+      components: null,
       text: null,
+      media: null,
       error_code: null,
       created_at: expect.any(String),
       smsc_timestamp: expect.any(String),
@@ -131,6 +148,110 @@ describeOneDatabase('WhatsApp through the gateway', (db) => {
     expect(await send(text(to, { text: 'a', content: 'b' }))).toMatchObject(
       refused('conflicting_fields'),
     );
+  });
+
+  it('a template carries values of its header and buttons', async () => {
+    const to = await optedIn();
+    const components = {
+      header: { type: 'document', link: 'https://cdn.example.com/a.pdf', filename: 'a.pdf' },
+      buttons: [
+        { index: 0, type: 'url', value: 'orders/1001' },
+        { index: 1, type: 'quick_reply', value: 'late' },
+        { index: 2, type: 'copy_code', value: 'SAVE5' },
+      ],
+    };
+    const { status, body } = await send(template(to, { components }));
+    expect([status, body['status']]).toEqual([200, 'sent']);
+    const read = await ask('GET', `/messages/${String(body['message_id'])}`);
+    expect(read.body).toMatchObject({ message_type: 'template', components, media: null });
+  });
+
+  it.each([
+    [{ header: { type: 'image' } }, 'components.header.link'],
+    [{ header: { type: 'image', link: 'a.png' } }, 'components.header.link'],
+    [
+      { header: { type: 'image', link: 'https://a.example/', media_id: '1' } },
+      'components.header.link',
+    ],
+    [{ header: { type: 'image', media_id: '../1' } }, 'components.header.media_id'],
+    [{ header: { type: 'image', media_id: '1', text: 'a' } }, 'components.header.text'],
+    [{ header: { type: 'text', text: 'a', link: 'https://a.example/' } }, 'components.header.link'],
+    [{ header: { type: 'text' } }, 'components.header.text'],
+    [{ header: { type: 'gif', media_id: '1' } }, 'components.header.type'],
+    [
+      { buttons: [{ index: 0, type: 'copy_code', value: 'with space' }] },
+      'components.buttons[0].value',
+    ],
+    [{ buttons: [{ index: 10, type: 'url', value: 'a' }] }, 'components.buttons[0].index'],
+    [{ buttons: 'a' }, 'components.buttons'],
+    [{ footer: {} }, 'components.footer'],
+  ])('components %j are refused at the field', async (components, path) => {
+    expect(await send(template(number(), { components }))).toMatchObject(
+      refused('invalid_field', path),
+    );
+  });
+
+  it('a file leaves inside the window, by its link or as an upload', async () => {
+    const to = await optedIn();
+    const media = { type: 'image', link: 'https://cdn.example.com/map.png', caption: 'Here' };
+    const request = { to, message_type: 'media', media };
+    expect(await send(request)).toMatchObject(refused('window_closed'));
+    const { body } = await send(template(to));
+    await gateway.running.app
+      .get(ContactsService, { strict: false })
+      .recordInbound(to, { sender: String(body['sender']) }, { tenant: account.accountId });
+    const uploaded = await upload(PDF, 'application/pdf', '?filename=invoice.pdf');
+    expect(uploaded).toEqual({ status: 200, body: { media_id: expect.stringMatching(/^\d+$/) } });
+    const document = {
+      type: 'document',
+      media_id: (uploaded.body as { media_id: string }).media_id,
+      filename: 'invoice.pdf',
+    };
+    for (const one of [media, document]) {
+      const sent = await send({ ...request, media: one });
+      expect(sent).toMatchObject({ status: 200, body: { status: 'sent', category: 'service' } });
+      const read = await ask('GET', `/messages/${String(sent.body['message_id'])}`);
+      expect(read.body).toMatchObject({ message_type: 'media', media: one, text: null });
+    }
+    for (const [wrong, path] of [
+      [{ type: 'image' }, 'media.link'],
+      [{ type: 'gif', media_id: '1' }, 'media.type'],
+      [{ type: 'audio', media_id: '1', caption: 'Here' }, 'media.caption'],
+      [{ type: 'image', media_id: '1', filename: 'a.png' }, 'media.filename'],
+      [undefined, 'media'],
+    ] as const)
+      expect(await send({ ...request, media: wrong })).toMatchObject(
+        refused('invalid_field', path),
+      );
+  });
+
+  it('an upload that the platform does not take is refused by its type, size and form', async () => {
+    const code = (error: string, path?: string) => ({
+      error: { code: error, ...(path !== undefined && { details: [{ path }] }) },
+    });
+    expect((await upload(PDF, 'image/gif')).body).toMatchObject(
+      code('invalid_field', 'Content-Type'),
+    );
+    expect((await upload(PDF, 'application/pdf', '?filename=a/b.pdf')).body).toMatchObject(
+      code('invalid_field', 'filename'),
+    );
+    const large = await upload(Buffer.alloc(5 * 1_048_576 + 1), 'image/png');
+    expect(large).toMatchObject({ status: 422, body: code('invalid_field') });
+    const larger = await upload(Buffer.alloc(16 * 1_048_576 + 1), 'video/mp4');
+    expect(larger).toMatchObject({ status: 413, body: code('payload_too_large') });
+    expect(await upload(Buffer.alloc(0), 'image/png')).toMatchObject({ status: 415 });
+    expect(await upload(Buffer.from('{}'), 'application/json')).toMatchObject({ status: 415 });
+    expect(await upload(PDF, 'multipart/form-data; boundary=a')).toMatchObject({ status: 415 });
+    expect(await upload(Buffer.from('a'), 'text/plain')).toMatchObject({ status: 200 });
+    expect(await upload(PDF, 'application/pdf', '', account.apiToken)).toMatchObject({
+      status: 401,
+    });
+    const elsewhere = await fetch(`${gateway.url}/ng/v1/sendsms`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.apiToken}`, 'content-type': 'image/png' },
+      body: new Uint8Array(PDF),
+    });
+    expect(elsewhere.status).toBe(415);
   });
 
   it('a reply opens the window of its sender', async () => {

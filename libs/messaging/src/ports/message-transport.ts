@@ -234,9 +234,9 @@ export interface MessageTransport {
    */
   cancel?(submission: SentSubmission, signal: AbortSignal): Promise<readonly DeliveryReport[]>;
   /**
-   * Gives a file to the platform for messages from `sender`; `''`: the provider chooses it.
+   * Gives a file, of a type and size that the platform takes, to the platform for messages from
+   * `sender`; `''`: the provider chooses it.
    * @returns its id at the platform
-   * @throws MessageValidationError where the platform does not take the type or size
    */
   uploadMedia?(media: MediaUpload, sender: string, signal: AbortSignal): Promise<string>;
   /**

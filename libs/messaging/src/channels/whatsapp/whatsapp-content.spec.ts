@@ -1,6 +1,12 @@
 import { expect, it } from '@jest/globals';
 import type { FieldError } from '../../message/errors.js';
-import { checkMedia, readButtons, readHeader, readParamNames } from './whatsapp-content.js';
+import {
+  checkMedia,
+  checkUpload,
+  readButtons,
+  readHeader,
+  readParamNames,
+} from './whatsapp-content.js';
 
 function errorsOf(check: (errors: FieldError[]) => unknown): string[] {
   const errors: FieldError[] = [];
@@ -101,4 +107,14 @@ it('paramNames must have one name for each param', () => {
   expect(namesOf(['name', 'order'])).toEqual(['name', 'order']);
   for (const wrong of [['name'], ['name', 'a b'], ['name', 1], 'name'])
     expect(namesOf(wrong)).toEqual(['paramNames']);
+});
+
+it.each([
+  ['another type', { contentType: 'image/gif' }, 'contentType'],
+  ['an image above 5 MB', { content: Buffer.alloc(5 * 1_048_576 + 1) }, 'content'],
+  ['no bytes', { content: Buffer.alloc(0) }, 'content'],
+  ['a path as filename', { filename: '../a.png' }, 'filename'],
+])('an upload with %s is refused by the field', (_, changes, path) => {
+  const file = { content: Buffer.from('PNG'), contentType: 'image/png', ...changes };
+  expect(errorsOf((errors) => checkUpload(file, errors))).toEqual([path]);
 });

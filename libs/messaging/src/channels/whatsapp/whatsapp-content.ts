@@ -20,6 +20,61 @@ const MOST_BUTTONS = 10;
 
 type Refuse = (path: string, message: string) => void;
 
+const [KB, MB] = [1_024, 1_048_576];
+
+/**
+ * Most bytes of a file by its MIME type.
+ * @see https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types
+ */
+const MOST_BYTES: ReadonlyMap<string, number> = new Map([
+  ...fileTypes('image', ['jpeg', 'png'], 5 * MB),
+  ...fileTypes('image', ['webp'], 500 * KB),
+  ...fileTypes('video', ['mp4', '3gpp'], 16 * MB),
+  ...fileTypes('audio', ['aac', 'amr', 'mpeg', 'mp4', 'ogg'], 16 * MB),
+  ...fileTypes('text', ['plain'], 100 * MB),
+  ...fileTypes(
+    'application',
+    [
+      'pdf',
+      'msword',
+      'vnd.ms-excel',
+      'vnd.ms-powerpoint',
+      'vnd.openxmlformats-officedocument.wordprocessingml.document',
+      'vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      'vnd.openxmlformats-officedocument.presentationml.presentation',
+    ],
+    100 * MB,
+  ),
+]);
+
+function fileTypes(kind: string, names: readonly string[], most: number): [string, number][] {
+  return names.map((name) => [`${kind}/${name}`, most]);
+}
+
+/** Checks a file against the types and sizes that WhatsApp takes. */
+export function checkUpload<T extends UploadedFile>(file: T, errors: FieldError[]): T {
+  const { content, contentType, filename } = file;
+  const type =
+    typeof contentType === 'string' ? contentType.toLowerCase().split(';')[0]?.trim() : '';
+  const most = MOST_BYTES.get(type ?? '');
+  const refuse = refuseIn(errors);
+  if (most === undefined)
+    refuse('contentType', `is no type that WhatsApp takes: ${[...MOST_BYTES.keys()].join(', ')}`);
+  if (!Buffer.isBuffer(content) || content.length === 0)
+    refuse('content', 'must be a Buffer of at least one byte');
+  else if (most !== undefined && content.length > most)
+    refuse('content', `must have at most ${most} bytes for ${type}, and has ${content.length}`);
+  if (filename !== undefined && !FILENAME.test(filename))
+    refuse('filename', 'must be 1 to 240 characters without slashes');
+  return file;
+}
+
+interface UploadedFile {
+  readonly content: unknown;
+  readonly contentType: unknown;
+  readonly filename?: string;
+}
+
 export function checkMedia(
   given: Readonly<Record<string, unknown>>,
   errors: FieldError[],

@@ -30,6 +30,7 @@ import {
   type CostEstimate,
   type EstimateOptions,
 } from '../channel.service.js';
+import { checkUpload } from './whatsapp-content.js';
 import { knownTemplate, withAnyTemplate } from './whatsapp.channel.js';
 import { type ChannelMessage, given, type Receipt, type SendOptions } from '../send.js';
 
@@ -180,6 +181,7 @@ export class WhatsAppService extends ChannelService {
    * await whatsApp.sendMedia({ to, type: 'document', mediaId });
    */
   async uploadMedia({ from, ...media }: MediaUpload & { readonly from?: string }): Promise<string> {
+    validated((errors) => checkUpload(media, errors));
     const sender = validated((errors) => this.definition.sender?.(from, errors) ?? '');
     const provider = this.router.providerOf({ channel: this.definition.name });
     const transport = this.transports.get(provider) as MessageTransport;

@@ -14,6 +14,7 @@ import { identifier, own } from '../../message/report-fields.js';
 import type {
   InboundMedia,
   MediaRequest,
+  MediaUpload,
   MessageTransport,
   ProviderAccount,
   SentSubmission,
@@ -31,7 +32,7 @@ import { EmailWire } from './email-wire.js';
 import { FILE_PATH, filePathOf } from './inbound-wire.js';
 import { VoiceWire } from './voice-wire.js';
 import { VasWire } from './vas-wire.js';
-import { SmsWire, WhatsAppWire, type Wire } from './wires.js';
+import { SmsWire, WHATSAPP, WhatsAppWire, type Wire } from './wires.js';
 
 const MAX_ANSWER = 1_048_576;
 const MAX_REPORT_PAGE = 8 * 1_048_576;
@@ -137,6 +138,25 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       if (wire.products)
         products.push(...(await wire.products((path) => this.#ask(wire, path, signal))));
     return products;
+  }
+
+  async uploadMedia(
+    { content, contentType, filename }: MediaUpload,
+    _sender: string,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { apiKey = '' } = this.settings;
+    const name = filename === undefined ? '' : `?filename=${encodeURIComponent(filename)}`;
+    const headers = { ...headersOf(apiKey), 'content-type': contentType };
+    const path = `${WHATSAPP}/media${name}`;
+    const answer = await this.#client.send(
+      { method: 'POST', path, headers, body: content, maxBytes: MAX_ANSWER },
+      signal,
+    );
+    const id = identifier(own(answer.body, 'media_id'));
+    if (answer.status < 300 && id !== null) return id;
+    // An upload may be repeated.
+    throw answerFailure(answer, this.context.clock.now(), 'apiKey', this.settings);
   }
 
   /** Of a service that passes contents on, as the gateway does. */

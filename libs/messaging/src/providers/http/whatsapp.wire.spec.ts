@@ -52,14 +52,63 @@ describe('WhatsApp over the interface', () => {
     await service.close();
   });
 
+  const [LINK, FILE] = ['https://cdn.example.com/a.png', { mediaId: '44', filename: 'a.pdf' }];
   it.each([
-    ['a header', { ...template.content, header: { type: 'text', text: 'Ade' } }],
-    ['a button', { ...template.content, buttons: [{ type: 'copy_code', index: 0, code: 'A' }] }],
-    ['media', { kind: 'media', type: 'image', link: 'https://cdn.example.com/a.png' }],
-  ])('%s is refused without a request, as the interface does not have it', async (_, content) => {
-    const submission = { ...template, content } as Submission;
-    await expect(transport().submit(submission, signal)).rejects.toBeInstanceOf(PermanentFailure);
-    expect(service.requests).toEqual([]);
+    [
+      'a text header',
+      { header: { type: 'text', text: 'Ade' } },
+      { components: { header: { type: 'text', text: 'Ade' } } },
+    ],
+    [
+      'a document as header',
+      { header: { type: 'document', ...FILE } },
+      { components: { header: { type: 'document', media_id: '44', filename: 'a.pdf' } } },
+    ],
+    [
+      'buttons',
+      {
+        buttons: [
+          { type: 'url', index: 0, suffix: 'a/1' },
+          { type: 'quick_reply', index: 1, payload: 'yes' },
+          { type: 'copy_code', index: 2, code: 'A1' },
+        ],
+      },
+      {
+        components: {
+          buttons: [
+            { type: 'url', index: 0, value: 'a/1' },
+            { type: 'quick_reply', index: 1, value: 'yes' },
+            { type: 'copy_code', index: 2, value: 'A1' },
+          ],
+        },
+      },
+    ],
+    [
+      'media',
+      { kind: 'media', type: 'image', link: LINK, caption: 'Here' },
+      { message_type: 'media', media: { type: 'image', link: LINK, caption: 'Here' } },
+    ],
+  ])('%s goes out in its own fields', async (_, content, fields) => {
+    const whole = 'kind' in content ? content : { ...template.content, ...content };
+    await transport().submit({ ...template, content: whole } as Submission, signal);
+    expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject(fields);
+  });
+
+  it('an upload is the bytes of the file with its type and name', async () => {
+    answer(200, { media_id: '106540352242922' });
+    const content = Buffer.from([0x25, 0x50, 0xff, 0x00]);
+    const file = { content, contentType: 'application/pdf', filename: 'a b.pdf' };
+    expect(await transport().uploadMedia(file, '', signal)).toBe('106540352242922');
+    const [request] = service.requests;
+    expect(request).toMatchObject({
+      method: 'POST',
+      url: '/whatsapp/ng/v1/media?filename=a%20b.pdf',
+      headers: { authorization: 'Bearer svk_test', 'content-type': 'application/pdf' },
+    });
+    answer(422, { error: { code: 'invalid_field' } });
+    await expect(transport().uploadMedia(file, '', signal)).rejects.toBeInstanceOf(
+      PermanentFailure,
+    );
   });
 
   it('a template goes out as section 2.3 says, under the svk_ key, and the answer is kept whole', async () => {

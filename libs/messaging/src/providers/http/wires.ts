@@ -9,8 +9,14 @@ import {
 } from '../../message/errors.js';
 import type { VasProduct } from '../../message/vas.js';
 import type { ChannelRegistry } from '../../message/channel-registry.js';
+import type { TemplateContent } from '../../message/message.js';
 import { own, word } from '../../message/report-fields.js';
 import type { ChannelStatus } from '../../message/status.js';
+import type {
+  MediaSource,
+  TemplateButton,
+  TemplateHeader,
+} from '../../message/whatsapp-content.js';
 import type {
   SentSubmission,
   Submission,
@@ -20,7 +26,7 @@ import type { Credential, HttpSettings } from './http.options.js';
 import { readDeliveryReport } from './interface-callbacks.js';
 
 const SMS = '/ng/v1';
-const WHATSAPP = '/whatsapp/ng/v1';
+export const WHATSAPP = '/whatsapp/ng/v1';
 export const PAGE = 1000;
 /** Most pages of one list, against a service whose cursors never end. */
 const MAX_PAGES = 1000;
@@ -120,22 +126,24 @@ export class WhatsAppWire implements Wire {
       throw new PermanentFailure('invalid_submission', 'A WhatsApp message goes to one recipient');
     if (content.kind === 'text')
       return { to, message_type: 'text', [this.settings.textField.whatsapp]: content.text };
+    if (content.kind === 'media') {
+      const { type, caption, filename } = content;
+      const media = { type, ...sourceOf(content), caption, filename };
+      return { to, message_type: 'media', media };
+    }
     if (content.kind !== 'template')
       throw new UnroutableFailure(
         'unsupported_content',
-        'The interface carries texts and templates only',
+        'The interface carries texts, templates and media only',
       );
-    if (content.header || content.buttons)
-      throw new UnroutableFailure(
-        'unsupported_content',
-        'The interface has no header and no buttons of templates',
-      );
+    const components = componentsOf(content);
     return {
       to,
       message_type: 'template',
       template_name: content.template,
       language: content.language,
       params: content.params,
+      ...(components && { components }),
     };
   }
 
@@ -164,6 +172,41 @@ export class WhatsAppWire implements Wire {
         yield { ...report, reference, recipient: recipients[0] ?? null, submissionId };
     });
   }
+}
+
+function sourceOf({ link, mediaId }: MediaSource) {
+  return link === undefined ? { media_id: mediaId } : { link };
+}
+
+/** Header and buttons of a template; the value of a button has one name for all types. */
+function componentsOf({ header, buttons }: Pick<TemplateContent, 'header' | 'buttons'>) {
+  if (!header && !buttons) return undefined;
+  return {
+    ...(header && { header: headerOf(header) }),
+    ...(buttons && {
+      buttons: buttons.map((button) => {
+        const { index, type } = button;
+        return { index, type, value: valueOf(button) };
+      }),
+    }),
+  };
+}
+
+function valueOf(button: TemplateButton): string {
+  switch (button.type) {
+    case 'url':
+      return button.suffix;
+    case 'quick_reply':
+      return button.payload;
+    case 'copy_code':
+      return button.code;
+  }
+}
+
+function headerOf(header: TemplateHeader) {
+  if (header.type === 'text') return header;
+  const filename = header.type === 'document' ? header.filename : undefined;
+  return { type: header.type, ...sourceOf(header), ...(filename && { filename }) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
+import { createHash } from 'node:crypto';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import {
   LostAnswerFailure,
@@ -15,6 +16,7 @@ import type {
   InboundMedia,
   InboundSink,
   MediaRequest,
+  MediaUpload,
   MessageTransport,
   ReportSink,
   SentSubmission,
@@ -265,6 +267,12 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
 
   senderOf(sender: string): string {
     return sender || this.settings.whatsAppNumber;
+  }
+
+  /** The id derives from the file, as those of messages do from their submission. */
+  uploadMedia({ content }: MediaUpload): Promise<string> {
+    const digest = createHash('sha256').update(content).digest();
+    return Promise.resolve(String(digest.readBigUInt64BE()));
   }
 
   async receive(message: InboundMessage): Promise<void> {

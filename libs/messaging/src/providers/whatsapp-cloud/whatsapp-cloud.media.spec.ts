@@ -29,19 +29,6 @@ it.each(HTTP_WAYS)('an upload arrives byte by byte, %s', async (_, http) => {
   expect(server.uploads).toEqual([{ id, type: 'image/png', filename: 'a "b" ü.png', bytes: PNG }]);
 });
 
-it.each([
-  ['another type', { contentType: 'image/gif' }, 'contentType'],
-  ['an image above 5 MB', { content: Buffer.alloc(5 * 1_048_576 + 1) }, 'content'],
-  ['no bytes', { content: Buffer.alloc(0) }, 'content'],
-  ['a path as filename', { filename: '../a.png' }, 'filename'],
-])('an upload with %s is refused by the field, without a request', async (_, changes, path) => {
-  const media = { content: PNG, contentType: 'image/png', ...changes };
-  await expect(cloud().uploadMedia(media, '', signal)).rejects.toMatchObject({
-    fields: [{ path }],
-  });
-  expect(server.requests).toEqual([]);
-});
-
 it("an upload that Meta refuses fails by Meta's code", async () => {
   server.answer((_request, response) => refuse(response, 401, 190, 'expired'));
   const uploaded = cloud().uploadMedia({ content: PNG, contentType: 'image/png' }, '', signal);
