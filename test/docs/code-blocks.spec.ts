@@ -57,6 +57,7 @@ function servicesOf(app: common.INestApplicationContext) {
     operations: of(operations.MessagingOperations),
     notifications: of(messaging.NotificationService),
     notifier: of(messaging.Notifier),
+    policy: of(messaging.PolicyService),
     verification: of(messaging.VerificationService),
     messaging: of(messaging.MessagingService),
   };

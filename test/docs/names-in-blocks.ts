@@ -19,6 +19,7 @@ declare global {
   const verification: messaging.VerificationService;
   const notifications: messaging.NotificationService;
   const notifier: messaging.Notifier;
+  const policy: messaging.PolicyService;
   const manager: EntityManager;
   const dataSource: DataSource;
   const to: string;

@@ -149,6 +149,16 @@ it('deliver() refuses a message that no provider has, and changes nothing', asyn
   expect((await sms.batch(id)).counts).toEqual({ queued: 1 });
 });
 
+it('clock.advanceTo() advances to a time, and refuses one that is past', async () => {
+  const { messaging } = await started();
+  const night = new Date(messaging.clock.now());
+  night.setUTCHours(24 + 23, 0, 0, 0);
+  await messaging.clock.advanceTo(night);
+  expect(+messaging.clock.now() - +night).toBeGreaterThanOrEqual(0);
+  expect(+messaging.clock.now() - +night).toBeLessThan(60_000);
+  await expect(messaging.clock.advanceTo(new Date(0))).rejects.toThrow(/^time: /);
+});
+
 it('clock.advance() sends messages that fall due, in the order of their times, and no later ones', async () => {
   const { messaging, sms } = await started();
   const start = messaging.clock.now().getTime();

@@ -69,6 +69,11 @@ export interface TesterClock {
    * @throws MessagingConfigError where it is no duration
    */
   advance(duration: Duration): Promise<void>;
+  /**
+   * Advances to a time, such as the next night.
+   * @throws MessagingConfigError where the time is past
+   */
+  advanceTo(time: Date): Promise<void>;
 }
 
 /** Most rounds of {@link MessagingTester.idle}; each ends when every drain has ended. */
@@ -89,6 +94,7 @@ export class MessagingTester {
   readonly clock: TesterClock = {
     now: () => new Date(this.parts.clock.now()),
     advance: async (duration) => this.#advance(milliseconds('duration', duration)),
+    advanceTo: async (time) => this.#advance(milliseconds('time', +time - this.parts.clock.now())),
   };
   #store!: MessageStore;
   #database!: MemoryDatabase;
