@@ -1,5 +1,11 @@
 import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { InjectDataSource } from '@nestjs/typeorm';
 import {
@@ -21,6 +27,9 @@ const ID = 1;
 
 /** Milliseconds for which no other process begins another check. */
 const CLAIMED = 12 * 3_600_000;
+
+/** Milliseconds between two reads of the result, which another process may have written. */
+const READ_EVERY = 10_000;
 
 /** The last comparison of money with messages. */
 @Entity('gateway_billing_check')
@@ -59,8 +68,10 @@ export const BILLING_CHECK_TABLES = {
 
 /** Recomputes all money each night, in one process of many, and keeps the result for readiness. */
 @Injectable()
-export class BillingCheck {
+export class BillingCheck implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger('BillingCheck');
+  #timer: NodeJS.Timeout | undefined;
+  #known = 0;
 
   constructor(
     private readonly billing: BillingService,
@@ -69,11 +80,31 @@ export class BillingCheck {
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
+  async onModuleInit(): Promise<void> {
+    await this.#read();
+    this.#timer = setTimeout(() => {
+      // Readiness answers from memory while the database does not.
+      void this.#read().finally(() => this.#timer?.refresh());
+    }, READ_EVERY).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Number of differences of the last check that has ended, as it was within ten seconds; 0 before the first one. */
+  get differences(): number {
+    return this.#known;
+  }
+
   /** At three o'clock UTC; the first process has the night. */
   @Cron('0 3 * * *', { name: 'billing-check', timeZone: 'UTC' })
   async nightly(): Promise<void> {
     try {
-      if (await this.#claim()) await this.run();
+      const found = (await this.#claim()) ? await this.run() : [];
+      for (const difference of found)
+        this.#logger.error({ message: 'money does not agree', ...difference });
     } catch (error) {
       this.#logger.error({ message: 'the money could not be checked', err: error });
     }
@@ -87,15 +118,17 @@ export class BillingCheck {
     await this.messaging.transaction((manager) =>
       manager.update(BillingCheckEntity, { id: ID }, result),
     );
-    for (const difference of found)
-      this.#logger.error({ message: 'money does not agree', ...difference });
+    this.#known = found.length;
     return found;
   }
 
-  /** Number of differences of the last check that has ended; 0 before the first one. */
-  async differences(): Promise<number> {
-    const last = await this.dataSource.manager.findOneBy(BillingCheckEntity, { id: ID });
-    return last?.differences ?? 0;
+  async #read(): Promise<void> {
+    try {
+      const last = await this.dataSource.manager.findOneBy(BillingCheckEntity, { id: ID });
+      this.#known = last?.differences ?? 0;
+    } catch (error) {
+      this.#logger.debug({ message: 'the result of the last check is not read', err: error });
+    }
   }
 
   /** @returns whether this process checks */

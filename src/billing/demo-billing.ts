@@ -46,7 +46,9 @@ export class DemoBilling {
    * @returns the balance with its currency, such as `50000000.00 NGN`
    */
   async add(manager: EntityManager, accountId: string): Promise<string> {
-    const rates = this.channels.all.flatMap(({ name, isTimed = false }) => this.#ratesOf(name, isTimed));
+    const rates = this.channels.all.flatMap(({ name, isTimed = false }) =>
+      this.#ratesOf(name, isTimed),
+    );
     const lines = rates.map((rate, n): [number, Rate] => [n + 2, rate]);
     await this.imports.store(manager, lines, { card: CARD, currency: CURRENCY });
     const dearest = rates.reduce((most, { amount }) => (amount > most ? amount : most), 0n);
@@ -67,7 +69,8 @@ export class DemoBilling {
     return categories.map((category) => {
       const price = PRICES[[channel, category ?? []].flat().join(' ')] ?? OTHER_PRICE;
       const amount = readAmount(price) ?? 0n;
-      return { channel, category, price, amount, prefix: OTHERS, billing: isTimed ? '60/60' : null };
+      const billing = isTimed ? '60/60' : null;
+      return { channel, category, price, amount, prefix: OTHERS, billing };
     });
   }
 }

@@ -14,7 +14,13 @@ import type { EntityManager } from 'typeorm';
 import { amountText, readAmount } from '../money.js';
 import { DEFAULT_CARD, RateCards } from '../rate-cards/rate-cards.service.js';
 import { OTHERS, type Rate, type RateTable } from '../rate-cards/rate-table.js';
-import { BatchRates, chargeOf, reportedChargeOf, reservationOf, writeRates } from './batch-rates.js';
+import {
+  BatchRates,
+  chargeOf,
+  reportedChargeOf,
+  reservationOf,
+  writeRates,
+} from './batch-rates.js';
 import { chargeStateOf, type Unsettled } from './charge-state.js';
 import {
   type AcceptedBatch,

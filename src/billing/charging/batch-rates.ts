@@ -11,7 +11,7 @@ export interface BatchRate {
 }
 
 /** Rates that count where the platform bills the only message of a batch in another category. */
-export type ReportedRates = ReadonlyMap<string, RateGroup['rate']>;
+type ReportedRates = ReadonlyMap<string, RateGroup['rate']>;
 
 /** `234:4500000;44:20000000:60/60;*:9000000::marketing`: prefix, millionths, blocks, category. */
 export function writeRates(

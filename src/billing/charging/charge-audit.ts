@@ -1,5 +1,9 @@
 import { MessagingService } from '@dundun/messaging';
-import { type DetailedReport, type GuardedMessage, MessageHistory } from '@dundun/messaging/operations';
+import {
+  type DetailedReport,
+  type GuardedMessage,
+  MessageHistory,
+} from '@dundun/messaging/operations';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Difference } from '../ledger/ledger.store.js';
@@ -135,7 +139,11 @@ function add(
 }
 
 function differencesOf(batch: ChargedBatch, computed: Sums | undefined): Difference[] {
-  const { reserved, charged, isUnknown } = computed ?? { reserved: 0n, charged: 0n, isUnknown: false };
+  const {
+    reserved,
+    charged,
+    isUnknown,
+  } = computed ?? { reserved: 0n, charged: 0n, isUnknown: false };
   if (isUnknown) return [];
   const compared = [
     ['reserved', batch.reserved, reserved],

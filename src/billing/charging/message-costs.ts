@@ -16,9 +16,7 @@ export interface Cost {
 }
 
 /** `null`: not known, or the account is not charged. */
-export type CostFields = Cost | { readonly cost: null; readonly currency: null };
-
-export const NO_COST = { cost: null, currency: null } as const;
+type CostFields = Cost | { readonly cost: null; readonly currency: null };
 
 /** A message whose account may be charged for it. */
 export interface CostedMessage {
@@ -99,9 +97,9 @@ export class MessageCosts {
   }
 }
 
-/** The fields of an answer. @param otherwise where the account is not charged */
-export function costFields(cost: Cost | undefined, otherwise: CostFields = NO_COST): CostFields {
-  return cost ?? otherwise;
+/** The fields of an answer. @param cost `undefined`: the account is not charged, or the cost is not known */
+export function costFields(cost: Cost | undefined): CostFields {
+  return cost ?? { cost: null, currency: null };
 }
 
 type ReadBatch = Omit<ChargedBatch, 'rates'> & { readonly rates: BatchRates };

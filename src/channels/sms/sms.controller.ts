@@ -1,4 +1,10 @@
-import { type BatchView, type Page, type Receipt, type ReportView, SmsService } from '@dundun/messaging';
+import {
+  type BatchView,
+  type Page,
+  type Receipt,
+  type ReportView,
+  SmsService,
+} from '@dundun/messaging';
 import { Controller, Delete, Get, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
@@ -103,7 +109,8 @@ export class SmsController {
   ): Promise<SmsEstimate> {
     const { text = '' } = readText(request, SMS_TEXT);
     const { to } = request;
-    return smsEstimateOf(await this.sms.estimate(text, { tenant, ...(to !== undefined && { to }) }));
+    const options = { tenant, ...(to !== undefined && { to }) };
+    return smsEstimateOf(await this.sms.estimate(text, options));
   }
 
   @Get('sms')

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { BillingCheck } from '../../../src/billing/billing-check.js';
+import { AccountCharges } from '../../../src/billing/charging/account-charges.js';
+import { ChargeStore } from '../../../src/billing/charging/charge.store.js';
 import { BillingService } from '../../../src/billing/ledger/billing.service.js';
 import { amountText, readAmount } from '../../../src/billing/money.js';
 import { RateCards } from '../../../src/billing/rate-cards/rate-cards.service.js';
@@ -366,5 +368,41 @@ describeEachDatabase('charges of messages', (db) => {
     const paid = readAmount('200')! + readAmount('7.25')! * BigInt(topUps);
     expect((await moneyOf(accountId)).balance).toBe(amountText(paid - spent));
     expect(await billing().differences()).toEqual([]);
+  });
+
+  it('transactions that change several accounts take them in one order', async () => {
+    if (db.kind === 'sqlite') return;
+    const accounts = await Promise.all(['1', '2', '3'].map((amount) => prepaid(amount)));
+    const ids = accounts.map(({ accountId }) => accountId);
+    const turns = Array.from({ length: 60 }, (_, n) => {
+      const { app } = (n % 2 ? gateway : other).running;
+      const charges = app.get(AccountCharges, { strict: false });
+      const store = app.get(ChargeStore, { strict: false });
+      const order = n % 3 ? ids.toSorted() : ids.toSorted().toReversed();
+      // Without the retries of the library, which would hide a deadlock.
+      return app.get(DataSource, { strict: false }).transaction(async (manager) => {
+        if (n % 4 === 0) await charges.lock(order, manager);
+        const [reference, note, at] = [`R-${n}`, '1 message', Date.now()];
+        const moves = order.map((accountId) => ({ accountId, reserved: 0n, amount: 0n }));
+        await store.move(
+          store.join(manager),
+          [],
+          moves.map((one) => ({ ...one, reference, note, at })),
+        );
+        await wait(2);
+      });
+    });
+    await expect(Promise.all(turns)).resolves.toHaveLength(60);
+  });
+
+  it('no transaction of all these met a deadlock', async () => {
+    if (db.kind !== 'postgres') return;
+    const source = gateway.running.app.get(DataSource, { strict: false });
+    // The server adds up what its sessions tell it once a second.
+    await wait(1_500);
+    const [row] = await source.query<{ deadlocks: string }[]>(
+      'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+    );
+    expect(Number(row?.deadlocks)).toBe(0);
   });
 });

@@ -158,7 +158,8 @@ describeOneDatabase('a gateway whose WhatsApp messages go through Meta', (databa
     const billing = app.get(BillingService, { strict: false });
     const cards = app.get(RateCards, { strict: false });
     const nothing = () => Promise.resolve();
-    const csv = 'channel,prefix,category,price\nwhatsapp,*,utility,6.7\nwhatsapp,234,marketing,50\n';
+    const rows = ['whatsapp,*,utility,6.7', 'whatsapp,234,marketing,50'];
+    const csv = ['channel,prefix,category,price', ...rows].join('\n');
     const version = { card: 'ngn', currency: 'NGN' };
     await app.get(RateImports, { strict: false }).import(csv, version, nothing);
     await cards.reread();

@@ -258,7 +258,8 @@ export class NewBatches {
         again ? KEY_TIMEOUT_AGAIN : KEY_TIMEOUT,
       );
     } catch (error) {
-      if (isLockTimeout(error) || error instanceof SpendBusyError) for (const batch of batches) this.#timedOut.add(batch);
+      const hasWaited = isLockTimeout(error) || error instanceof SpendBusyError;
+      if (hasWaited) for (const batch of batches) this.#timedOut.add(batch);
       throw error;
     }
   }
