@@ -2,6 +2,7 @@ import { MessagingModule, type MessagingOptions } from '@dundun/messaging';
 import type { EngineFactory } from '@dundun/messaging/ports';
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { ScheduleModule } from '@nestjs/schedule';
 import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
@@ -52,6 +53,7 @@ export class AppModule {
           enabled: environment.ROLE !== 'api',
           engine,
         }),
+        ScheduleModule.forRoot(),
         MetricsModule,
         ...channels.map(({ module }) => module),
         NotificationsModule.for(channels),

@@ -2,6 +2,7 @@ import { MESSAGING_ENTITIES } from '@dundun/messaging';
 import { FREQUENCY_CAP_MIGRATIONS, MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
+import { BILLING_CHECK_TABLES } from './billing/billing-check.js';
 import { CHARGE_TABLES } from './billing/charging/charging.tables.js';
 import { REQUEST_LOG_TABLES } from './accounts/request-log.tables.js';
 import { LEDGER_TABLES } from './billing/ledger/ledger.tables.js';
@@ -51,6 +52,7 @@ const MIGRATIONS = [
   ...RATE_CARD_TABLES.migrations,
   ...LEDGER_TABLES.migrations,
   ...CHARGE_TABLES.migrations,
+  ...BILLING_CHECK_TABLES.migrations,
   ...CALLBACK_SIGHTING_TABLES.migrations,
   ...REQUEST_LOG_TABLES.migrations,
 ];
@@ -73,6 +75,7 @@ export function dataSourceOptions({
       ...RATE_CARD_TABLES.entities,
       ...LEDGER_TABLES.entities,
       ...CHARGE_TABLES.entities,
+      ...BILLING_CHECK_TABLES.entities,
       ...CALLBACK_SIGHTING_TABLES.entities,
       ...REQUEST_LOG_TABLES.entities,
     ],

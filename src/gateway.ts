@@ -22,6 +22,8 @@ import { type GatewayChannel, GatewayChannels } from './channel.js';
 import { CHANNELS } from './channels/index.js';
 import { emailBodyLimits } from './channels/email/messages/email-bodies.js';
 import { DEMO_NAME, type DemoAccount } from './accounts/demo-account.js';
+import { DemoBilling } from './billing/demo-billing.js';
+import { RateCards } from './billing/rate-cards/rate-cards.service.js';
 import { isUnsubscribe } from './channels/email/unsubscribe/unsubscribe.controller.js';
 import { isUpload, UPLOAD_BYTES } from './channels/whatsapp/whatsapp.controller.js';
 import { HttpFront } from './http-front.js';
@@ -185,14 +187,19 @@ async function createDemo(
 ): Promise<DemoAccount | undefined> {
   const links = app.get(SetUpLinks, { strict: false });
   const demos = app.get(GatewayChannels).all.flatMap(({ demo }) => demo ?? []);
+  const billing = app.get(DemoBilling, { strict: false });
   let setup = '';
+  let balance = '';
   const created = await app
     .get(AccountsService)
     .createFirst(DEMO_NAME, async (manager, accountId) => {
       for (const { add } of demos) await add(manager, accountId, app);
+      balance = await billing.add(manager, accountId);
       setup = setupLink(url, await links.firstLink(manager, accountId));
     });
-  return created && { ...created, setup, examples: demos.map(({ example }) => example) };
+  if (!created) return undefined;
+  await app.get(RateCards, { strict: false }).reread();
+  return { ...created, setup, balance, examples: demos.map(({ example }) => example) };
 }
 
 function stopOf(front: HttpFront, app: NestFastifyApplication): () => Promise<void> {

@@ -8,6 +8,8 @@ export const DEMO_NAME = 'demo';
 export interface DemoAccount extends CreatedAccount {
   /** One-time link for the first user of the portal. */
   readonly setup: string;
+  /** What it has, with the currency, such as `50000000.00 NGN`. */
+  readonly balance: string;
   readonly examples: readonly ChannelDemo['example'][];
 }
 
@@ -28,7 +30,7 @@ export function pagesOf(
 
 /** Text that the first start prints. The secrets are not shown again. */
 export function demoBanner(account: DemoAccount, url: string, pages: string): string {
-  const { accountId, apiToken, apiKey, setup, examples } = account;
+  const { accountId, apiToken, apiKey, setup, balance, examples } = account;
   const commands = examples.map(
     ({ title, path, secret, body }) => `${title}:
 
@@ -47,5 +49,9 @@ Set up your user of the portal within an hour (later: npx dundun user invite --r
   ${setup}
 
 ${pages}
-${commands.join('')}`;
+${commands.join('')}Its messages are charged. It has ${balance}:
+
+curl ${url}/ng/v1/account/balance -H 'Authorization: Bearer ${apiToken}'
+
+`;
 }

@@ -1,8 +1,12 @@
 import { MESSAGING_SPEND_GUARD } from '@dundun/messaging/ports';
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { BillingCheck } from './billing-check.js';
 import { AccountCharges } from './charging/account-charges.js';
+import { ChargeAudit } from './charging/charge-audit.js';
 import { ChargeStore } from './charging/charge.store.js';
+import { MessageCosts } from './charging/message-costs.js';
+import { DemoBilling } from './demo-billing.js';
 import { BillingService } from './ledger/billing.service.js';
 import { LedgerStore } from './ledger/ledger.store.js';
 import { RateCards } from './rate-cards/rate-cards.service.js';
@@ -10,8 +14,12 @@ import { RateImports } from './rate-cards/rate-imports.service.js';
 
 const SERVICES = [
   AccountCharges,
+  BillingCheck,
   BillingService,
+  ChargeAudit,
   ChargeStore,
+  DemoBilling,
+  MessageCosts,
   LedgerStore,
   RateCards,
   RateImports,

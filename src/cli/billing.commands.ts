@@ -12,6 +12,7 @@ import {
   type Unsettled,
 } from '../billing/charging/charge-state.js';
 import { balanceOf, entryOf } from '../billing/account.dto.js';
+import { BillingCheck } from '../billing/billing-check.js';
 import type { AccountMoney } from '../billing/ledger/ledger.store.js';
 import { BILLING_MODES, type BillingMode } from '../billing/ledger/ledger.tables.js';
 import { DEFAULT_CARD } from '../billing/rate-cards/rate-cards.service.js';
@@ -49,7 +50,7 @@ export function addBillingCommands(billing: OperatorCommand): void {
   billing
     .subcommand('verify', 'compare every balance with its entries; exit code 1 where they differ')
     .runs(async (app) => {
-      const differences = await billingOf(app).differences();
+      const differences = await app.get(BillingCheck, { strict: false }).run();
       if (differences.length > 0) process.exitCode = 1;
       return { differences };
     });

@@ -12,6 +12,7 @@ interface ImportOptions {
   readonly card: string;
   readonly currency: string;
   readonly from?: string;
+  readonly anyCurrency?: boolean;
 }
 
 interface FindOptions {
@@ -31,8 +32,10 @@ export function addRatesCommands(rates: OperatorCommand): void {
     .option('--card <name>', 'the card', DEFAULT_CARD)
     .requiredOption('--currency <code>', 'of all prices, as NGN')
     .option('--from <when>', 'when it starts, as 2027-01-01 (UTC) or RFC 3339 (default: now)')
-    .runs(async (app, { card, currency, from }: ImportOptions, file = '') => {
-      const version = { card, currency, from: from === undefined ? undefined : readStart(from) };
+    .option('--any-currency', 'also where accounts with money in another one use the card')
+    .runs(async (app, { from: start, ...options }: ImportOptions, file = '') => {
+      const { card, currency } = options;
+      const version = { ...options, from: start === undefined ? undefined : readStart(start) };
       const also = auditOf(app, null, 'rates.imported', card);
       const {
         id,

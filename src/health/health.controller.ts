@@ -21,6 +21,8 @@ import {
   TypeOrmHealthIndicator,
 } from '@nestjs/terminus';
 import type { DataSource } from 'typeorm';
+import { BillingCheck } from '../billing/billing-check.js';
+import { BillingModule } from '../billing/billing.module.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { Choice, Field } from '../http/fields.js';
 import type { HttpReply } from '../http/http-message.js';
@@ -73,6 +75,7 @@ class HealthController {
     private readonly indicators: HealthIndicatorService,
     private readonly messaging: MessagingHealthIndicator,
     private readonly writes: WriteProbe,
+    private readonly billing: BillingCheck,
     @InjectDataSource() private readonly source: DataSource,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
@@ -117,6 +120,7 @@ class HealthController {
         // Lane names contain the account and are not shown.
         () => this.messaging.lanes('lanes', { stuckAfter: this.environment.LANE_STUCK_AFTER }),
         () => this.messaging.providers('carriers'),
+        () => this.#billing(),
         ...(this.environment.ENGINE === 'bullmq' ? [() => this.messaging.engine('engine')] : []),
       ]);
     } catch (error) {
@@ -125,6 +129,14 @@ class HealthController {
       reply.code(error.getStatus());
       return error.getResponse();
     }
+  }
+
+  /** Money that does not agree stops no message: an operator looks at it. */
+  #billing(): HealthIndicatorResult {
+    const session = this.indicators.check('billing');
+    const { differences } = this.billing;
+    if (differences === 0) return session.up();
+    return session.degraded({ reason: 'money_differs', differences });
   }
 
   async #database(): Promise<HealthIndicatorResult> {
@@ -150,7 +162,7 @@ class HealthController {
 }
 
 @Module({
-  imports: [TerminusModule.forRoot({ errorLogStyle: 'json' })],
+  imports: [BillingModule, TerminusModule.forRoot({ errorLogStyle: 'json' })],
   controllers: [HealthController, MetricsController],
   providers: [MessagingHealthIndicator, WriteProbe, WriteRefusals],
   exports: [WriteRefusals],

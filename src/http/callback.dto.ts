@@ -1,5 +1,5 @@
 import { ApiExtraModels } from '@nestjs/swagger';
-import { Field, Flag, Text, Timestamp, Uuid, WholeNumber } from './fields.js';
+import { Field, Flag, Price, Text, Timestamp, Uuid, WholeNumber } from './fields.js';
 import { CONTENT_EXAMPLE, InboundContentData } from './inbound-content.dto.js';
 import { Metadata, Tags } from './label-fields.js';
 
@@ -41,6 +41,21 @@ export class StatusEventData {
 
   @Metadata({ optional: true, description: 'Metadata of the send, where it has tags or metadata.' })
   readonly metadata?: Readonly<Record<string, string>>;
+
+  @Price({
+    optional: true,
+    description: 'What the message costs, or may still cost, where the account is charged.',
+    examples: [4.5],
+  })
+  readonly cost?: number | null;
+
+  @Text({
+    optional: true,
+    nullable: true,
+    description: 'Of `cost`.',
+    examples: ['NGN'],
+  })
+  readonly currency?: string | null;
 }
 
 /** In a callback, which stays below 20 kB. */

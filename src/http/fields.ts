@@ -187,6 +187,19 @@ export function Price(options: FieldOptions = {}): PropertyDecorator {
   return Field({ type: 'number', nullable: true, description: 'null: not known.', ...options });
 }
 
+/** What the account pays; beside it {@link PriceCurrency}. */
+export function ChargedPrice(): PropertyDecorator {
+  return Price({
+    description:
+      'What it costs, or may still cost; 0: it costs nothing. null: the account is not charged.',
+    examples: [4.5],
+  });
+}
+
+export function PriceCurrency(): PropertyDecorator {
+  return Text({ nullable: true, description: 'Of `cost`.', examples: ['NGN'] });
+}
+
 interface ListOptions extends FieldOptions {
   readonly items: JsonSchema;
   readonly minItems?: number;

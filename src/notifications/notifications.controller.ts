@@ -1,8 +1,9 @@
-import { NotificationService } from '@dundun/messaging';
+import { NotificationService, type NotificationView } from '@dundun/messaging';
 import { Controller, Delete, Get, Param, Post, Res, type Type } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Auth, Caller } from '../accounts/auth.guard.js';
 import type { Principal } from '../accounts/credentials.js';
+import { MessageCosts } from '../billing/charging/message-costs.js';
 import { type GatewayChannel, NOTIFICATIONS_SCOPE } from '../channel.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
@@ -10,6 +11,7 @@ import { pageOf } from '../http/page.dto.js';
 import { IdempotencyKey, JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { NotificationIntake } from './notification-intake.js';
 import {
+  batchesOf,
   Notification,
   notificationDtos,
   type NotificationFields,
@@ -39,6 +41,7 @@ export function notificationsController(channels: readonly GatewayChannel[]): Ty
     constructor(
       private readonly notifications: NotificationService,
       private readonly intake: NotificationIntake,
+      private readonly costs: MessageCosts,
     ) {}
 
     @Post()
@@ -86,7 +89,8 @@ export function notificationsController(channels: readonly GatewayChannel[]): Ty
       const own = { tenant: caller.accountId, limit, ...(cursor !== undefined && { cursor }) };
       const { data, nextCursor } = await this.notifications.list(own);
       const shown = data.filter((view) => this.intake.allows(caller, channelsOf(view)));
-      return pageOf({ data: shown, nextCursor }, notificationOf);
+      const costs = await this.costs.ofBatches(batchesOf(shown));
+      return pageOf({ data: shown, nextCursor }, (view) => notificationOf(view, costs));
     }
 
     @Get(':notificationId')
@@ -99,7 +103,7 @@ export function notificationsController(channels: readonly GatewayChannel[]): Ty
       @Caller() caller: Principal,
       @NotificationId() id: string,
     ): Promise<Notification> {
-      return notificationOf(await this.#find(id, caller));
+      return this.#shown(await this.#find(id, caller));
     }
 
     @Delete(':notificationId')
@@ -115,7 +119,11 @@ export function notificationsController(channels: readonly GatewayChannel[]): Ty
       @NotificationId() id: string,
     ): Promise<Notification> {
       await this.#find(id, caller);
-      return notificationOf(await this.notifications.cancel(id, { tenant: caller.accountId }));
+      return this.#shown(await this.notifications.cancel(id, { tenant: caller.accountId }));
+    }
+
+    async #shown(view: NotificationView): Promise<Notification> {
+      return notificationOf(view, await this.costs.ofBatches(batchesOf([view])));
     }
 
     async #find(id: string, caller: Principal) {

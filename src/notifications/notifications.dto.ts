@@ -1,8 +1,10 @@
 import { type NotificationReceipt, type NotificationView, readAddress } from '@dundun/messaging';
 import type { Type } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
+import { type Cost, costFields } from '../billing/charging/message-costs.js';
 import type { ChannelNotification, GatewayChannel } from '../channel.js';
 import {
+  ChargedPrice,
   Choice,
   errorsWithin,
   Field,
@@ -11,6 +13,7 @@ import {
   PHONE_NUMBER,
   PhoneNumber,
   type Plain,
+  PriceCurrency,
   Text,
   Timestamp,
   Uuid,
@@ -229,6 +232,9 @@ class NotificationStep {
     examples: [null],
   })
   readonly reason!: string | null;
+
+  @ChargedPrice() readonly cost!: number | null;
+  @PriceCurrency() readonly currency!: string | null;
 }
 
 export class Notification {
@@ -261,7 +267,20 @@ export class NotificationsQuery extends PageQueryOf(200, 50) {}
 
 export class NotificationPage extends PageOf(Notification) {}
 
-export function notificationOf(view: NotificationView): Plain<Notification> {
+/** Batches of the messages of notifications. */
+export function batchesOf(views: readonly NotificationView[]): string[] {
+  return views.flatMap(({ steps }) => steps.flatMap((step) => batchOf(step) ?? []));
+}
+
+function batchOf({ messageId }: NotificationView['steps'][number]): string | undefined {
+  return messageId?.replace(/-\d+$/, '');
+}
+
+/** @param costs by batch */
+export function notificationOf(
+  view: NotificationView,
+  costs: ReadonlyMap<string, Cost>,
+): Plain<Notification> {
   return {
     notification_id: view.id,
     status: view.status,
@@ -272,6 +291,7 @@ export function notificationOf(view: NotificationView): Plain<Notification> {
       error_code: step.errorCode,
       started_at: step.startedAt?.toISOString() ?? null,
       reason: step.reason,
+      ...costFields(costs.get(batchOf(step) ?? '')),
     })),
     delivered_by: view.deliveredBy,
     created_at: view.createdAt.toISOString(),

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { BillingModule } from '../billing/billing.module.js';
 import type { GatewayChannel } from '../channel.js';
 import { NotificationIntake } from './notification-intake.js';
 import { notificationsController } from './notifications.controller.js';
@@ -10,7 +11,7 @@ export class NotificationsModule {
   static for(channels: readonly GatewayChannel[]): DynamicModule {
     return {
       module: NotificationsModule,
-      imports: [AccountsModule],
+      imports: [AccountsModule, BillingModule],
       controllers: [notificationsController(channels)],
       providers: [NotificationIntake],
     };

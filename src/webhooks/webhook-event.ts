@@ -3,6 +3,7 @@ import { ChannelRegistry } from '@dundun/messaging/ports';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
+import { type Cost, MessageCosts } from '../billing/charging/message-costs.js';
 import { type CallbackData, GatewayChannels } from '../channel.js';
 import type { ReceivedEventData, StatusEventData } from '../http/callback.dto.js';
 import { contentDataOf } from '../http/inbound-content.dto.js';
@@ -37,6 +38,7 @@ export class WebhookEvents implements OnModuleInit {
     private readonly gateway: GatewayChannels,
     private readonly channels: ChannelRegistry,
     @Inject(ModuleRef) private readonly modules: Pick<ModuleRef, 'create'>,
+    @Inject(MessageCosts) private readonly costs: Pick<MessageCosts, 'ofChanges'>,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -54,15 +56,21 @@ export class WebhookEvents implements OnModuleInit {
       const ofChannel = changes.filter(({ channel }) => channel === name);
       if (ofChannel.length > 0) own.set(name, await data.of(ofChannel, manager));
     }
-    return changes.flatMap(
-      (change) => this.#ofStatus(change, own.get(change.channel)?.(change)) ?? [],
+    const sent = changes.filter((change) => this.isSent(change));
+    const costOf = await this.costs.ofChanges(sent, manager);
+    return sent.flatMap(
+      (change) => this.#ofStatus(change, own.get(change.channel)?.(change), costOf(change)) ?? [],
     );
   }
 
-  #ofStatus(change: MessageStatusChanged, own: object | undefined): OutboxEvent | undefined {
+  #ofStatus(
+    change: MessageStatusChanged,
+    own: object | undefined,
+    cost: Cost | undefined,
+  ): OutboxEvent | undefined {
     const { channel, tenant, batchId, messageId, providerId, sequence, status, event } = change;
     const callback = this.gateway.find(channel)?.callback;
-    if (!callback || !this.isSent(change)) return undefined;
+    if (!callback) return undefined;
     const isOfBatch = callback.identifiedBy === 'batch';
     // Object spread takes 4 of this function's 5 µs.
     const data: StatusEventData = {
@@ -81,6 +89,7 @@ export class WebhookEvents implements OnModuleInit {
         metadata: change.metadata ?? {},
       } satisfies Partial<StatusEventData>);
     if (own) Object.assign(data, own);
+    if (cost) Object.assign(data, cost);
     const type = callback.statusEvent.replace('*', event ?? status);
     return { account: tenant, messageId, sequence, type, data };
   }

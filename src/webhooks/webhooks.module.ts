@@ -8,6 +8,7 @@ import {
 import { Global, Inject, Module } from '@nestjs/common';
 import { AccountEvents } from '../accounts/account-events.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { BillingModule } from '../billing/billing.module.js';
 import { ENVIRONMENT } from '../config/environment.js';
 import { Metrics } from '../metrics/metrics.js';
 import { SecretsModule } from '../secrets/secrets.js';
@@ -27,7 +28,7 @@ const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService, WebhookOutbox];
 /** Webhook endpoints without the sender; also used by the command line. */
 @Global()
 @Module({
-  imports: [SecretsModule],
+  imports: [BillingModule, SecretsModule],
   providers: [
     { provide: WEBHOOK_OPTIONS, useFactory: webhookOptions, inject: [ENVIRONMENT] },
     ...SERVICES,

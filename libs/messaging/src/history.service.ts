@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import type { Contact } from './contacts/contact.js';
 import { ContactStore } from './contacts/contact-store.js';
 import type { InboundContent } from './message/inbound-content.js';
@@ -31,6 +32,7 @@ import type {
   Page,
   TenantsOption,
 } from './message/views.js';
+import type { DetailedReport, GuardedMessage } from './store/reads/guarded-messages.js';
 import { presentStatuses } from './store/reads/present-statuses.js';
 import type { MessageStore } from './store/message-store.js';
 import { readOutcomes } from './store/reads/outcomes.js';
@@ -235,6 +237,29 @@ export class MessageHistory {
   /** Contents of inbound messages of a list, by their ids. */
   inboundContents(messages: readonly InboundText[]): Promise<ReadonlyMap<string, InboundContent>> {
     return this.texts.contents(messages);
+  }
+
+  /**
+   * The messages of batches of any tenants as they are, also those that have not started, for a
+   * recomputation of what a spend guard has stored: pages of at most some thousand, with the messages of
+   * one batch one after the other.
+   * @param manager of the transaction that reads them @default each page is read by itself
+   */
+  guardedMessages(
+    batchIds: readonly string[],
+    manager?: EntityManager,
+  ): AsyncIterable<readonly GuardedMessage[]> {
+    const { guarded, database } = this.context.store;
+    return guarded.of(batchIds.filter(isBatchId), manager && database.join(manager));
+  }
+
+  /** Reports of these batches that have further data, such as the billed seconds of a call. */
+  detailedReports(
+    batchIds: readonly string[],
+    manager?: EntityManager,
+  ): Promise<readonly DetailedReport[]> {
+    const { guarded, database } = this.context.store;
+    return guarded.details(batchIds.filter(isBatchId), manager && database.join(manager));
   }
 
   #scopeOf({

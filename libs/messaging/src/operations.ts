@@ -22,4 +22,5 @@ export type { BulkResult } from './bulk-changes.js';
 export { MessagingOperations, type Resent } from './operations.service.js';
 export { OUTCOME_GROUPS, type OutcomeFigures, type Outcomes } from './message/outcomes.js';
 export type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';
+export type { DetailedReport, GuardedMessage } from './store/reads/guarded-messages.js';
 export type { Hold } from './store/rows/hold.js';

@@ -23,6 +23,7 @@ export {
   PausedUncertainFailure,
   PermanentFailure,
   RetryableFailure,
+  SpendBusyError,
   SpendRefusedError,
   type SpendRefusal,
   SubmitFailure,

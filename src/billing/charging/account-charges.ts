@@ -4,6 +4,7 @@ import {
   type GuardedCancellation,
   type GuardedEnd,
   type SpendGuard,
+  SpendBusyError,
   SpendRefusedError,
   type VasOrderContent,
 } from '@dundun/messaging/ports';
@@ -11,13 +12,12 @@ import type { Sql } from '@dundun/messaging/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { amountText, readAmount } from '../money.js';
-import { RateCards } from '../rate-cards/rate-cards.service.js';
-import { OTHERS } from '../rate-cards/rate-table.js';
+import { DEFAULT_CARD, RateCards } from '../rate-cards/rate-cards.service.js';
+import { OTHERS, type Rate, type RateTable } from '../rate-cards/rate-table.js';
 import {
-  type BatchRate,
+  BatchRates,
   chargeOf,
-  rateOf,
-  readRates,
+  reportedChargeOf,
   reservationOf,
   writeRates,
 } from './batch-rates.js';
@@ -26,9 +26,11 @@ import {
   type AcceptedBatch,
   type AccountMove,
   type BatchMove,
+  type ChargedBatch,
   ChargeStore,
   type PayingAccount,
 } from './charge.store.js';
+import { BILLED, reportedAfter, reportedBy, secondsOf } from './reported-price.js';
 
 interface PricedBatch {
   readonly rates: string;
@@ -40,6 +42,8 @@ interface Moved {
   reserved: bigint;
   charged: bigint;
   messages: number;
+  /** As in {@link ChargedBatch}. */
+  reported: string | null;
 }
 
 /** Charges accounts for their messages, in the transactions of the messages. */
@@ -53,6 +57,10 @@ export class AccountCharges implements SpendGuard {
 
   guards(accountId: string): boolean {
     return this.cards.pays(accountId);
+  }
+
+  async lock(accounts: readonly string[], manager: EntityManager): Promise<void> {
+    await this.store.lock(this.store.join(manager), accounts);
   }
 
   /** Of several batches of one account, the first that fit are accepted. */
@@ -90,6 +98,8 @@ export class AccountCharges implements SpendGuard {
         channel: batch.channel,
         chargeAt: account.chargeAt,
         units: batch.parts,
+        currency: account.currency,
+        messages: batch.recipients.length,
         rates: priced.rates,
         reserved: priced.amount,
       });
@@ -99,8 +109,8 @@ export class AccountCharges implements SpendGuard {
   }
 
   async onChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
-    const raised = changes.filter(({ event }) => event === undefined);
-    await this.#move(manager, raised, ({ batchId }) => batchId, changeOf);
+    const priced = changes.filter(({ event }) => event === undefined || event === BILLED);
+    await this.#move(manager, priced, ({ batchId }) => batchId, changeOf);
   }
 
   async onCancelled(
@@ -125,12 +135,13 @@ export class AccountCharges implements SpendGuard {
 
   #priced(
     batch: GuardedBatch,
-    { currency }: PayingAccount,
+    account: PayingAccount,
     available: bigint,
   ): PricedBatch | SpendRefusedError {
+    const { currency } = account;
     const priced = isOrder(batch)
       ? orderPrice(batch.content, currency)
-      : this.#ofCard(batch, currency);
+      : this.#ofCard(batch, account);
     if (priced instanceof SpendRefusedError || priced.amount <= available) return priced;
     const needed = amountText(priced.amount);
     const there = amountText(available);
@@ -141,15 +152,19 @@ export class AccountCharges implements SpendGuard {
     );
   }
 
+  /** @throws SpendBusyError where this process does not know the card yet: it reads them every second */
   #ofCard(
-    { tenant, channel, category, parts, recipients }: GuardedBatch,
-    currency: string,
+    { channel, category, parts, recipients }: GuardedBatch,
+    { currency, card: own }: PayingAccount,
   ): PricedBatch | SpendRefusedError {
-    const version = this.cards.inForce(this.cards.cardOf(tenant));
+    // As the locked row has it: a new card counts at once in every process.
+    const card = own ?? DEFAULT_CARD;
+    if (own !== null && this.cards.currencyOf(card) === undefined) throw new SpendBusyError();
+    const version = this.cards.inForce(card);
     if (version && version.currency !== currency)
       return mismatch(version.currency, currency, 'The rate card');
     const priced = version?.rates.price(channel, category, recipients);
-    if (!priced || priced.unpriced >= 0)
+    if (!version || !priced || priced.unpriced >= 0)
       return new SpendRefusedError(
         'no_price',
         `The rate card of the account has no price for recipient ${(priced?.unpriced ?? 0) + 1} on ${channel}; ask your provider for one`,
@@ -158,7 +173,10 @@ export class AccountCharges implements SpendGuard {
       (sum, { rate, recipients: number }) => sum + reservationOf(rate, parts) * BigInt(number),
       0n,
     );
-    return { rates: writeRates(priced.groups), amount };
+    return {
+      rates: writeRates(priced.groups, reportedRates(version.rates, channel, recipients)),
+      amount,
+    };
   }
 
   /** @param movedOf adds to `moved` what an item moves of its batch */
@@ -172,13 +190,16 @@ export class AccountCharges implements SpendGuard {
     const sql = this.store.join(manager);
     const found = await this.store.charged(sql, items.map(batchOf));
     const batches = new Map(
-      found.map((one) => [one.batch, { ...one, rates: readRates(one.rates) }]),
+      found.map((one): [string, ReadBatch] => [
+        one.batch,
+        { ...one, rates: new BatchRates(one.rates) },
+      ]),
     );
     const moved = new Map<string, Moved>();
     for (const item of items) {
       const batch = batches.get(batchOf(item));
       if (!batch) continue;
-      const own = moved.get(batch.batch) ?? { reserved: 0n, charged: 0n, messages: 0 };
+      const own = moved.get(batch.batch) ?? nothingOf(batch);
       moved.set(batch.batch, own);
       movedOf(item, batch, own);
     }
@@ -192,11 +213,12 @@ export class AccountCharges implements SpendGuard {
   ): Promise<void> {
     const moves: BatchMove[] = [];
     const accounts = new Map<string, Moved>();
-    for (const [batch, { reserved, charged, messages }] of moved) {
-      if (reserved === 0n && charged === 0n) continue;
-      moves.push({ batch, reserved, charged });
-      const { accountId } = batches.get(batch)!;
-      const own = accounts.get(accountId) ?? { reserved: 0n, charged: 0n, messages: 0 };
+    for (const [batch, { reserved, charged, messages, reported }] of moved) {
+      const { accountId, reported: before } = batches.get(batch)!;
+      const isMoved = reserved !== 0n || charged !== 0n;
+      if (isMoved || reported !== before) moves.push({ batch, reserved, charged, reported });
+      if (!isMoved) continue;
+      const own = accounts.get(accountId) ?? nothingOf();
       own.reserved += reserved;
       own.charged += charged;
       own.messages += messages;
@@ -214,19 +236,37 @@ export class AccountCharges implements SpendGuard {
   }
 }
 
-type ReadBatch = Omit<AcceptedBatch, 'rates'> & { readonly rates: readonly BatchRate[] };
+type ReadBatch = Omit<ChargedBatch, 'rates'> & { readonly rates: BatchRates };
+
+function nothingOf({ reported = null }: Partial<Pick<ReadBatch, 'reported'>> = {}): Moved {
+  return { reserved: 0n, charged: 0n, messages: 0, reported };
+}
+
+/** The rates of the only recipient in the categories of the channel. */
+function reportedRates(rates: RateTable, channel: string, recipients: readonly string[]) {
+  const [recipient] = recipients;
+  if (recipient === undefined || recipients.length > 1) return undefined;
+  return new Map(
+    rates.categoriesOf(channel).flatMap((category): [string, Rate][] => {
+      const rate = rates.find(channel, category, recipient);
+      return rate ? [[category, rate]] : [];
+    }),
+  );
+}
 
 function changeOf(change: MessageStatusChanged, batch: ReadBatch, moved: Moved): void {
+  const reported = reportedAfter(moved.reported, reportedBy(change.details));
+  if (batch.messages === 1 && reported !== null) return settle(change, batch, reported, moved);
+  if (change.event !== undefined) return;
   const { channel, recipient, previous, status, sequence, details } = change;
-  const rate = rateOf(batch.rates, recipient);
+  const rate = batch.rates.of(recipient);
   // An erased recipient of a batch with several rates: the end of the batch releases the rest.
   if (!rate) return;
   const former = { channel, status: previous, sequence: sequence - 1 };
   const before = chargeStateOf(former, batch.chargeAt);
   const after = chargeStateOf({ channel, status, sequence }, batch.chargeAt);
   if (before === after) return;
-  const seconds = Number(details?.['billed_seconds'] ?? details?.['duration'] ?? Number.NaN);
-  const charge = chargeOf(rate, batch.units, Number.isNaN(seconds) ? undefined : seconds);
+  const charge = chargeOf(rate, batch.units, secondsOf(details));
   const reservation = reservationOf(rate, batch.units);
   if (before === 'open') moved.reserved -= reservation;
   if (after === 'open') moved.reserved += reservation;
@@ -235,13 +275,30 @@ function changeOf(change: MessageStatusChanged, batch: ReadBatch, moved: Moved):
   moved.messages++;
 }
 
+/** Settles the only message of a batch at the price of the category that the platform reports. */
+function settle(
+  { channel, recipient, status, sequence }: MessageStatusChanged,
+  batch: ReadBatch,
+  reported: string,
+  moved: Moved,
+): void {
+  const rate = batch.rates.of(recipient);
+  if (!rate) return;
+  const state = chargeStateOf({ channel, status, sequence }, batch.chargeAt);
+  const charge = reportedChargeOf(batch.rates, rate, reported, batch.units);
+  moved.reported = reported;
+  moved.reserved = (state === 'open' ? reservationOf(rate, batch.units) : 0n) - batch.reserved;
+  moved.charged = (state === 'charged' ? charge : 0n) - batch.charged;
+  moved.messages = 1;
+}
+
 function cancellationOf(
   { recipients }: GuardedCancellation,
   { rates, units }: ReadBatch,
   moved: Moved,
 ): void {
   for (const recipient of recipients) {
-    const rate = rateOf(rates, recipient);
+    const rate = rates.of(recipient);
     if (!rate) continue;
     moved.reserved -= reservationOf(rate, units);
     moved.messages++;

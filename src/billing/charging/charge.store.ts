@@ -9,6 +9,8 @@ export interface PayingAccount {
   readonly accountId: string;
   readonly mode: BillingMode;
   readonly currency: string;
+  /** `null`: the card `default`. */
+  readonly card: string | null;
   readonly chargeAt: ChargeAt;
   readonly available: bigint;
 }
@@ -19,8 +21,18 @@ export interface AcceptedBatch {
   readonly channel: string;
   readonly chargeAt: ChargeAt;
   readonly units: number;
+  readonly currency: string;
+  /** Number of its messages; 0: not known. */
+  readonly messages: number;
   readonly rates: string;
   readonly reserved: bigint;
+}
+
+/** A batch as it is charged now. */
+export interface ChargedBatch extends AcceptedBatch {
+  readonly charged: bigint;
+  /** The category in which the platform bills its only message, or `free`; `null`: not reported. */
+  readonly reported: string | null;
 }
 
 /** A change of what a batch has reserved and charged. */
@@ -28,6 +40,8 @@ export interface BatchMove {
   readonly batch: string;
   readonly reserved: bigint;
   readonly charged: bigint;
+  /** `null`: as it was. */
+  readonly reported: string | null;
 }
 
 /** A change of an account by the messages of one transaction. */
@@ -40,12 +54,6 @@ export interface AccountMove {
   readonly note: string;
   /** Epoch milliseconds. */
   readonly at: number;
-}
-
-/** `amount` in millionths. */
-export interface BatchCost {
-  readonly amount: bigint;
-  readonly currency: string;
 }
 
 /** A 64-bit integer in a row of any driver: a JavaScript number would round it. */
@@ -102,30 +110,44 @@ export class ChargeStore {
   }
 
   /** Batches that still change; locks them, in the order of their ids. */
-  async charged(sql: Sql, batches: readonly string[]): Promise<readonly AcceptedBatch[]> {
-    const { charged, ids } = this.#sql;
-    const rows = await sql.all<Omit<AcceptedBatch, 'reserved'> & { reserved: string }>(
-      charged,
-      ids.bind([...new Set(batches)].toSorted()),
-    );
-    return rows.map((row) => ({
-      ...row,
-      units: Number(row.units),
-      reserved: BigInt(row.reserved),
-    }));
+  charged(sql: Sql, batches: readonly string[]): Promise<readonly ChargedBatch[]> {
+    return this.#find(sql, this.#sql.charged, [...new Set(batches)].toSorted());
   }
 
-  /** What the messages of batches cost, or may still cost. Free batches are not among them. */
-  async costs(batches: readonly string[]): Promise<ReadonlyMap<string, BatchCost>> {
-    if (batches.length === 0) return new Map();
-    const { costs, ids } = this.#sql;
-    const rows = await this.#database.all<{ batch: string; amount: string; currency: string }>(
-      costs,
-      ids.bind(batches),
-    );
-    return new Map(
-      rows.map(({ batch, amount, currency }) => [batch, { amount: BigInt(amount), currency }]),
-    );
+  /** Batches that are charged, as they are. Free batches are not among them. */
+  async find(
+    batches: readonly string[],
+    sql: Pick<Sql, 'all'> = this.#database,
+  ): Promise<readonly ChargedBatch[]> {
+    if (batches.length === 0) return [];
+    return this.#find(sql, this.#sql.found, [...new Set(batches)]);
+  }
+
+  /** Batches that still change, by their ids. @param after the last one of the page before */
+  open(after: string, limit: number): Promise<readonly ChargedBatch[]> {
+    return this.#read(this.#database, this.#sql.open, [after, limit]);
+  }
+
+  #find(sql: Pick<Sql, 'all'>, statement: string, batches: readonly string[]) {
+    return this.#read(sql, statement, this.#sql.ids.bind(batches));
+  }
+
+  /** Batches that have ended and still reserve, at most `limit`. */
+  unreleased(limit: number): Promise<readonly ChargedBatch[]> {
+    return this.#read(this.#database, this.#sql.unreleased, [limit]);
+  }
+
+  async #read(sql: Pick<Sql, 'all'>, statement: string, params: readonly unknown[]) {
+    const rows = await sql.all<
+      Omit<ChargedBatch, 'reserved' | 'charged'> & Record<'reserved' | 'charged', string>
+    >(statement, params);
+    return rows.map((row): ChargedBatch => ({
+      ...row,
+      units: Number(row.units),
+      messages: Number(row.messages),
+      reserved: BigInt(row.reserved),
+      charged: BigInt(row.charged),
+    }));
   }
 
   /** The rule of each account for reservations of messages whose end stays unknown. */
@@ -151,6 +173,12 @@ export class ChargeStore {
         moves.bind(batches.toSorted((a, b) => (a.batch < b.batch ? -1 : 1))),
       );
     if (accounts.length === 0) return;
+    // The server may take the rows of one statement in another order.
+    if (accounts.length > 1)
+      await this.lock(
+        sql,
+        accounts.map(({ accountId }) => accountId),
+      );
     await sql.run(moveAccounts, account.bind(inOrder(accounts)));
     const paid = accounts.filter(({ amount }) => amount !== 0n);
     if (paid.length > 0) await sql.run(insertEntries, account.bind(paid));
@@ -181,6 +209,8 @@ function statementsFor({ dialect }: QueueDatabase) {
     v_channel: ['key', ({ channel }) => channel],
     v_charge_at: ['key', ({ chargeAt }) => chargeAt],
     v_units: ['int', ({ units }) => units],
+    v_currency: ['key', ({ currency }) => currency],
+    v_messages: ['int', ({ messages }) => messages],
     v_rates: ['text', ({ rates }) => rates],
     v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
   });
@@ -192,6 +222,7 @@ function statementsFor({ dialect }: QueueDatabase) {
     v_batch: ['key', (one) => one.batch],
     v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
     v_charged: ['bigint', ({ charged }) => charged.toString()],
+    v_reported: ['key', ({ reported }) => reported],
   });
   const account = dialect.rows<AccountMove>({
     v_account: ['key', ({ accountId }) => accountId],
@@ -204,6 +235,10 @@ function statementsFor({ dialect }: QueueDatabase) {
     v_at: ['bigint', ({ at }) => at],
   });
   const primary = dialect.forceIndex('PRIMARY');
+  const batches = `SELECT b.batch, b.account_id AS "accountId", b.channel, b.charge_at AS "chargeAt",
+      b.units, b.messages, b.rates, b.reported,
+      ${text('b.reserved')} AS reserved, ${text('b.charged')} AS charged`;
+  const byId = `${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary} ON b.batch = v_id`;
   const ofAccount = 'gateway_billing_account.account_id = v_account';
   return {
     ids,
@@ -214,11 +249,12 @@ function statementsFor({ dialect }: QueueDatabase) {
     account,
     known: `SELECT b.batch FROM ${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary}
       ON b.batch = v_id`,
-    lock: `SELECT a.account_id AS "accountId", a.mode, a.currency, a.charge_at AS "chargeAt",
+    lock: `SELECT a.account_id AS "accountId", a.mode, a.currency, a.card, a.charge_at AS "chargeAt",
         ${text('a.balance - a.reserved + a.credit_limit')} AS available
       FROM ${inTurn.keyed} ${dialect.join} gateway_billing_account a ${primary} ON a.account_id = v_id
       ORDER BY v_n ${dialect.forUpdate('a')}`,
-    insert: `INSERT INTO gateway_billing_batch (batch, account_id, channel, charge_at, units, rates, reserved)
+    insert: `INSERT INTO gateway_billing_batch (batch, account_id, channel, charge_at, units,
+        currency, messages, rates, reserved)
       SELECT ${batch.names.join(', ')} FROM ${batch.sql}`,
     reserve: dialect.updateFrom({
       table: 'gateway_billing_account',
@@ -226,20 +262,23 @@ function statementsFor({ dialect }: QueueDatabase) {
       set: 'reserved = reserved + v_reserved',
       where: `${ofAccount} AND balance - reserved - v_reserved + credit_limit >= 0`,
     }),
-    charged: `SELECT b.batch, b.account_id AS "accountId", b.channel, b.charge_at AS "chargeAt", b.units,
-        b.rates, ${text('b.reserved')} AS reserved
-      FROM ${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary} ON b.batch = v_id
+    charged: `${batches}, b.currency FROM ${byId}
       WHERE b.closed = 0 ORDER BY b.batch ${dialect.forUpdate('b')}`,
+    open: `${batches}, b.currency FROM gateway_billing_batch b
+      WHERE b.closed = 0 AND b.batch > ? ORDER BY b.batch LIMIT ?`,
+    unreleased: `${batches}, b.currency FROM gateway_billing_batch b
+      WHERE b.closed = 1 AND b.reserved <> 0 ORDER BY b.batch LIMIT ?`,
+    // A process of an earlier version stores batches without their currency.
+    found: `${batches}, COALESCE(b.currency, a.currency) AS currency FROM ${byId}
+      JOIN gateway_billing_account a ON a.account_id = b.account_id`,
     unsettled: `SELECT a.account_id AS "accountId", a.unsettled FROM ${ids.keyed}
       ${dialect.join} gateway_billing_account a ${primary} ON a.account_id = v_id`,
-    costs: `SELECT b.batch, ${text('b.reserved + b.charged')} AS amount, a.currency
-      FROM ${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary} ON b.batch = v_id
-      JOIN gateway_billing_account a ON a.account_id = b.account_id`,
     moveBatches: dialect.updateFrom({
       table: 'gateway_billing_batch',
       rows: moves,
       set: `reserved = gateway_billing_batch.reserved + v_reserved,
-        charged = gateway_billing_batch.charged + v_charged`,
+        charged = gateway_billing_batch.charged + v_charged,
+        reported = COALESCE(v_reported, gateway_billing_batch.reported)`,
       where: 'gateway_billing_batch.batch = v_batch',
     }),
     moveAccounts: dialect.updateFrom({

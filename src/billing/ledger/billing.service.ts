@@ -6,6 +6,7 @@ import { AccountsService, type Also, lockAccount } from '../../accounts/accounts
 import { invalidField } from '../../http/api-error.js';
 import { isText } from '../../http/fields.js';
 import type { PageQuery } from '../../http/page.dto.js';
+import { ChargeAudit } from '../charging/charge-audit.js';
 import type { ChargeAt, Unsettled } from '../charging/charge-state.js';
 import { amountText, LARGEST, readAmount } from '../money.js';
 import { DEFAULT_CARD, RateCards } from '../rate-cards/rate-cards.service.js';
@@ -52,6 +53,7 @@ export class BillingService {
     private readonly accounts: AccountsService,
     private readonly ledger: LedgerStore,
     private readonly cards: RateCards,
+    private readonly audit: ChargeAudit,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
@@ -157,12 +159,16 @@ export class BillingService {
     return { data, nextCursor: last ? last.sequence.toString() : null };
   }
 
-  /** Compares balances with their entries and with what their batches have. Empty: all agree. */
-  differences(): Promise<readonly Difference[]> {
+  /**
+   * Compares balances with their entries and with what their batches have, and batches with their messages.
+   * Empty: all agree.
+   */
+  async differences(): Promise<readonly Difference[]> {
     // On SQLite other flows share the connection: their open transactions would be read in part.
-    return this.messaging.transaction((manager) =>
+    const ofAccounts = await this.messaging.transaction((manager) =>
       this.ledger.differences(this.ledger.join(manager)),
     );
+    return [...ofAccounts, ...(await this.audit.differences())];
   }
 
   async #post(

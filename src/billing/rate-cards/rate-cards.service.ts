@@ -105,6 +105,11 @@ export class RateCards implements RateCard, OnModuleInit, OnApplicationShutdown 
     this.#timer = undefined;
   }
 
+  /** Reads what has changed, at once. */
+  reread(): Promise<void> {
+    return this.#read();
+  }
+
   /** The price on the card of the account; `undefined`: the card has none. */
   price({
     tenant,

@@ -2,14 +2,19 @@ import { type Clock, type FieldError, MESSAGING_CLOCK, MessagingService } from '
 import { ChannelRegistry } from '@dundun/messaging/ports';
 import { WorkQueues } from '@dundun/messaging/queue';
 import { Inject, Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, IsNull, Not } from 'typeorm';
 import { type Also, forUpdate } from '../../accounts/accounts.service.js';
 import { GatewayChannels } from '../../channel.js';
 import { ApiError, invalidField, invalidFields } from '../../http/api-error.js';
+import { BillingAccount } from '../ledger/ledger.tables.js';
 import { isCurrency } from '../money.js';
+import { DEFAULT_CARD } from './rate-cards.service.js';
 import { readRates } from './rate-file.js';
 import type { Rate } from './rate-table.js';
 import { RateCardEntity, RateVersionEntity } from './rate-cards.tables.js';
+
+/** Accounts that a refusal names. */
+const MOST_NAMED = 10;
 
 /** Rates per statement. */
 const MAX_ROWS = 2_000;
@@ -21,9 +26,14 @@ export interface NewVersion {
   readonly currency: string;
   /** @default now */
   readonly from?: Date | undefined;
+  /**
+   * Import the card also where accounts that use it have money in another currency: their sends are
+   * refused then. @default they are named, and nothing is imported
+   */
+  readonly anyCurrency?: boolean | undefined;
 }
 
-export interface ImportedVersion extends Required<NewVersion> {
+export interface ImportedVersion extends Required<Omit<NewVersion, 'anyCurrency'>> {
   readonly id: string;
   /** Number of its rates. */
   readonly rates: number;
@@ -63,7 +73,7 @@ export class RateImports {
    */
   async import(
     csv: string,
-    { card, currency, from }: NewVersion,
+    { card, currency, from, anyCurrency }: NewVersion,
     also: Also,
   ): Promise<ImportedVersion> {
     this.#check(card, currency, from);
@@ -78,31 +88,50 @@ export class RateImports {
       );
     });
     return this.messaging.transaction(async (manager) => {
-      await this.#ensureCard(manager, card, currency);
-      const id = this.clock.id();
-      const now = new Date(this.clock.now());
-      const startsAt = from ?? now;
-      await manager.insert(RateVersionEntity, {
-        id,
+      const version = await this.store(manager, rates, {
         card,
-        startsAt,
-        rates: rates.length,
-        createdAt: now,
+        currency,
+        from,
+        anyCurrency,
       });
-      const sql = this.queues.database.join(manager);
-      for (let at = 0; at < rates.length; at += MAX_ROWS) {
-        const rows = rates
-          .slice(at, at + MAX_ROWS)
-          .map(([line, rate]) => ({ ...rate, version: id, line }));
-        await sql.run(
-          `INSERT INTO gateway_rate (version_id, line, channel, prefix, category, price, billing)
-            SELECT ${this.#rates.names.join(', ')} FROM ${this.#rates.sql}`,
-          this.#rates.bind(rows),
-        );
-      }
-      await also(manager, id);
-      return { id, card, currency, from: startsAt, rates: rates.length };
+      await also(manager, version.id);
+      return version;
     });
+  }
+
+  /**
+   * Stores rates as a version of a card, in the caller's transaction.
+   * @param rates with their lines @throws ApiError 422 where the card has another currency
+   */
+  async store(
+    manager: EntityManager,
+    rates: readonly (readonly [line: number, rate: Rate])[],
+    { card, currency, from, anyCurrency = false }: NewVersion,
+  ): Promise<ImportedVersion> {
+    if (!anyCurrency) await this.#refuseOthers(manager, card, currency);
+    await this.#ensureCard(manager, card, currency);
+    const id = this.clock.id();
+    const now = new Date(this.clock.now());
+    const startsAt = from ?? now;
+    await manager.insert(RateVersionEntity, {
+      id,
+      card,
+      startsAt,
+      rates: rates.length,
+      createdAt: now,
+    });
+    const sql = this.queues.database.join(manager);
+    for (let at = 0; at < rates.length; at += MAX_ROWS) {
+      const rows = rates
+        .slice(at, at + MAX_ROWS)
+        .map(([line, rate]) => ({ ...rate, version: id, line }));
+      await sql.run(
+        `INSERT INTO gateway_rate (version_id, line, channel, prefix, category, price, billing)
+          SELECT ${this.#rates.names.join(', ')} FROM ${this.#rates.sql}`,
+        this.#rates.bind(rows),
+      );
+    }
+    return { id, card, currency, from: startsAt, rates: rates.length };
   }
 
   /** @throws ApiError 422 */
@@ -120,6 +149,27 @@ export class RateImports {
       errors.push({ path: 'from', message });
     }
     if (errors.length > 0) throw invalidFields(errors);
+  }
+
+  /** @throws ApiError 422 naming accounts that use the card and have money in another currency */
+  async #refuseOthers(manager: EntityManager, card: string, currency: string): Promise<void> {
+    const uses = { card: card === DEFAULT_CARD ? IsNull() : card, currency: Not(currency) };
+    const [found, number] = await manager.findAndCount(BillingAccount, {
+      select: { accountId: true, currency: true },
+      where: [
+        { ...uses, mode: Not('off') },
+        { ...uses, entries: Not('0') },
+      ],
+      order: { accountId: 'ASC' },
+      take: MOST_NAMED,
+    });
+    if (number === 0) return;
+    const named = found.map((one) => `${one.accountId} (${one.currency})`).join(', ');
+    const more = number > found.length ? ` and ${number - found.length} more` : '';
+    throw invalidField(
+      'currency',
+      `is not that of accounts that use the card ${card}, whose sends would be refused: ${named}${more}; give them another card first, or import it with --any-currency`,
+    );
   }
 
   /** @throws ApiError 422 where the card has another currency */

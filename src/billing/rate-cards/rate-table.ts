@@ -38,6 +38,7 @@ export interface PricedRecipients {
 export class RateTable {
   readonly #kinds = new Map<string, PrefixTree>();
   readonly #channels: ReadonlySet<string>;
+  readonly #categories = new Map<string, Set<string>>();
 
   /** @param rates at most one of a channel, category and prefix */
   constructor(rates: readonly Rate[]) {
@@ -49,10 +50,20 @@ export class RateTable {
       else kinds.set(kindOf(rate), [rate]);
     }
     for (const [kind, list] of kinds) this.#kinds.set(kind, new PrefixTree(list));
+    for (const { channel, category } of rates) {
+      if (category === null) continue;
+      const known = this.#categories.get(channel) ?? new Set();
+      this.#categories.set(channel, known.add(category));
+    }
   }
 
   hasRatesOf(channel: string): boolean {
     return this.#channels.has(channel);
+  }
+
+  /** Categories in which the channel has prices. */
+  categoriesOf(channel: string): readonly string[] {
+    return [...(this.#categories.get(channel) ?? [])];
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../../accounts/accounts.module.js';
+import { BillingModule } from '../../billing/billing.module.js';
 import type { GatewayChannel } from '../../channel.js';
 import { EMAIL_CALLBACK } from './callback.js';
 import { DEMO_DOMAIN, DomainChecks, DomainsService } from './domains/domains.service.js';
@@ -12,7 +13,7 @@ import { EMAIL_NOTIFICATION } from './messages/notification.js';
 import { UnsubscribeController } from './unsubscribe/unsubscribe.controller.js';
 
 @Module({
-  imports: [AccountsModule, EmailDomainsModule],
+  imports: [AccountsModule, BillingModule, EmailDomainsModule],
   controllers: [EmailController, EmailContactsController, DomainsController, UnsubscribeController],
   providers: [DomainChecks],
 })

@@ -1,4 +1,10 @@
-import { type BatchView, type Receipt, SmsService } from '@dundun/messaging';
+import {
+  type BatchView,
+  type Page,
+  type Receipt,
+  type ReportView,
+  SmsService,
+} from '@dundun/messaging';
 import { Controller, Delete, Get, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
@@ -11,7 +17,7 @@ import {
   type AuthRequirement,
   AuthWithin,
 } from '../../accounts/auth.guard.js';
-import { ChargeStore } from '../../billing/charging/charge.store.js';
+import { MessageCosts } from '../../billing/charging/message-costs.js';
 import { SmsIntake } from '../../senders/sms-intake.js';
 import { inWireFields } from '../../http/error-mapping.js';
 import { readText } from '../../http/fields.js';
@@ -58,7 +64,7 @@ export class SmsController {
     private readonly sms: SmsService,
     private readonly auth: AuthGuard,
     private readonly intake: SmsIntake,
-    private readonly charges: ChargeStore,
+    private readonly costs: MessageCosts,
   ) {}
 
   @Post('sendsms')
@@ -93,7 +99,7 @@ export class SmsController {
   @Auth('api_token')
   @Operation('Parts and encoding of a text', {
     description:
-      'Nothing is sent or stored. `cost` is the price where the rate card has one for every number, `*`.',
+      'Nothing is sent or stored. `cost` is the price to `to`; without it, that of every other number, `*`.',
     answer: SmsEstimate,
     success: 'What one message takes.',
   })
@@ -102,7 +108,9 @@ export class SmsController {
     @JsonBody(EstimateSms) request: EstimateSms,
   ): Promise<SmsEstimate> {
     const { text = '' } = readText(request, SMS_TEXT);
-    return smsEstimateOf(await this.sms.estimate(text, { tenant }));
+    const { to } = request;
+    const options = { tenant, ...(to !== undefined && { to }) };
+    return smsEstimateOf(await this.sms.estimate(text, options));
   }
 
   @Get('sms')
@@ -118,7 +126,7 @@ export class SmsController {
     @ValidQuery(BatchesQuery) { cursor, limit }: BatchesQuery,
   ): Promise<SmsBatchPage> {
     const page = await this.sms.batches({ tenant, cursor, limit });
-    const costs = await this.charges.costs(page.data.map(({ id }) => id));
+    const costs = await this.costs.ofBatches(page.data.map(({ id }) => id));
     return pageOf(page, (batch) => batchSummaryOf(batch, costs.get(batch.id)));
   }
 
@@ -196,8 +204,7 @@ export class SmsController {
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
   ): Promise<DeliveryReportPage> {
     await this.sms.batch(id, { tenant });
-    const page = await this.sms.reports({ tenant, batchIds: [id], cursor, limit });
-    return pageOf(page, deliveryReportOf);
+    return this.#withCosts(await this.sms.reports({ tenant, batchIds: [id], cursor, limit }));
   }
 
   @Get('deliveryreports')
@@ -218,14 +225,26 @@ export class SmsController {
     if (batchIds?.length === 0) return { data: [], next_cursor: null };
     const { to, status, since, cursor, limit, idempotency_key: idempotencyKey } = query;
     const filter = { batchIds, idempotencyKey, to, status, since: parseTimestamp(since) };
-    const page = await this.sms.reports({ ...filter, tenant, cursor, limit });
-    return pageOf(page, deliveryReportOf);
+    return this.#withCosts(await this.sms.reports({ ...filter, tenant, cursor, limit }));
+  }
+
+  /** A report that changed nothing has no cost. */
+  async #withCosts(page: Page<ReportView>): Promise<DeliveryReportPage> {
+    const reported = (report: ReportView) =>
+      report.status === null || report.sequence === null
+        ? []
+        : [{ ...report, status: report.status, channel: 'sms' }];
+    const costOf = await this.costs.ofReports(page.data.flatMap(reported));
+    return pageOf(page, (report) => {
+      const [one] = reported(report);
+      return deliveryReportOf(report, one && costOf(one));
+    });
   }
 
   async #withRecipients(batch: BatchView): Promise<SmsBatch> {
     const { id, tenant } = batch;
     const { data: to, nextCursor } = await this.sms.recipients(id, { tenant, limit: 1_000 });
-    const costs = await this.charges.costs([id]);
+    const costs = await this.costs.ofBatches([id]);
     return {
       ...batchSummaryOf(batch, costs.get(id)),
       reason: batch.reason,

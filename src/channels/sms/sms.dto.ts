@@ -12,8 +12,7 @@ import {
 } from '@dundun/messaging';
 import { isGroupId } from '@dundun/messaging/values';
 import { Transform } from 'class-transformer';
-import type { BatchCost } from '../../billing/charging/charge.store.js';
-import { amountText } from '../../billing/money.js';
+import { type Cost, costFields } from '../../billing/charging/message-costs.js';
 import { SENDER_ID, SENDER_ID_RULE } from './senders.js';
 import {
   Choice,
@@ -23,8 +22,11 @@ import {
   List,
   numberRemedy,
   PHONE_NUMBER,
+  PhoneNumber,
   type Plain,
+  ChargedPrice,
   Price,
+  PriceCurrency,
   RECIPIENT,
   RequiresOneOf,
   SameText,
@@ -200,7 +202,7 @@ export function recipientOf({ recipient, status, errorCode }: MessageView): Plai
 /** @param cost `undefined`: the batch is free */
 export function batchSummaryOf(
   batch: ListedBatch,
-  cost: BatchCost | undefined,
+  cost: Cost | undefined,
 ): Plain<SmsBatchSummary> {
   return {
     reference_id: batch.id,
@@ -212,8 +214,7 @@ export function batchSummaryOf(
     send_at: batch.sendAt?.toISOString() ?? null,
     recipients_processed: batch.recipients,
     parts: batch.parts,
-    cost: cost ? Number(amountText(cost.amount)) : null,
-    currency: cost?.currency ?? null,
+    ...costFields(cost),
     counts: batch.counts,
     deferred_until: batch.deferredUntil?.toISOString() ?? null,
     tags: batch.tags,
@@ -222,10 +223,16 @@ export function batchSummaryOf(
 }
 
 @RequiresOneOf(...SMS_TEXT)
-@BodyExamples({ 'an em dash': { body: 'Hello — world' } })
+@BodyExamples({
+  'an em dash': { body: 'Hello — world' },
+  'to a number': { body: 'Hello', to: '2348012345678' },
+})
 export class EstimateSms {
   @TextUnder(SMS_TEXT) readonly body?: string;
   @SameText() readonly content?: string;
+
+  @PhoneNumber({ optional: true, description: 'Where the price depends on the country.' })
+  readonly to?: string;
 }
 
 export class SmsEstimate {
@@ -313,12 +320,14 @@ export class DeliveryReport {
   })
   readonly sequence!: number | null;
 
+  @ChargedPrice() readonly cost!: number | null;
+  @PriceCurrency() readonly currency!: string | null;
   @Timestamp({ description: 'When the gateway received it.' }) readonly received_at!: string;
 }
 
 export class DeliveryReportPage extends PageOf(DeliveryReport) {}
 
-export function deliveryReportOf(report: ReportView): DeliveryReport {
+export function deliveryReportOf(report: ReportView, cost: Cost | undefined): DeliveryReport {
   return {
     reference_id: report.batchId,
     message_id: report.messageId,
@@ -328,6 +337,7 @@ export function deliveryReportOf(report: ReportView): DeliveryReport {
     error_code: report.errorCode,
     smsc_timestamp: report.providerTime.toISOString(),
     sequence: report.sequence,
+    ...costFields(cost),
     received_at: report.receivedAt.toISOString(),
   };
 }

@@ -3,14 +3,22 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { CallbackData, ChannelCallback } from '../../channel.js';
 import { CallbackEvent, StatusEventData } from '../../http/callback.dto.js';
-import { Field, Text } from '../../http/fields.js';
+import { Field, Price, Text } from '../../http/fields.js';
 
 class OrderEventData extends StatusEventData {
   @Text({ description: 'Empty: an order has no sender.', examples: [''] })
   declare readonly from: string;
 
   @Text({ nullable: true, examples: ['shop-1001'] }) readonly client_reference!: string | null;
-  @Text({ nullable: true, examples: ['97'] }) readonly cost!: string | null;
+  @Price({
+    description:
+      'What the account pays, or may still pay; where it is not charged, what the operator charged. null: not known.',
+    examples: [97],
+  })
+  declare readonly cost: number | null;
+
+  @Text({ nullable: true, description: 'Of the order.', examples: ['NGN'] })
+  declare readonly currency: string | null;
 
   @Text({ nullable: true, description: 'What arrived.', examples: ['100'] })
   readonly delivered_amount!: string | null;
@@ -34,6 +42,7 @@ class OrderCallbackData implements CallbackData {
       return {
         client_reference: order?.clientReference ?? null,
         cost: order?.cost == null ? null : Number(order.cost),
+        currency: order?.currency ?? null,
         delivered_amount: order?.deliveredAmount ?? null,
         operator_reference: order?.operatorReference ?? null,
       };

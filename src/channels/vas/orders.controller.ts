@@ -1,9 +1,10 @@
-import { VasOrderNotFoundError, VasService } from '@dundun/messaging';
+import { type Page, VasOrderNotFoundError, type VasOrderView, VasService } from '@dundun/messaging';
 import { Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import { AccountId, Auth } from '../../accounts/auth.guard.js';
 import { PendingSends } from '../../accounts/limits.js';
+import { MessageCosts } from '../../billing/charging/message-costs.js';
 import { inWireFields, isNotSetUp, notSetUp } from '../../http/error-mapping.js';
 import type { HttpReply } from '../../http/http-message.js';
 import { Operation } from '../../http/operation.decorator.js';
@@ -30,6 +31,7 @@ export class VasOrdersController {
     private readonly vas: VasService,
     private readonly pending: PendingSends,
     private readonly metrics: Metrics,
+    private readonly costs: MessageCosts,
   ) {}
 
   @Get('products')
@@ -68,7 +70,7 @@ export class VasOrdersController {
       .catch(refuse);
     if (replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('vas', 1);
-    return orderOf(placed);
+    return this.#shown(placed);
   }
 
   @Get('orders')
@@ -83,9 +85,9 @@ export class VasOrdersController {
     @ValidQuery(OrdersQuery) { client_reference: reference, cursor, limit }: OrdersQuery,
   ): Promise<OrderPage> {
     if (reference === undefined)
-      return pageOf(await this.vas.list({ tenant, cursor, limit }), orderOf);
+      return this.#page(await this.vas.list({ tenant, cursor, limit }));
     const order = await this.vas.findByReference(reference, { tenant });
-    return { data: order ? [orderOf(order)] : [], next_cursor: null };
+    return this.#page({ data: order ? [order] : [], nextCursor: null });
   }
 
   @Get('orders/:orderId')
@@ -93,7 +95,16 @@ export class VasOrdersController {
   @Operation('Read an order', { answer: Order, success: 'The order.' })
   async readOrder(@AccountId() tenant: string, @Param('orderId') id: string): Promise<Order> {
     if (!isUUID(id)) throw new VasOrderNotFoundError();
-    return orderOf(await this.vas.find(id.toLowerCase(), { tenant }));
+    return this.#shown(await this.vas.find(id.toLowerCase(), { tenant }));
+  }
+
+  async #shown(order: VasOrderView): Promise<Order> {
+    return orderOf(order, (await this.costs.ofBatches([order.id])).get(order.id));
+  }
+
+  async #page(page: Page<VasOrderView>): Promise<OrderPage> {
+    const costs = await this.costs.ofBatches(page.data.map(({ id }) => id));
+    return pageOf(page, (order) => orderOf(order, costs.get(order.id)));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { VasOrderView, VasProduct } from '@dundun/messaging';
+import type { Cost } from '../../billing/charging/message-costs.js';
 import {
   Choice,
   Field,
@@ -165,7 +166,11 @@ export class Order {
   })
   readonly status!: string;
 
-  @Price({ description: 'What the operator charged; null: not known.', examples: [97] })
+  @Price({
+    description:
+      'What the account pays, or may still pay, in `currency`; where it is not charged, what the operator charged. null: not known.',
+    examples: [97],
+  })
   readonly cost!: number | null;
 
   @Text({ nullable: true, description: 'What arrived.', examples: ['100'] })
@@ -197,7 +202,8 @@ export class OrdersQuery extends ListQuery {
   readonly client_reference?: string;
 }
 
-export function orderOf(order: VasOrderView): Order {
+/** @param charge `undefined`: the account is not charged; what the operator charged is shown */
+export function orderOf(order: VasOrderView, charge: Cost | undefined): Order {
   const { id, clientReference, to, type, product, amount, currency, network, status } = order;
   const { cost, deliveredAmount, operatorReference, errorCode, createdAt, settlement } = order;
   return {
@@ -210,7 +216,7 @@ export function orderOf(order: VasOrderView): Order {
     currency,
     network,
     status,
-    cost: cost === null ? null : Number(cost),
+    cost: charge?.cost ?? (cost === null ? null : Number(cost)),
     delivered_amount: deliveredAmount,
     operator_reference: operatorReference,
     error_code: errorCode,

@@ -1,13 +1,14 @@
 import { VasService } from '@dundun/messaging';
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { AccountsModule } from '../../accounts/accounts.module.js';
+import { BillingModule } from '../../billing/billing.module.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { VasOrdersController } from './orders.controller.js';
 import { VerificationSenders } from './verification-senders.js';
 import { VerificationsController } from './verifications.controller.js';
 
 @Module({
-  imports: [AccountsModule],
+  imports: [AccountsModule, BillingModule],
   controllers: [VasOrdersController, VerificationsController],
   providers: [VerificationSenders],
 })

@@ -1,4 +1,5 @@
 import {
+  type Verification as LibraryVerification,
   VerificationLimitError,
   VerificationNotFoundError,
   VerificationService,
@@ -9,6 +10,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import { AccountId, Auth } from '../../accounts/auth.guard.js';
 import { PendingSends } from '../../accounts/limits.js';
+import { MessageCosts } from '../../billing/charging/message-costs.js';
 import { ApiError, invalidField } from '../../http/api-error.js';
 import { numberRemedy } from '../../http/fields.js';
 import type { HttpReply } from '../../http/http-message.js';
@@ -34,6 +36,7 @@ export class VerificationsController {
     private readonly pending: PendingSends,
     private readonly metrics: Metrics,
     private readonly channels: ChannelRegistry,
+    private readonly costs: MessageCosts,
   ) {}
 
   @Post()
@@ -66,7 +69,7 @@ export class VerificationsController {
       .catch(refuse);
     if (started.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted(channel, 1);
-    return verificationOf(started);
+    return this.#shown(started);
   }
 
   @Get(':verificationId')
@@ -76,7 +79,12 @@ export class VerificationsController {
     @AccountId() tenant: string,
     @Param('verificationId') id: string,
   ): Promise<Verification> {
-    return verificationOf(await this.verification.find(idOf(id), { tenant }));
+    return this.#shown(await this.verification.find(idOf(id), { tenant }));
+  }
+
+  async #shown(found: LibraryVerification): Promise<Verification> {
+    const costs = await this.costs.ofBatches([found.batchId]);
+    return verificationOf(found, costs.get(found.batchId));
   }
 
   @Post(':verificationId/check')

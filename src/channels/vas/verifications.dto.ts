@@ -1,5 +1,14 @@
 import type { VerificationStatus, Verification as LibraryVerification } from '@dundun/messaging';
-import { Choice, Text, Timestamp, Uuid, WholeNumber } from '../../http/fields.js';
+import { type Cost, costFields } from '../../billing/charging/message-costs.js';
+import {
+  ChargedPrice,
+  Choice,
+  PriceCurrency,
+  Text,
+  Timestamp,
+  Uuid,
+  WholeNumber,
+} from '../../http/fields.js';
 import { BodyExamples } from '../../http/request.decorators.js';
 
 const CHANNELS = ['sms', 'whatsapp', 'voice', 'email'] as const;
@@ -63,16 +72,22 @@ export class VerificationAnswer {
 
 export class Verification extends VerificationAnswer {
   @Choice(CHANNELS, { examples: ['sms'] }) readonly channel!: string;
+  @ChargedPrice() readonly cost!: number | null;
+  @PriceCurrency() readonly currency!: string | null;
   @Timestamp() readonly expires_at!: string;
   @Timestamp() readonly created_at!: string;
 }
 
-export function verificationOf(verification: LibraryVerification): Verification {
+export function verificationOf(
+  verification: LibraryVerification,
+  cost: Cost | undefined,
+): Verification {
   const { id, status, channel, expiresAt, createdAt } = verification;
   return {
     id,
     status,
     channel,
+    ...costFields(cost),
     expires_at: expiresAt.toISOString(),
     created_at: createdAt.toISOString(),
   };

@@ -25,7 +25,11 @@ export class CallFactsFields {
   })
   readonly billed_seconds!: number | null;
 
-  @Price() readonly cost!: number | null;
+  @Price({
+    description:
+      'What the account pays, or may still pay; where it is not charged, the cost by the carrier or the rate card. null: not known.',
+  })
+  readonly cost!: number | null;
   @Text({ nullable: true, examples: ['NGN'] }) readonly currency!: string | null;
 
   @Text({

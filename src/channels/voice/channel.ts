@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../../accounts/accounts.module.js';
+import { BillingModule } from '../../billing/billing.module.js';
 import type { GatewayChannel } from '../../channel.js';
 import { firstSenderOf } from '../../senders/first-sender.js';
 import { SendersService } from '../../senders/senders.service.js';
@@ -11,7 +12,7 @@ import { VoiceController } from './voice.controller.js';
 /** In a range that no operator uses. */
 const DEMO_CALLER = '2348000000001';
 
-@Module({ imports: [AccountsModule], controllers: [VoiceController] })
+@Module({ imports: [AccountsModule, BillingModule], controllers: [VoiceController] })
 class VoiceModule {}
 
 export const voice = {

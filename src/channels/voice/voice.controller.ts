@@ -1,9 +1,10 @@
-import { VoiceService } from '@dundun/messaging';
+import { type CallView, type ListedCall, VoiceService } from '@dundun/messaging';
 import { Controller, Delete, Get, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import { AccountId, Auth } from '../../accounts/auth.guard.js';
 import { PendingSends } from '../../accounts/limits.js';
+import { type Cost, MessageCosts } from '../../billing/charging/message-costs.js';
 import { ApiError } from '../../http/api-error.js';
 import { inWireFields, isNotSetUp, notSetUp } from '../../http/error-mapping.js';
 import type { HttpReply } from '../../http/http-message.js';
@@ -45,6 +46,7 @@ export class VoiceController {
     private readonly senders: AccountSenders,
     private readonly pending: PendingSends,
     private readonly metrics: Metrics,
+    private readonly costs: MessageCosts,
   ) {}
 
   @Post()
@@ -100,7 +102,8 @@ export class VoiceController {
       until: parseTimestamp(until),
       ...(cursor !== undefined && { cursor }),
     });
-    return pageOf(page, callOf);
+    const costOf = await this.#costsOf(page.data);
+    return pageOf(page, (call) => callOf(call, costOf(call)));
   }
 
   @Get(':callId')
@@ -115,7 +118,7 @@ export class VoiceController {
     @AccountId() tenant: string,
     @MessageOrBatchId('callId') id: string,
   ): Promise<CallOrBatch> {
-    if (!isUUID(id)) return callRecordOf(await this.voice.call(id, { tenant }));
+    if (!isUUID(id)) return this.#record(await this.voice.call(id, { tenant }));
     return this.#read(tenant, id);
   }
 
@@ -169,8 +172,23 @@ export class VoiceController {
 
   async #read(tenant: string, id: string): Promise<CallOrBatch> {
     const batch = await this.voice.batch(id, { tenant });
-    if (batch.recipients > 1) return callBatchOf(batch);
-    return callRecordOf(await this.voice.call(`${id}-0`, { tenant }));
+    if (batch.recipients > 1)
+      return callBatchOf(batch, (await this.costs.ofBatches([id])).get(id));
+    return this.#record(await this.voice.call(`${id}-0`, { tenant }));
+  }
+
+  async #record(call: CallView): Promise<CallOrBatch> {
+    const costOf = await this.#costsOf([call]);
+    return callRecordOf(call, costOf(call));
+  }
+
+  async #costsOf(calls: readonly (CallView | ListedCall)[]) {
+    const costed = (call: CallView | ListedCall) => {
+      const { batchId, recipient, status, billedSeconds: seconds } = call;
+      return { batchId, recipient, status, seconds, channel: 'voice' };
+    };
+    const costOf = await this.costs.ofMessages(calls.map(costed));
+    return (call: CallView | ListedCall): Cost | undefined => costOf(costed(call));
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   StatusCounts,
 } from '@dundun/messaging';
 import type { VoiceContent } from '@dundun/messaging/ports';
+import { type Cost, costFields } from '../../billing/charging/message-costs.js';
 import { isGroupId } from '@dundun/messaging/values';
 import {
   ApiExtraModels,
@@ -24,7 +25,9 @@ import {
   PHONE_NUMBER,
   PhoneNumber,
   type Plain,
+  ChargedPrice,
   Price,
+  PriceCurrency,
   RECIPIENT,
   RequiresOneOf,
   SentNumber,
@@ -317,6 +320,9 @@ export class CallBatch extends RetainedCall {
 
   @CountsByStatus('Calls', CALL_STATUSES, { completed: 2 })
   readonly counts!: StatusCounts;
+
+  @ChargedPrice() readonly cost!: number | null;
+  @PriceCurrency() readonly currency!: string | null;
 }
 
 /** By a `message_id`, or the `reference_id` of one call, the call; else the whole send. */
@@ -326,7 +332,8 @@ export class CallBatch extends RetainedCall {
 } as ApiSchemaOptions)
 export class CallOrBatch {}
 
-export function callOf(call: ListedCall | CallView): Plain<Call> {
+/** @param cost `undefined`: the account is not charged; the carrier's cost or that of the card is shown */
+export function callOf(call: ListedCall | CallView, cost?: Cost): Plain<Call> {
   return {
     message_id: call.id,
     reference_id: call.batchId,
@@ -337,14 +344,15 @@ export function callOf(call: ListedCall | CallView): Plain<Call> {
     created_at: call.acceptedAt.toISOString(),
     send_at: call.sendAt?.toISOString() ?? null,
     ...callFactsOf(call),
+    ...cost,
   };
 }
 
-export function callRecordOf(call: CallView): Plain<CallRecord> {
-  return { ...callOf(call), ...retainedOf(call.content as VoiceContent | null) };
+export function callRecordOf(call: CallView, cost?: Cost): Plain<CallRecord> {
+  return { ...callOf(call, cost), ...retainedOf(call.content as VoiceContent | null) };
 }
 
-export function callBatchOf(batch: BatchView): Plain<CallBatch> {
+export function callBatchOf(batch: BatchView, cost?: Cost): Plain<CallBatch> {
   return {
     reference_id: batch.id,
     from: batch.sender,
@@ -353,6 +361,7 @@ export function callBatchOf(batch: BatchView): Plain<CallBatch> {
     send_at: batch.sendAt?.toISOString() ?? null,
     recipients_processed: batch.recipients,
     counts: batch.counts,
+    ...costFields(cost),
     ...retainedOf(batch.content as VoiceContent | null),
   };
 }

@@ -1,6 +1,7 @@
 import { MESSAGING_TEMPLATE_LISTENER } from '@dundun/messaging';
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../../accounts/accounts.module.js';
+import { BillingModule } from '../../billing/billing.module.js';
 import type { GatewayChannel } from '../../channel.js';
 import { StatusEvent } from '../../http/callback.dto.js';
 import { ContactsController } from './contacts.controller.js';
@@ -11,7 +12,7 @@ import { WhatsAppTemplateSync } from './template-sync.js';
 import { WhatsAppController } from './whatsapp.controller.js';
 
 @Module({
-  imports: [AccountsModule],
+  imports: [AccountsModule, BillingModule],
   controllers: [WhatsAppController, ContactsController],
   providers: [
     SendingRules,

@@ -10,6 +10,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../../accounts/auth.guard.js';
 import { PendingSends } from '../../accounts/limits.js';
 import { TemplateRegistry, templateView } from '../../accounts/templates.js';
+import { type Cost, MessageCosts } from '../../billing/charging/message-costs.js';
 import { type Environment, ENVIRONMENT } from '../../config/environment.js';
 import { ApiError } from '../../http/api-error.js';
 import { inWireFields, isNotSetUp, notSetUp } from '../../http/error-mapping.js';
@@ -73,6 +74,7 @@ export class WhatsAppController implements OnModuleDestroy {
     private readonly pending: PendingSends,
     private readonly metrics: Metrics,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
+    private readonly costs: MessageCosts,
   ) {}
 
   /** Waiting requests answer with the current state. */
@@ -114,7 +116,8 @@ export class WhatsAppController implements OnModuleDestroy {
       });
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('whatsapp', 1);
-    return sendAnswerOf(await this.#outcome(receipt));
+    const outcome = await this.#outcome(receipt);
+    return sendAnswerOf(outcome, await this.#costOf(outcome));
   }
 
   @Post('media')
@@ -151,7 +154,8 @@ export class WhatsAppController implements OnModuleDestroy {
     @Param('messageId') id: string,
   ): Promise<WhatsAppMessage> {
     if (!MESSAGE_ID.test(id)) throw new ApiError('not_found', `No message ${id.slice(0, 64)}`);
-    return messageOf(await this.whatsApp.timeline(id, { tenant }));
+    const message = await this.whatsApp.timeline(id, { tenant });
+    return messageOf(message, await this.#costOf(message));
   }
 
   @Get('templates')
@@ -165,6 +169,11 @@ export class WhatsAppController implements OnModuleDestroy {
     @ValidQuery(ListQuery) query: ListQuery,
   ): Promise<TemplatePage> {
     return pageOf(await this.templates.list(account, query), templateView);
+  }
+
+  /** A send has one recipient. */
+  async #costOf({ batchId }: SubmittedMessage): Promise<Cost | undefined> {
+    return (await this.costs.ofBatches([batchId])).get(batchId);
   }
 
   /** The outcome of the submit, or the current state after `WHATSAPP_WAIT`. */

@@ -1,3 +1,4 @@
+import type { Cost } from '../../billing/charging/message-costs.js';
 import {
   type MessageStatus,
   type MessageTimeline,
@@ -264,8 +265,8 @@ export class SendWhatsAppAnswer extends Charged {
   readonly status!: (typeof SUBMIT_STATUSES)[number];
 }
 
-export function sendAnswerOf(message: SubmittedMessage): SendWhatsAppAnswer {
-  return { ...charged(message), status: submitStatus(message) };
+export function sendAnswerOf(message: SubmittedMessage, cost?: Cost): SendWhatsAppAnswer {
+  return { ...charged(message, cost), status: submitStatus(message) };
 }
 
 /** Outcome of the submit, without later reports: a delivered message was `sent`. */
@@ -327,12 +328,12 @@ export class WhatsAppMessage extends Charged {
   readonly smsc_timestamp!: string | null;
 }
 
-export function messageOf(message: MessageTimeline): WhatsAppMessage {
+export function messageOf(message: MessageTimeline, cost?: Cost): WhatsAppMessage {
   const { content } = message;
   const template = content?.kind === 'template' ? content : undefined;
   const last = message.reports.findLast(({ sequence }) => sequence !== null);
   return {
-    ...charged(message),
+    ...charged(message, cost),
     reference_id: message.id,
     to: message.recipient,
     message_type: typeOf(content),
@@ -427,14 +428,18 @@ function typeOf(content: MessageTimeline['content']): WhatsAppMessage['message_t
   return content.kind === 'template' || content.kind === 'media' ? content.kind : 'text';
 }
 
-/** The platform's category; before it is known, the category of the send. */
-function charged(message: SubmittedMessage): Plain<Charged> {
+/**
+ * The platform's category; before it is known, the category of the send.
+ * @param cost `undefined`: the account is not charged, and has what the platform says, or the card
+ */
+function charged(message: SubmittedMessage, cost: Cost | undefined): Plain<Charged> {
   const { content } = message;
   const category = content?.kind === 'template' ? content.category : content && 'service';
   return {
     message_id: message.providerId ?? message.id,
     cost: message.cost === null ? null : Number(message.cost),
     currency: message.currency,
+    ...cost,
     category: message.category ?? category ?? null,
     sender: message.sender,
   };

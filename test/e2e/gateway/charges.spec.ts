@@ -1,9 +1,16 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
+import { BillingCheck } from '../../../src/billing/billing-check.js';
+import { AccountCharges } from '../../../src/billing/charging/account-charges.js';
+import { ChargeStore } from '../../../src/billing/charging/charge.store.js';
 import { BillingService } from '../../../src/billing/ledger/billing.service.js';
 import { amountText, readAmount } from '../../../src/billing/money.js';
 import { RateCards } from '../../../src/billing/rate-cards/rate-cards.service.js';
+import { RateImports } from '../../../src/billing/rate-cards/rate-imports.service.js';
+import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
+import { Receiver } from '../../integration/webhooks/receiver.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from './test-gateway.js';
@@ -23,7 +30,11 @@ describeEachDatabase('charges of messages', (db) => {
   let other: TestGateway;
 
   beforeAll(async () => {
-    const settings = { DATABASE_URL: db.url, SMS_PRICES: 'NGN *=9.5 234=4.5' };
+    const settings = {
+      DATABASE_URL: db.url,
+      SMS_PRICES: 'NGN *=9.5 234=4.5',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    };
     gateway = await new TestGateway(settings).start();
     other = await new TestGateway(settings).start();
   });
@@ -148,6 +159,152 @@ describeEachDatabase('charges of messages', (db) => {
     expect(await moneyOf(accountId)).toEqual({ balance: '100.00', reserved: '0.00' });
   });
 
+  it('reports and callbacks have the cost of their message at each change', async () => {
+    const { accountId, apiToken } = await prepaid('100');
+    const receiver = await Receiver.start();
+    const webhooks = gateway.running.app.get(WebhookEndpointsService, { strict: false });
+    await webhooks.set(accountId, receiver.url);
+    const { body } = await send(apiToken, [REJECTED, UNDELIVERED, ABROAD], {
+      delivery_report: 'yes',
+    });
+    const { reference_id: id } = body as { reference_id: string };
+    const told = () =>
+      receiver.received
+        .map(({ body }) => (JSON.parse(body) as { data: Record<string, unknown> }).data)
+        .map(({ to, status, cost, currency }) => [to, status, cost, currency].join(' '))
+        .toSorted();
+    const expected = [
+      `${UNDELIVERED} sent 4.5 NGN`,
+      `${UNDELIVERED} undelivered 4.5 NGN`,
+      `${REJECTED} rejected 0 NGN`,
+      `${ABROAD} delivered 9.5 NGN`,
+      `${ABROAD} sent 9.5 NGN`,
+    ].toSorted();
+    await eventually(async () => expect(told()).toEqual(expected));
+    await receiver.close();
+    const reports = await gateway.call('GET', `/ng/v1/sms/${id}/reports`, { token: apiToken });
+    const data = reports.body['data'] as Record<string, unknown>[];
+    const listed = data.map(({ to, status, cost, currency }) =>
+      [to, status, cost, currency].join(' '),
+    );
+    expect(listed.toSorted()).toEqual(expected);
+    const read = await gateway.call('GET', `/ng/v1/sms/${id}`, { token: apiToken });
+    expect(read.body).toMatchObject({ cost: 14, currency: 'NGN' });
+  });
+
+  it('an account that is not charged reads as before, and its callbacks have no cost', async () => {
+    const { accountId, apiToken } = await gateway.account();
+    const receiver = await Receiver.start();
+    const webhooks = gateway.running.app.get(WebhookEndpointsService, { strict: false });
+    await webhooks.set(accountId, receiver.url);
+    const { body } = await send(apiToken, DELIVERED, { delivery_report: 'yes' });
+    const { reference_id: id } = body as { reference_id: string };
+    const [first] = await receiver.first(1);
+    await receiver.close();
+    expect(first?.data).not.toHaveProperty('cost');
+    const reports = await gateway.call('GET', `/ng/v1/sms/${id}/reports`, { token: apiToken });
+    expect(reports.body['data']).toContainEqual(
+      expect.objectContaining({ status: 'sent', cost: null, currency: null }),
+    );
+  });
+
+  it('an estimate is that of the recipient', async () => {
+    const { apiToken: token } = await gateway.account();
+    const estimate = (more: object) =>
+      gateway.call('POST', '/ng/v1/sms/estimate', { token, body: { body: 'Hello', ...more } });
+    expect((await estimate({ to: DELIVERED })).body).toMatchObject({ cost: 4.5, currency: 'NGN' });
+    expect((await estimate({})).body).toMatchObject({ cost: 9.5, currency: 'NGN' });
+  });
+
+  it('a check recomputes the batches from their messages, and readiness says what it found', async () => {
+    const { accountId, apiToken } = await prepaid('100');
+    const { body } = await send(apiToken, [DELIVERED, ABROAD], {
+      send_at: '2027-12-01T00:00:00Z',
+    });
+    const { reference_id: id } = body as { reference_id: string };
+    const check = gateway.running.app.get(BillingCheck, { strict: false });
+    const source = gateway.running.app.get(DataSource, { strict: false });
+    const ready = async () => (await gateway.call('GET', '/health/ready')).body;
+    expect(await check.run()).toEqual([]);
+    expect(await ready()).toMatchObject({ details: { billing: { status: 'up' } } });
+    // The batch and its account agree with each other, and not with the messages.
+    const add = async (amount: string) => {
+      for (const [table, key, value] of [
+        ['gateway_billing_batch', 'batch', id],
+        ['gateway_billing_account', 'account_id', accountId],
+      ])
+        await source.query(
+          `UPDATE ${table} SET reserved = reserved + (${amount}) WHERE ${key} = '${value}'`,
+        );
+    };
+    await add('-20000000');
+    const difference = {
+      account: accountId,
+      what: `reserved of batch ${id}`,
+      stored: '-6.00',
+      computed: '14.00',
+    };
+    expect(await check.run()).toEqual([difference]);
+    expect(await ready()).toMatchObject({
+      status: 'degraded',
+      details: { billing: { status: 'degraded', reason: 'money_differs', differences: 1 } },
+    });
+    await add('20000000');
+    expect(await check.run()).toEqual([]);
+    expect(await ready()).toMatchObject({ details: { billing: { status: 'up' } } });
+  });
+
+  it('of two processes one checks in a night', async () => {
+    const runs = await Promise.all(
+      [gateway, other].map(async ({ running }) => {
+        const check = running.app.get(BillingCheck, { strict: false });
+        let ran = 0;
+        const { run } = check;
+        check.run = () => {
+          ran++;
+          return run.call(check);
+        };
+        await check.nightly();
+        await check.nightly();
+        return ran;
+      }),
+    );
+    expect(runs.toSorted()).toEqual([0, 1]);
+  });
+
+  it('a send under a key that waits for the row of its account is accepted, and never 409', async () => {
+    if (db.kind === 'sqlite') return;
+    const { accountId, apiToken } = await prepaid('100');
+    const source = gateway.running.app.get(DataSource, { strict: false });
+    const holder = source.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query(
+      `SELECT balance FROM gateway_billing_account WHERE account_id = '${accountId}' FOR UPDATE`,
+    );
+    const sending = gateway.call('POST', '/ng/v1/sendsms', {
+      token: apiToken,
+      headers: { 'idempotency-key': 'waits' },
+      body: { from: 'ACME', to: [DELIVERED], body: 'Hello' },
+    });
+    await wait(2_000);
+    await holder.commitTransaction();
+    await holder.release();
+    expect((await sending).status).toBe(200);
+  });
+
+  it('a card in another currency than the money of accounts that use it is refused, and names them', async () => {
+    const { accountId } = await prepaid('1');
+    const imports = gateway.running.app.get(RateImports, { strict: false });
+    const csv = 'channel,prefix,price\nsms,*,1\n';
+    const version = { card: 'default', currency: 'USD', from: new Date('2027-12-01T00:00:00Z') };
+    const refused = imports.import(csv, version, nothing);
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_field',
+      message: expect.stringContaining('(NGN)'),
+    });
+    expect(await billing().account(accountId)).toMatchObject({ currency: 'NGN' });
+  });
+
   it('random sends, top-ups, cancels and reports leave sums that agree, and no account below its limit', async () => {
     const { accountId, apiToken } = await prepaid('200');
     const numbers = fc.constantFrom(
@@ -211,5 +368,41 @@ describeEachDatabase('charges of messages', (db) => {
     const paid = readAmount('200')! + readAmount('7.25')! * BigInt(topUps);
     expect((await moneyOf(accountId)).balance).toBe(amountText(paid - spent));
     expect(await billing().differences()).toEqual([]);
+  });
+
+  it('transactions that change several accounts take them in one order', async () => {
+    if (db.kind === 'sqlite') return;
+    const accounts = await Promise.all(['1', '2', '3'].map((amount) => prepaid(amount)));
+    const ids = accounts.map(({ accountId }) => accountId);
+    const turns = Array.from({ length: 60 }, (_, n) => {
+      const { app } = (n % 2 ? gateway : other).running;
+      const charges = app.get(AccountCharges, { strict: false });
+      const store = app.get(ChargeStore, { strict: false });
+      const order = n % 3 ? ids.toSorted() : ids.toSorted().toReversed();
+      // Without the retries of the library, which would hide a deadlock.
+      return app.get(DataSource, { strict: false }).transaction(async (manager) => {
+        if (n % 4 === 0) await charges.lock(order, manager);
+        const [reference, note, at] = [`R-${n}`, '1 message', Date.now()];
+        const moves = order.map((accountId) => ({ accountId, reserved: 0n, amount: 0n }));
+        await store.move(
+          store.join(manager),
+          [],
+          moves.map((one) => ({ ...one, reference, note, at })),
+        );
+        await wait(2);
+      });
+    });
+    await expect(Promise.all(turns)).resolves.toHaveLength(60);
+  });
+
+  it('no transaction of all these met a deadlock', async () => {
+    if (db.kind !== 'postgres') return;
+    const source = gateway.running.app.get(DataSource, { strict: false });
+    // The server adds up what its sessions tell it once a second.
+    await wait(1_500);
+    const [row] = await source.query<{ deadlocks: string }[]>(
+      'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+    );
+    expect(Number(row?.deadlocks)).toBe(0);
   });
 });

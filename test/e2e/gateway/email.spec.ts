@@ -94,10 +94,13 @@ describeOneDatabase('the email product of the gateway', (db) => {
     ]);
     const message = await ask('GET', `/messages/${id}-1`);
     const bounce = { category: 'recipient', smtp_code: 550, enhanced_code: '5.1.1' };
-    expect(message.body).toMatchObject({ status: 'bounced', bounce, metadata });
+    const cost = { cost: 0.5, currency: 'NGN' };
+    expect(message.body).toMatchObject({ status: 'bounced', bounce, metadata, ...cost });
     const whole = await ask('GET', `/messages/${id}`);
     expect(whole.body).toMatchObject({
       counts: { delivered: 2, bounced: 1, complained: 1, rejected: 1 },
+      cost: 2,
+      currency: 'NGN',
       content: { from: { email: 'hello@demo.test', name: 'Shop' }, subject: 'Hello {{x}}' },
     });
     const events = await ask('GET', `/messages/${id}-3/events`);
@@ -125,6 +128,8 @@ describeOneDatabase('the email product of the gateway', (db) => {
     expect(received().find(({ type }) => type === 'email.bounced')?.data).toEqual({
       reference_id: id,
       message_id: `${id}-1`,
+      cost: 0.5,
+      currency: 'NGN',
       to: 'bounced@example.com',
       from: 'hello@demo.test',
       status: 'bounced',

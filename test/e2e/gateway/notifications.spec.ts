@@ -127,6 +127,8 @@ describeEachDatabase(
               error_code: null,
               started_at: expect.any(String),
               reason: null,
+              cost: 4.5,
+              currency: 'NGN',
             },
             {
               channel: 'voice',
@@ -135,6 +137,8 @@ describeEachDatabase(
               error_code: null,
               started_at: null,
               reason: null,
+              cost: null,
+              currency: null,
             },
           ],
           delivered_by: ['sms'],
@@ -449,17 +453,17 @@ describeEachDatabase(
       expect([status, body]).toEqual([
         200,
         {
-          whatsapp: { category: 'utility', cost: null, currency: null },
+          whatsapp: { category: 'utility', cost: 6.7, currency: 'NGN' },
           sms: {
             encoding: 'GSM-7',
             parts: 2,
             units: 161,
             ucs2_characters: [],
-            cost: null,
-            currency: null,
+            cost: 9,
+            currency: 'NGN',
           },
-          voice: { duration: expect.any(Number), billed_seconds: 60, cost: 0.03, currency: 'USD' },
-          email: { size: expect.any(Number), cost: null, currency: null },
+          voice: { duration: expect.any(Number), billed_seconds: 60, cost: 15, currency: 'NGN' },
+          email: { size: expect.any(Number), cost: 0.5, currency: 'NGN' },
         },
       ]);
       const refused = await gateway.call('POST', `${PATH}/estimate`, {

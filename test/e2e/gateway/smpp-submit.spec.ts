@@ -13,6 +13,8 @@ import { ContactsService } from '@dundun/messaging';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { BillingService } from '../../../src/billing/ledger/billing.service.js';
+import { RateCards } from '../../../src/billing/rate-cards/rate-cards.service.js';
 import {
   type NewSmppCredential,
   SmppCredentials,
@@ -282,6 +284,23 @@ describeOneDatabase('submit_sm', (database) => {
     const sent = receiver.session.request('submit_sm', { source, destination });
     await expect(sent).rejects.toMatchObject({ reason: 'wrong_bind' });
     await receiver.session.unbind();
+  });
+
+  it('without credit is ESME_RSUBMITFAIL, and stores nothing', async () => {
+    const { accountId } = account;
+    const billing = gateway.running.app.get(BillingService, { strict: false });
+    const cards = gateway.running.app.get(RateCards, { strict: false });
+    const nothing = () => Promise.resolve();
+    const before = await batches();
+    await billing.setMode(accountId, { mode: 'prepaid', card: 'demo' }, nothing);
+    await cards.reread();
+    expect((await submitted({}))[0]).toBe('ESME_RSUBMITFAIL');
+    expect(await batches()).toBe(before);
+    await billing.topUp(accountId, { amount: '4.5', reference: 'T', userId: null }, nothing);
+    expect((await submitted({}))[0]).toBe('ESME_ROK');
+    expect((await submitted({}))[0]).toBe('ESME_RSUBMITFAIL');
+    await billing.setMode(accountId, { mode: 'off' }, nothing);
+    await cards.reread();
   });
 });
 

@@ -100,8 +100,8 @@ describeOneDatabase('a gateway whose calls go through Twilio', (db) => {
       status: 'completed',
       duration: 61,
       billed_seconds: 120,
-      cost: 0.06,
-      currency: 'USD',
+      cost: 30,
+      currency: 'NGN',
     });
   });
 
@@ -242,7 +242,7 @@ describeOneDatabase('a gateway whose orders go to Reloadly', (db) => {
     settle('SUCCESSFUL');
     await reaches(id, {
       status: 'delivered',
-      cost: 97.5,
+      cost: 100.5,
       delivered_amount: '100',
       operator_reference: 'op-7',
     });
@@ -266,7 +266,7 @@ describeOneDatabase('a gateway whose orders go to Reloadly', (db) => {
     const id = await place();
     await reaches(id, { status: 'rejected' });
     const { body } = await ask('GET', `/orders/${id}`);
-    expect(body).toMatchObject({ error_code: 'invalid_recipient_phone', cost: null });
+    expect(body).toMatchObject({ error_code: 'invalid_recipient_phone', cost: 0 });
     reloadly.refuse = undefined;
   });
 

@@ -66,8 +66,8 @@ describe('voice on the gateway', () => {
         status: 'completed',
         duration: 7,
         billed_seconds: 60,
-        cost: 0.03,
-        currency: 'USD',
+        cost: 15,
+        currency: 'NGN',
         answered_by: 'human',
         hangup_cause: 'normal_clearing',
         digits: null,
@@ -142,8 +142,8 @@ describe('voice on the gateway', () => {
       from: CALLER,
       duration: 7,
       billed_seconds: 60,
-      cost: 0.03,
-      currency: 'USD',
+      cost: 15,
+      currency: 'NGN',
       error_code: null,
       sequence: 6,
     });
@@ -173,8 +173,8 @@ describe('voice on the gateway', () => {
     expect((await ask('POST', `${CALLS}/estimate`, { code: '4821', repeat: 2 })).body).toEqual({
       duration: 8,
       billed_seconds: 60,
-      cost: 0.03,
-      currency: 'USD',
+      cost: 15,
+      currency: 'NGN',
     });
     const none = await ask('POST', `${CALLS}/estimate`, {});
     expect(codeOf(none)).toEqual([422, 'invalid_field']);

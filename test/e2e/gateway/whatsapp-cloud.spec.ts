@@ -1,6 +1,10 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { BillingService } from '../../../src/billing/ledger/billing.service.js';
+import { amountText } from '../../../src/billing/money.js';
+import { RateCards } from '../../../src/billing/rate-cards/rate-cards.service.js';
+import { RateImports } from '../../../src/billing/rate-cards/rate-imports.service.js';
 import { EnvironmentError, readEnvironment } from '../../../src/config/environment.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
@@ -8,7 +12,7 @@ import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { WhatsAppCloudServer } from '../../support/whatsapp-cloud-server.js';
 import { commandLine } from './command-line.js';
-import { TestGateway } from './test-gateway.js';
+import { type Answered, TestGateway } from './test-gateway.js';
 
 const HOOK = '/messaging/delivery-reports/whatsapp-cloud';
 const OURS = '2348000000001';
@@ -146,6 +150,60 @@ describeOneDatabase('a gateway whose WhatsApp messages go through Meta', (databa
         'read',
       ]),
     );
+  });
+
+  it('an account that pays is settled at the category that Meta reports, and free where Meta says so', async () => {
+    const { app } = gateway.running;
+    const { accountId } = account;
+    const billing = app.get(BillingService, { strict: false });
+    const cards = app.get(RateCards, { strict: false });
+    const nothing = () => Promise.resolve();
+    const rows = ['whatsapp,*,utility,6.7', 'whatsapp,234,marketing,50'];
+    const csv = ['channel,prefix,category,price', ...rows].join('\n');
+    const version = { card: 'ngn', currency: 'NGN' };
+    await app.get(RateImports, { strict: false }).import(csv, version, nothing);
+    await cards.reread();
+    await billing.setMode(accountId, { mode: 'prepaid', card: 'ngn' }, nothing);
+    await billing.topUp(accountId, { amount: '100', reference: 'T', userId: null }, nothing);
+    await cards.reread();
+    const money = async () => {
+      const { balance = 0n, reserved = 0n } = (await billing.account(accountId)) ?? {};
+      return [amountText(balance), amountText(reserved)];
+    };
+    const report = (sent: Answered, word: string, pricing: object) =>
+      webhook({
+        statuses: [
+          {
+            id: sent.body['message_id'],
+            status: word,
+            timestamp: seconds(),
+            recipient_id: PERSON,
+            pricing: { pricing_model: 'PMP', ...pricing },
+          },
+        ],
+      });
+    const costOf = async (sent: Answered) =>
+      (await ask('GET', `/messages/${String(sent.body['message_id'])}`)).body['cost'];
+    const dear = await send();
+    expect(dear.body).toMatchObject({ status: 'sent', cost: 6.7, currency: 'NGN' });
+    expect(await money()).toEqual(['93.30', '0.00']);
+    const billed = { billable: true, category: 'marketing' };
+    // It raises no status: the answer to the submit came first.
+    await report(dear, 'sent', billed);
+    expect([await costOf(dear), await money()]).toEqual([50, ['50.00', '0.00']]);
+    await report(dear, 'delivered', billed);
+    await report(dear, 'sent', billed);
+    await report(dear, 'read', { billable: false, category: 'utility' });
+    expect([await costOf(dear), await money()]).toEqual([50, ['50.00', '0.00']]);
+    const free = await send();
+    await report(free, 'delivered', { billable: false, category: 'utility' });
+    expect([await costOf(free), await money()]).toEqual([0, ['50.00', '0.00']]);
+    await eventually(async () =>
+      expect(told('message_status').at(-1)).toMatchObject({ cost: 0, currency: 'NGN' }),
+    );
+    expect(await billing.differences()).toEqual([]);
+    await billing.setMode(accountId, { mode: 'off' }, nothing);
+    await cards.reread();
   });
 
   it('params of a template with variables by name leave under their names', async () => {

@@ -108,7 +108,8 @@ export class WebhookProcess {
     const [gateway, registry] = [new GatewayChannels(CHANNELS), registryOf()];
     // Without the fields of a channel's own.
     const create = () => Promise.reject(new Error('the fixture has no modules'));
-    const events = new WebhookEvents(gateway, registry, { create });
+    const free = { ofChanges: () => Promise.resolve(() => undefined) };
+    const events = new WebhookEvents(gateway, registry, { create }, free);
     const kinds = new WebhookKinds(gateway, registry);
     this.#client = new WebhookClient(options, clock, messaging, kinds);
     this.sender = new WebhookSender(this.queues, this.deliveries, this.#client, clock, options);

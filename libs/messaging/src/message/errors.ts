@@ -151,6 +151,13 @@ export class IdempotencyKeyInUseError extends MessagingError {
   }
 }
 
+/** Other transactions of the tenant keep the rows of the spend guard; nothing was stored. Try again. */
+export class SpendBusyError extends MessagingError {
+  constructor() {
+    super('unavailable', 'Too many sends of the account are under way; try again');
+  }
+}
+
 /** `manager` is not in a suitable transaction; the message contains the remedy. */
 export class TransactionRequiredError extends MessagingError {
   constructor(message: string) {

@@ -60,8 +60,8 @@ export interface SpendGuard {
    */
   guards(tenant: string): boolean;
   /**
-   * Called once for all new batches of a transaction, after the statement that may wait for a key. A
-   * lost answer to a commit repeats the call with batches that were accepted before: it must find them
+   * Called once for all new batches of a transaction, after the statement that may wait for a key and
+   * after their recipients are stored. A lost answer to a commit repeats the call with batches that were accepted before: it must find them
    * by their ids, and accept them without spending again.
    * @returns the refused ones by the batch's id; the others are stored
    */
@@ -69,8 +69,18 @@ export interface SpendGuard {
     batches: readonly GuardedBatch[],
     manager: EntityManager,
   ): Promise<ReadonlyMap<string, SpendRefusedError>>;
-  /** As a status listener's, of messages of guarded batches alone; once for each change. */
+  /**
+   * As a status listener's, of messages of guarded batches alone; once for each change. A report that
+   * says how the platform bills a message (`details.billable`, 1 or 0, and `details.category`) and raises
+   * no status is the event `billed`, with the present status; a repeated report repeats it.
+   */
   onChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void>;
+  /**
+   * Called before the other methods in a transaction that may call several of them, with the tenants
+   * whose batches it may change: locks the rows that they would lock, in one order, so that two such
+   * transactions do not wait for each other. @default they are not locked before
+   */
+  lock?(tenants: readonly string[], manager: EntityManager): Promise<void>;
   onCancelled(batches: readonly GuardedCancellation[], manager: EntityManager): Promise<void>;
   /** May be called again for the same batch. */
   onEnded(batches: readonly GuardedEnd[], manager: EntityManager): Promise<void>;

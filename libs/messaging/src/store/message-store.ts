@@ -25,6 +25,7 @@ import { migrate, type OwnMigrations, requireUnicode } from './schema/migrator.j
 import { BatchData } from './reads/batch-data.js';
 import { ChangeReader } from './reads/changes.js';
 import { MessageList } from './reads/message-list.js';
+import { GuardedMessages } from './reads/guarded-messages.js';
 import { MessageRecords } from './reads/message-records.js';
 import { Reads } from './reads/reads.js';
 import { UnmatchedReports } from './reads/unmatched-reports.js';
@@ -96,6 +97,7 @@ export class MessageStore {
   readonly messages: MessageList;
   readonly records: MessageRecords;
   readonly changes: ChangeReader;
+  readonly guarded: GuardedMessages;
   readonly lanes: Lanes;
   readonly holds: Holds;
   readonly providerPauses: ProviderPauses;
@@ -155,6 +157,7 @@ export class MessageStore {
     this.reads = new Reads(database, this.digests, this.data);
     this.messages = new MessageList(database, settings.recipientIndex ?? false);
     this.changes = new ChangeReader(database, clock);
+    this.guarded = new GuardedMessages(database);
     const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
     this.cancellations = new Cancellations(database, settings.cancelling ?? []);
     this.batches = new BatchChanges(database, writer, clock, this.reads, completion, (tx, ids) =>

@@ -11,14 +11,17 @@ import type { EmailContent } from '@dundun/messaging/ports';
 import { ApiExtraModels, ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import {
   Bounce,
+  ChargedPrice,
   Choice,
   Field,
   type Plain,
+  PriceCurrency,
   Text,
   Timestamp,
   Uuid,
   WholeNumber,
 } from '../../../http/fields.js';
+import { type Cost, costFields } from '../../../billing/charging/message-costs.js';
 import { PageOf } from '../../../http/page.dto.js';
 import { CountsByStatus, SendAnswer, StatusOfBatch } from '../../../http/batch.dto.js';
 import { EMAIL_ADDRESS, EMAIL_STATUSES, EmailMailbox } from './email.dto.js';
@@ -82,6 +85,8 @@ class EmailSummary {
   @Field({ ...TAGS, description: 'Kept as long as the content.' })
   readonly tags!: readonly string[];
 
+  @ChargedPrice() readonly cost!: number | null;
+  @PriceCurrency() readonly currency!: string | null;
   @Timestamp() readonly created_at!: string;
   @Timestamp({ nullable: true, examples: [null] }) readonly send_at!: string | null;
 }
@@ -96,7 +101,7 @@ export class Email extends EmailSummary {
 
 export class EmailPage extends PageOf(Email) {}
 
-export function emailOf(message: ListedMessage): Plain<Email> {
+export function emailOf(message: ListedMessage, cost: Cost | undefined): Plain<Email> {
   return {
     message_id: message.id,
     reference_id: message.batchId,
@@ -106,6 +111,7 @@ export function emailOf(message: ListedMessage): Plain<Email> {
     status: message.status,
     error_code: message.errorCode,
     tags: message.tags,
+    ...costFields(cost),
     created_at: message.acceptedAt.toISOString(),
     send_at: message.sendAt?.toISOString() ?? null,
   };
@@ -172,13 +178,18 @@ export class EmailBatch extends RetainedEmail {
 } as ApiSchemaOptions)
 export class EmailMessageOrBatch {}
 
-export function emailMessageOf(message: MessageTimeline, sendAt: Date | null): Plain<EmailMessage> {
+export function emailMessageOf(
+  message: MessageTimeline,
+  sendAt: Date | null,
+  cost: Cost | undefined,
+): Plain<EmailMessage> {
   const { reports } = message;
   const last = reports.findLast(
     ({ details, status, source }) => details && status === message.status && source !== 'operator',
   );
   return {
     ...retainedOf(message),
+    ...costFields(cost),
     message_id: message.id,
     reference_id: message.batchId,
     to: message.recipient,
@@ -192,9 +203,10 @@ export function emailMessageOf(message: MessageTimeline, sendAt: Date | null): P
   };
 }
 
-export function emailBatchOf(batch: BatchView): Plain<EmailBatch> {
+export function emailBatchOf(batch: BatchView, cost: Cost | undefined): Plain<EmailBatch> {
   return {
     ...retainedOf(batch),
+    ...costFields(cost),
     reference_id: batch.id,
     from: batch.sender,
     status: batch.status,

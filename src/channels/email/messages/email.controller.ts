@@ -1,4 +1,5 @@
 import {
+  type BatchView,
   type EmailMessage as LibraryMessage,
   EmailService,
   MessageValidationError,
@@ -9,6 +10,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import { AccountId, Auth } from '../../../accounts/auth.guard.js';
 import { PendingSends } from '../../../accounts/limits.js';
+import { MessageCosts } from '../../../billing/charging/message-costs.js';
 import { invalidField } from '../../../http/api-error.js';
 import { isNotSetUp, notSetUp } from '../../../http/error-mapping.js';
 import type { HttpReply } from '../../../http/http-message.js';
@@ -64,6 +66,7 @@ export class EmailController {
     private readonly domains: SenderDomains,
     private readonly pending: PendingSends,
     private readonly metrics: Metrics,
+    private readonly costs: MessageCosts,
   ) {}
 
   @Post('messages')
@@ -157,7 +160,8 @@ export class EmailController {
       until: parseTimestamp(until),
       ...(cursor !== undefined && { cursor }),
     });
-    return pageOf(page, emailOf);
+    const costOf = await this.costs.ofMessages(page.data);
+    return pageOf(page, (message) => emailOf(message, costOf(message)));
   }
 
   @Get('messages/:emailId')
@@ -171,10 +175,13 @@ export class EmailController {
     @AccountId() tenant: string,
     @MessageOrBatchId('emailId') id: string,
   ): Promise<EmailMessageOrBatch> {
-    if (isUUID(id)) return emailBatchOf(await this.email.batch(id, { tenant }));
+    if (isUUID(id)) return this.#batchOf(await this.email.batch(id, { tenant }));
     const message = await this.email.timeline(id, { tenant });
     const { sendAt } = await this.email.batch(message.batchId, { tenant });
-    return emailMessageOf(message, sendAt);
+    const last = message.reports.findLast(({ sequence }) => sequence !== null);
+    const one = { ...message, channel: 'email', sequence: last?.sequence };
+    const costOf = await this.costs.ofMessages([one]);
+    return emailMessageOf(message, sendAt, costOf(one));
   }
 
   @Get('messages/:emailId/events')
@@ -213,7 +220,7 @@ export class EmailController {
     @JsonBody(RescheduleEmail) { send_at }: RescheduleEmail,
   ): Promise<EmailBatch> {
     const sendAt = timeOf(send_at);
-    return emailBatchOf(await this.email.reschedule(id, sendAt, { tenant }));
+    return this.#batchOf(await this.email.reschedule(id, sendAt, { tenant }));
   }
 
   @Delete('messages/:emailId')
@@ -228,7 +235,7 @@ export class EmailController {
     @AccountId() tenant: string,
     @BatchId('emailId') id: string,
   ): Promise<EmailBatch> {
-    return emailBatchOf(await this.email.cancel(id, { tenant }));
+    return this.#batchOf(await this.email.cancel(id, { tenant }));
   }
 
   @Get('stats')
@@ -254,6 +261,11 @@ export class EmailController {
       throw invalidField('since', `must be at most ${LONGEST_STATS} days before until`);
     const options = { tenant, since, until, interval, tag, domain: domain?.toLowerCase() };
     return emailStatsOf(await this.email.stats(options));
+  }
+
+  async #batchOf(batch: BatchView): Promise<EmailBatch> {
+    const costs = await this.costs.ofBatches([batch.id]);
+    return emailBatchOf(batch, costs.get(batch.id));
   }
 
   /** As they were accepted, also for a repeated request. */

@@ -303,6 +303,12 @@ export class NotificationRunner {
   /** Cancels first: where that fails, no step begins. */
   async #apply(tx: Transaction, changes: readonly Change[], now: number): Promise<Round> {
     const stop = changes.flatMap((change) => change.stop ?? []);
+    const moving = changes.filter(({ stop = [], begin }) => stop.length > 0 || begin);
+    // A cancel and an acceptance change the accounts of several tenants.
+    await this.store.newBatches.guardTogether(
+      tx,
+      moving.map(({ row }) => row.tenant),
+    );
     const stopped = await this.store.batches.cancelQueued(tx, stop);
     const stoppedIds = new Set(stopped.map(({ rest }) => rest.id));
     const isDone = ({ onlyIfStopped: batch }: Change) =>

@@ -303,13 +303,17 @@ function standardText({ code, minutes }: { readonly code: string; readonly minut
 }
 
 function viewOf(
-  verification: Pick<StoredVerification, 'id' | 'channel' | 'status' | 'createdAt' | 'expiresAt'>,
+  verification: Omit<
+    StoredVerification,
+    'tenant' | 'country' | 'code' | 'tries' | 'attempts'
+  >,
   now: number,
 ): Verification {
-  const { id, channel, status, createdAt, expiresAt } = verification;
+  const { id, channel, batch: batchId, status, createdAt, expiresAt } = verification;
   return {
     id,
     channel,
+    batchId,
     status: status === 'pending' && now >= expiresAt ? 'expired' : status,
     createdAt: new Date(createdAt),
     expiresAt: new Date(expiresAt),
@@ -318,11 +322,11 @@ function viewOf(
 
 /** The answer to the start, also after the verification has ended. */
 function startedOf(
-  { id, channel, createdAt, expiresAt }: StoredVerification,
+  { id, channel, batch: batchId, createdAt, expiresAt }: StoredVerification,
   replayed: boolean,
 ): StartedVerification {
   const times = { createdAt: new Date(createdAt), expiresAt: new Date(expiresAt) };
-  return { id, channel, status: 'pending', ...times, replayed };
+  return { id, channel, batchId, status: 'pending', ...times, replayed };
 }
 
 interface Checked {

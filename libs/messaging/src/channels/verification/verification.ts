@@ -26,6 +26,8 @@ export interface NewVerification {
 export interface Verification {
   readonly id: string;
   readonly channel: Channel;
+  /** The batch of the message with the code. */
+  readonly batchId: string;
   readonly status: VerificationStatus;
   readonly createdAt: Date;
   readonly expiresAt: Date;

@@ -71,6 +71,8 @@ export interface Dialect {
   forceIndex(index: string): string;
   forUpdate(alias: string): string;
   skipLocked(alias: string): string;
+  /** Statement that limits the next waits for locks of a transaction; `undefined`: it waits for none. */
+  lockTimeout(milliseconds: number): string | undefined;
   greatest(a: string, b: string): string;
   /** Joins a table to a row source, the outer side: it is small and has no statistics. */
   readonly join: 'JOIN' | 'CROSS JOIN' | 'STRAIGHT_JOIN';

@@ -36,6 +36,8 @@ export const MYSQL_DIALECT: Dialect = {
   join: 'STRAIGHT_JOIN',
   forceIndex: (index) => `FORCE INDEX (${index})`,
   forUpdate: () => 'FOR UPDATE',
+  lockTimeout: (milliseconds) =>
+    `SET SESSION innodb_lock_wait_timeout = ${Math.max(1, Math.ceil(milliseconds / 1_000))}`,
   skipLocked: () => 'FOR UPDATE SKIP LOCKED',
   greatest: (a, b) => `greatest(${a}, ${b})`,
   jsonText: (column, field) => `JSON_UNQUOTE(JSON_EXTRACT(${column}, '$.${field}'))`,

@@ -30,6 +30,7 @@ export const POSTGRES_DIALECT: Dialect = {
   join: 'JOIN',
   forceIndex: () => '',
   forUpdate: (alias) => `FOR UPDATE OF ${alias}`,
+  lockTimeout: (milliseconds) => `SET LOCAL lock_timeout = ${Math.ceil(milliseconds)}`,
   skipLocked: (alias) => `FOR UPDATE OF ${alias} SKIP LOCKED`,
   greatest: (a, b) => `greatest(${a}, ${b})`,
   jsonText: (column, field) => `CAST(${column} AS json) ->> '${field}'`,

@@ -31,6 +31,7 @@ export const SQLITE_DIALECT: Dialect = {
   forceIndex: () => '',
   // SQLite has one writer at a time: the transaction itself is the lock.
   forUpdate: () => '',
+  lockTimeout: () => undefined,
   skipLocked: () => '',
   greatest: (a, b) => `max(${a}, ${b})`,
   jsonText: (column, field) => `json_extract(${column}, '$.${field}')`,

@@ -205,7 +205,7 @@ export class BatchChanges {
     const raised = queued.flatMap(
       (message) => raise(message, STATUS_RANK.cancelled, at, null) ?? [],
     );
-    await this.writer.write(tx, raised);
+    await this.writer.writeUnguarded(tx, raised);
     await this.writer.wake(
       tx,
       batches.flatMap(({ notification }) => notification ?? []),
@@ -227,6 +227,7 @@ export class BatchChanges {
         at,
       },
     }));
+    await this.writer.guard(tx, raised);
     await this.writer.notifyCancelled(
       tx,
       stopped.flatMap(({ rest }) => (rest.from < rest.recipients ? [rest] : [])),

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import {
   IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
+  SpendBusyError,
   SpendRefusedError,
 } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
@@ -60,6 +61,9 @@ type Keyed = Pick<KeyOwner, 'tenant' | 'channel' | 'idempotencyKey'>;
 const KEY_TIMEOUT = 1_000;
 const KEY_TIMEOUT_AGAIN = 100;
 
+/** Longest wait, in ms, for the rows of the spend guard, in a group whose waits for keys are short. */
+const GUARD_TIMEOUT = 10_000;
+
 /** Most weight of a group: two batches of 100,000 recipients do not share one. */
 const MOST = 2_000;
 
@@ -95,7 +99,8 @@ export class NewBatches {
             batch.recipients.length / 50 +
             (batch.denied.length * MOST) / REJECTIONS +
             (bytesOf(batch) * MOST) / TURN_BYTES,
-          isItemError: (error) => isDataError(error) || isLockTimeout(error),
+          isItemError: (error) =>
+            isDataError(error) || isLockTimeout(error) || error instanceof SpendBusyError,
         },
       );
     this.#plain = group((take) => this.#flushPlain(take));
@@ -105,7 +110,11 @@ export class NewBatches {
       const batches = take();
       const isKeyed = batches.some(({ idempotencyKey }) => idempotencyKey !== null);
       const timeout = isKeyed ? KEY_TIMEOUT : undefined;
-      return this.database.longTransaction((tx) => this.#store(tx, batches), timeout);
+      const guardTimeout = isKeyed ? GUARD_TIMEOUT : undefined;
+      return this.database.longTransaction(
+        (tx) => this.#store(tx, batches, guardTimeout),
+        timeout,
+      );
     });
   }
 
@@ -190,6 +199,11 @@ export class NewBatches {
     );
   }
 
+  /** See {@link StatusWriter.guardTogether}. */
+  guardTogether(tx: Transaction, tenants: readonly string[]): Promise<void> {
+    return this.writer.guardTogether(tx, tenants);
+  }
+
   publish({ changes }: Pick<EnqueuedBatch, 'changes'>): void {
     if (changes.length > 0) this.writer.publish(changes);
   }
@@ -240,17 +254,25 @@ export class NewBatches {
     const again = batches.every((batch) => this.#timedOut.has(batch));
     try {
       return await this.database.transaction(
-        (tx) => this.#store(tx, batches),
+        (tx) => this.#store(tx, batches, again ? KEY_TIMEOUT_AGAIN : GUARD_TIMEOUT),
         again ? KEY_TIMEOUT_AGAIN : KEY_TIMEOUT,
       );
     } catch (error) {
-      if (isLockTimeout(error)) for (const batch of batches) this.#timedOut.add(batch);
+      const hasWaited = isLockTimeout(error) || error instanceof SpendBusyError;
+      if (hasWaited) for (const batch of batches) this.#timedOut.add(batch);
       throw error;
     }
   }
 
-  /** Batches of every kind, on every database. */
-  async #store(tx: Transaction, batches: readonly NewBatch[]): Promise<Result[]> {
+  /**
+   * Batches of every kind, on every database.
+   * @param guardTimeout longest wait, in ms, for the rows of the spend guard. @default as the transaction's
+   */
+  async #store(
+    tx: Transaction,
+    batches: readonly NewBatch[],
+    guardTimeout?: number,
+  ): Promise<Result[]> {
     const keyed = batches.filter(({ idempotencyKey }) => idempotencyKey !== null);
     let owners = await this.#insert(tx, batches, keyed);
     const expired = owners.filter((owner) => this.#isExpired(owner, keyed[0]!));
@@ -265,10 +287,11 @@ export class NewBatches {
       if (owner.id !== batch.id) others.set(batch, owner);
     }
     const fresh = batches.filter((batch) => !others.has(batch));
-    const refused = await this.#guard(tx, fresh);
+    await this.#sql.insertChunks(tx, fresh.flatMap(chunksOf));
+    for (const batch of fresh) if (hasData(batch)) await this.#storeData(tx, batch);
+    // Others wait for the rows that it locks: a large batch is written before.
+    const refused = await this.#guard(tx, fresh, guardTimeout);
     const stored = fresh.filter(({ id }) => !refused.has(id));
-    await this.#sql.insertChunks(tx, stored.flatMap(chunksOf));
-    for (const batch of stored) if (hasData(batch)) await this.#storeData(tx, batch);
     const changes = await this.#rejectDenied(tx, stored);
     return batches.map((batch) => {
       const owner = others.get(batch);
@@ -282,14 +305,22 @@ export class NewBatches {
   async #guard(
     tx: Transaction,
     batches: readonly NewBatch[],
+    timeout?: number,
   ): Promise<ReadonlyMap<string, SpendRefusedError>> {
     const { guard } = this.spend;
     const guarded = guard ? batches.filter((batch) => batch.guarded) : [];
     if (!guard || guarded.length === 0) return new Map();
     const asked = guarded.map((batch) => this.#guardedOf(batch));
-    const refused = await this.database.runForeign(() => guard.onAccepted(asked, tx.manager));
-    const { ids, removeBatches } = this.#sql;
-    if (refused.size > 0) await tx.run(removeBatches, ids.bind([...refused.keys()]));
+    const limit = timeout === undefined ? undefined : this.database.dialect.lockTimeout(timeout);
+    if (limit !== undefined) await tx.run(limit);
+    const refused = await this.database
+      .runForeign(() => guard.onAccepted(asked, tx.manager))
+      .catch((error: unknown) => {
+        throw isLockTimeout(error) ? new SpendBusyError() : error;
+      });
+    const { ids, remove } = this.#sql;
+    if (refused.size > 0)
+      for (const statement of remove) await tx.run(statement, ids.bind([...refused.keys()]));
     return refused;
   }
 
@@ -471,7 +502,12 @@ function statementsFor(dialect: Dialect) {
       FROM ${keys.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('messaging_batch_idempotency')}
         ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`,
     ids,
-    removeBatches: dialect.deleteFrom('messaging_batch', 'id', ids),
+    remove: [
+      ...['chunk', 'text', 'personal', 'attachment', 'label'].map((name) =>
+        dialect.deleteFrom(`messaging_batch_${name}`, 'batch', ids),
+      ),
+      dialect.deleteFrom('messaging_batch', 'id', ids),
+    ],
     releaseKeys: updater<KeyOwner>(
       dialect,
       { v_id: ['uuid', ({ id }) => id] },

@@ -198,7 +198,10 @@ export class ReportRecorder {
     const changes = before.flatMap(
       (message) => raiseBy(matched.get(keyOf(message))!.report, message) ?? [],
     );
-    if (tx) await this.writer.notify(tx, changes);
+    if (tx) {
+      await this.writer.notify(tx, changes);
+      await this.writer.guard(tx, changes);
+    }
     return { changes, matched: reports.map(() => true) };
   }
 
@@ -224,6 +227,7 @@ export class ReportRecorder {
     const redials = await this.#redials.lock(tx, places);
     const matches = await this.#match(tx, places);
     const changes: StatusChange[] = [];
+    const billed: (readonly [ReceivedReport, TriedMessage])[] = [];
     const log = new Map<string, LogEntry>();
     const announced = await this.#announced(tx, reports);
     for (const report of reports) {
@@ -233,6 +237,7 @@ export class ReportRecorder {
       const redial = message && !isOld ? redialOf(report, message, redials) : undefined;
       const change = redial ?? (message && !isOld ? raiseBy(report, message) : undefined);
       if (change) changes.push(change);
+      else if (message && !isOld && saysBilling(report)) billed.push([report, message]);
       if (report.waiting && (!place || (isWaiting(place) && report.recipient === null))) continue;
       if (log.has(report.hash) && !change) continue;
       const sequence = redial ? undefined : change?.sequence;
@@ -250,7 +255,9 @@ export class ReportRecorder {
       }
     }
     await this.writer.log(tx, [...log.values()]);
-    await this.writer.write(tx, changes);
+    // With the statuses after all reports.
+    const ofBilled = billed.map(([report, message]) => billedBy(report, message));
+    await this.writer.write(tx, changes, [], ofBilled);
     const lanes = redials && (await this.#redials.write(tx, redials));
     const matched = reports.map((report) => !isWaiting(matches.get(report)?.place ?? {}));
     return { changes, matched, ...(lanes && { lanes }) };
@@ -352,6 +359,18 @@ function redialOf(
   message.status = -message.status;
   message.submission = null;
   return { ...change, details, isRedial: true };
+}
+
+/** Whether the report says how the platform bills the message. */
+function saysBilling({ details }: ReceivedReport): boolean {
+  return details !== null && 'billable' in details;
+}
+
+/** A report that leaves the status, for the spend guard; it has no number among the changes. */
+function billedBy(report: ReceivedReport, message: TriedMessage): StatusChange {
+  const { status, sequence, error_code: errorCode } = message;
+  const { receivedAt: at, details } = report;
+  return { message, previous: status, status, sequence, errorCode, at, event: 'billed', details };
 }
 
 interface BatchRow {

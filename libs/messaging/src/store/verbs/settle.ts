@@ -152,7 +152,9 @@ export class OutcomeRecorder {
       const whole = outcomes.filter(({ intended }) => intended.whole).map(batchOf);
       if (tx) {
         await this.writer.notify(tx, changes);
-        return { changes, completed: [...whole, ...(await this.#complete(tx, others, at))] };
+        const completed = [...whole, ...(await this.#complete(tx, others, at))];
+        await this.writer.guard(tx, changes);
+        return { changes, completed };
       }
       if (!changed) return { changes, completed: whole };
       return {
@@ -192,6 +194,7 @@ export class OutcomeRecorder {
     const changes = await this.#raise(tx, facts, locked, { cancelled, setBacks }, at);
     if (setBacks.length > 0) changes.push(...(await this.#setBack(tx, setBacks, locked, at)));
     const completed = await this.#complete(tx, outcomes, at);
+    await this.writer.guard(tx, changes);
     return { changes, completed };
   }
 
@@ -278,7 +281,7 @@ export class OutcomeRecorder {
     }
     // Listeners read the log in the transaction.
     await this.writer.log(tx, log);
-    await this.writer.write(tx, changes, named);
+    await this.writer.writeUnguarded(tx, changes, named);
     return changes;
   }
 
@@ -319,7 +322,7 @@ export class OutcomeRecorder {
       }
     await this.#sql.setBack(tx, rows);
     await this.#sql.reopenBatches(tx, [...deferrals.values()]);
-    await this.writer.write(tx, delays);
+    await this.writer.writeUnguarded(tx, delays);
     await this.writer.log(tx, log);
     return delays;
   }

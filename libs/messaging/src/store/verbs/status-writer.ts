@@ -107,8 +107,22 @@ export class StatusWriter {
     );
   }
 
-  /** Writes the last state of each changed message, and of `others`; calls the listeners. */
+  /**
+   * Writes the last state of each changed message, and of `others`; calls the listeners and the guard.
+   * @param billed reports that change no status, for the spend guard alone
+   */
   async write(
+    tx: Transaction,
+    changes: readonly StatusChange[],
+    others: readonly LockedMessage[] = [],
+    billed: readonly StatusChange[] = [],
+  ): Promise<void> {
+    await this.writeUnguarded(tx, changes, others);
+    await this.guard(tx, [...changes, ...billed]);
+  }
+
+  /** As {@link write}, without the spend guard: call {@link guard} at the end of the transaction. */
+  async writeUnguarded(
     tx: Transaction,
     changes: readonly StatusChange[],
     others: readonly LockedMessage[] = [],
@@ -135,6 +149,7 @@ export class StatusWriter {
     return this.database.transaction((tx) => work(tx, tx));
   }
 
+  /** Calls the listeners. */
   async notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
     const announced = changes.filter(({ sequence }) => sequence > 0);
     const suppressed = announced.flatMap((change) => this.#suppressedBy(change) ?? []);
@@ -146,12 +161,30 @@ export class StatusWriter {
       const events = announced.map((change) => this.#eventOf(change));
       await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
     }
+  }
+
+  /**
+   * Tells the spend guard of changes of guarded messages. It locks the rows of tenants, for which
+   * others wait until the commit: call it after all other locks are taken, and as the last statement.
+   */
+  async guard(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
     const { guard } = this.spend;
     if (!guard) return;
-    const guarded = announced.filter(({ message }) => message.guarded === 1);
+    const guarded = changes.filter(
+      ({ message, sequence, event }) =>
+        message.guarded === 1 && (sequence > 0 || event !== undefined),
+    );
     if (guarded.length === 0) return;
     const spent = guarded.map((change) => this.#eventOf(change));
     await this.database.runForeign(() => guard.onChanged(spent, tx.manager));
+  }
+
+  /** Before the spend guard is asked more than once: it locks the rows of these tenants in one order. */
+  async guardTogether(tx: Transaction, tenants: Iterable<string>): Promise<void> {
+    const { guard } = this.spend;
+    const all = [...new Set(tenants)];
+    if (!guard?.lock || all.length === 0) return;
+    await this.database.runForeign(() => guard.lock?.(all, tx.manager) ?? Promise.resolve());
   }
 
   /** Tells the listeners of messages that were never started, by batch. */
