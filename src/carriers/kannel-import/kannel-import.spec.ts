@@ -208,6 +208,14 @@ describe('routes', () => {
     ]);
   });
 
+  it('beginnings with the same SMSCs share a rule, and one with national ones alone gets no other number', async () => {
+    const { routes, without } = await importOf(
+      named('a', 'allowed-prefix = "23480;23481"') + named('b', 'allowed-prefix = 070'),
+    );
+    expect(routes).toEqual([{ channel: 'sms', to: ['23480', '23481'], use: 'a' }]);
+    expect(without).toMatchObject([{ what: 'smsc b: a prefix without country code' }]);
+  });
+
   it('numbers that no SMSC takes, national prefixes and shared load are told', async () => {
     const { routes, without } = await importOf(named('a', 'denied-prefix = "44;070"'));
     expect(routes).toEqual([{ channel: 'sms', use: 'a' }]);

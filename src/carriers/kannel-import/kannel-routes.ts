@@ -5,7 +5,8 @@ import type { WithoutCounterpart } from './kannel-remedies.js';
 interface Takes {
   readonly name: string;
   readonly at: string;
-  /** Empty: every number, but those that are denied. */
+  /** It has a list of those that it takes. */
+  readonly isLimited: boolean;
   readonly allowed: readonly string[];
   readonly denied: readonly string[];
   readonly preferred: readonly string[];
@@ -25,6 +26,7 @@ export function takesOf(smsc: { readonly name: string; readonly group: KannelGro
   return {
     name,
     at,
+    isLimited: allowed.length > 0,
     allowed: known(allowed),
     denied: known(denied),
     preferred: known(preferred),
@@ -38,66 +40,82 @@ function digitsOf(prefix: string): string | undefined {
   return digits;
 }
 
+/** A rule of `CARRIERS_FILE`. */
+interface Rule {
+  readonly channel: 'sms';
+  readonly to?: readonly string[];
+  readonly use: string | { readonly failover: readonly string[] };
+}
+
 /**
- * A rule for each beginning that an SMSC names, the longest first, then one for every other number; in
- * each the SMSCs that Kannel would choose from, preferred ones first.
+ * A rule for the beginnings that SMSCs name, the longest first, then one for every other number; in each the
+ * SMSCs that Kannel would choose from, preferred ones first.
  */
 export function routesOf(all: readonly Takes[]): {
-  readonly routes: readonly object[];
+  readonly routes: readonly Rule[];
   readonly without: readonly WithoutCounterpart[];
 } {
-  const named = all.flatMap(({ allowed, denied, preferred }) => [
-    ...allowed,
-    ...denied,
-    ...preferred,
-  ]);
+  const named = all.flatMap((one) => [...one.allowed, ...one.denied, ...one.preferred]);
   const prefixes = [...new Set(named)].toSorted(
     (a, b) => b.length - a.length || a.localeCompare(b),
   );
-  const without: WithoutCounterpart[] = [];
-  const routes = [...prefixes, ''].flatMap((prefix) => {
-    const names = takersOf(all, prefix);
-    if (names.length > 0)
-      return {
-        channel: 'sms',
-        ...(prefix !== '' && { to: [prefix] }),
-        use: names.length === 1 ? names[0] : { failover: names },
-      };
+  const routes: Rule[] = [];
+  for (const prefix of prefixes) {
+    const use = useOf(takersOf(all, prefix));
+    const last = routes.at(-1);
+    if (use === undefined) continue;
+    // One rule after another with the same SMSCs is one.
+    if (last && JSON.stringify(last.use) === JSON.stringify(use)) {
+      const { to = [] } = routes.pop() ?? {};
+      routes.push({ channel: 'sms', to: [...to, prefix], use });
+    } else routes.push({ channel: 'sms', to: [prefix], use });
+  }
+  const use = useOf(takersOf(all, ''));
+  if (use !== undefined) routes.push({ channel: 'sms', use });
+  return { routes, without: unroutedOf(all, prefixes) };
+}
+
+function useOf(names: readonly string[]): Rule['use'] | undefined {
+  return names.length > 1 ? { failover: names } : names[0];
+}
+
+/** What of the prefixes no rule can say. */
+function unroutedOf(all: readonly Takes[], prefixes: readonly string[]): WithoutCounterpart[] {
+  const told = (at: string, what: string, remedy: string) => ({ at, what: `smsc${what}`, remedy });
+  const refused = prefixes.filter((prefix) => takersOf(all, prefix).length === 0);
+  const others = all.flatMap(({ name, at, denied, national }) => [
     // Numbers of a prefix without an SMSC would fit the last rule.
-    for (const { name, at, denied } of all)
-      if (denied.includes(prefix))
-        without.push({
-          at,
-          what: `smsc ${name}: denied-prefix`,
-          remedy:
+    ...(denied.some((prefix) => refused.includes(prefix))
+      ? [
+          told(
+            at,
+            ` ${name}: denied-prefix`,
             'a rule cannot refuse numbers: name in `to` of the last rule those that it carries',
-        });
-    return [];
-  });
-  for (const { name, at, national } of all)
-    if (national)
-      without.push({
-        at,
-        what: `smsc ${name}: a prefix without country code`,
-        remedy: 'numbers of the gateway have their country code: write it in `to` of a rule',
-      });
-  if (takersOf(all, '').length > 1)
-    without.push({
-      at: all[0]?.at ?? '',
-      what: 'smsc: the share of the load that each gets',
-      remedy:
-        'the rules fail over in the order of the file; to share the load write `{"weighted": {…}}`',
-    });
-  return { routes, without };
+          ),
+        ]
+      : []),
+    ...(national
+      ? [
+          told(
+            at,
+            ` ${name}: a prefix without country code`,
+            'numbers of the gateway have their country code: write it in `to` of a rule',
+          ),
+        ]
+      : []),
+  ]);
+  if (takersOf(all, '').length < 2) return others;
+  const remedy =
+    'the rules fail over in the order of the file; to share the load write `{"weighted": {…}}`';
+  return [...others, told(all[0]?.at ?? '', ': the share of the load that each gets', remedy)];
 }
 
 /** As Kannel: with both lists, a number is refused that is denied and not allowed. */
 function takersOf(all: readonly Takes[], number: string): string[] {
   const begins = (prefixes: readonly string[]) => prefixes.some((one) => number.startsWith(one));
   const takers = all.filter(
-    ({ allowed, denied }) =>
-      (allowed.length === 0 || begins(allowed) || denied.length > 0) &&
-      (begins(allowed) || !begins(denied)),
+    ({ isLimited, allowed, denied }) =>
+      (!isLimited || begins(allowed) || denied.length > 0) && (begins(allowed) || !begins(denied)),
   );
   const preferred = takers.filter((one) => begins(one.preferred));
   return [...new Set([...preferred, ...takers])].map(({ name }) => name);
