@@ -49,7 +49,7 @@ export function* sectionsOf(file, html) {
  * @param {string} id the address of a section
  */
 export function boostOf(id) {
-  if (id.includes('/docs/guides/')) return 8;
+  if (id.includes('/docs/guides/')) return 3;
   if (id.includes('/docs/decisions/') || id.includes('CHANGELOG')) return 0.2;
   if (id.includes('/docs/reference/')) return 0.4;
   return id.includes('/docs/gateway-api/') ? 0.6 : 1;
