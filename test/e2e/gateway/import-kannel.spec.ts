@@ -60,6 +60,7 @@ group = smsc\nsmsc = fake\nsmsc-id = FAKE\nport = 10000\n`;
     expect(stdout).not.toContain('secret');
     const file = join(directory, 'carriers.yaml');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, 'utf8')).toMatch(/^ {4}window: '7'$/m);
     gateway = await new TestGateway({ CARRIERS_FILE: file }).start();
     const { apiToken: token } = await gateway.account();
     const body = { from: 'ACME', to: ['2348012345678', '447700900123'], body: 'Hello' };
