@@ -39,7 +39,7 @@ Then: CARRIERS_FILE=carriers.yaml npx dundun config check`,
       if (names.length === 0) throw invalidField('file', noCarrier(groups.length, without));
       await make(to, HEAD + dump({ carriers, routes }, { lineWidth: -1 }));
       if (leftOut > 0) process.exitCode = 1;
-      return { file: to, carriers: names, withoutCounterpart: without };
+      return { file: to, carriers: names, remedies: without };
     });
 }
 

@@ -21,7 +21,7 @@ const importOf = (...args: readonly string[]) =>
 interface Answer {
   readonly file: string;
   readonly carriers: readonly { readonly carrier: string; readonly type: string }[];
-  readonly without_counterpart: readonly { readonly what: string }[];
+  readonly remedies: readonly { readonly what: string }[];
 }
 
 describe('a gateway with the import of a Kannel configuration', () => {
