@@ -1,10 +1,11 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
 
 /**
- * Whether a built file is newer than the installed packages, and than every source in the folders.
+ * Whether a built file is newer than the installed packages, than every source in the folders, and than
+ * the last source that was added, deleted or renamed there: that changes the time of its folder.
  * @param {string} built
  * @param {readonly string[]} folders
  * @param {RegExp} sources paths of sources
@@ -14,10 +15,17 @@ export async function isNewerThan(built, folders, sources, others) {
   const made = await stat(built).catch(() => undefined);
   if (!made) return false;
   if ((await stat(join(root, 'package-lock.json'))).mtimeMs > made.mtimeMs) return false;
-  for (const folder of folders)
-    for (const file of await readdir(join(root, folder), { recursive: true })) {
-      if (!sources.test(file) || others.test(file)) continue;
-      if ((await stat(join(root, folder, file))).mtimeMs > made.mtimeMs) return false;
+  for (const folder of folders) {
+    const all = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+    const inside = all.map((entry) => {
+      const path = relative(join(root, folder), join(entry.parentPath, entry.name));
+      return entry.isDirectory() ? `${path}/` : path;
+    });
+    for (const path of ['', ...inside]) {
+      const isFolder = path === '' || path.endsWith('/');
+      if (others.test(path) || !(isFolder || sources.test(path))) continue;
+      if ((await stat(join(root, folder, path))).mtimeMs > made.mtimeMs) return false;
     }
+  }
   return true;
 }

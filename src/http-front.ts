@@ -23,7 +23,8 @@ const PAGE_WITH_SLASH = /^(\/portal(?!\/api\/)(?:\/[\w-]+)*)\/(?=\?|$)/;
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /** Prefixes of the paths that a worker serves, for its supervisor; other paths get 404. */
-const WORKER_SERVES = ['/health/', '/metrics'];
+const HEALTH = '/health/';
+const WORKER_SERVES = [HEALTH, '/metrics'];
 
 /** Idle time after which a connection is closed, as a multiple of the request timeout. */
 const ABANDONED_AFTER = 4;
@@ -80,13 +81,15 @@ export class HttpFront {
         const { statusCode: status } = reply;
         const ms = Math.round(reply.elapsedTime * 10) / 10;
         // Not its path, which may have a number or an address.
-        if (isRead)
+        if (!isRead)
+          this.#logger.debug({ message: 'request', request: id, method, route, status, ms });
+        // Health checks come every few seconds, and would hide the requests of people.
+        else if (!route?.startsWith(HEALTH))
           this.#logger.log({
             message: `${method} ${route ?? '(no route)'} ${status}`,
             ms,
             request: id,
           });
-        else this.#logger.debug({ message: 'request', request: id, method, route, status, ms });
         done();
       });
   }

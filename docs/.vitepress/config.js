@@ -1,18 +1,23 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { defineConfig } from 'vitepress';
+import { boostOf, sectionsOf } from './search.js';
 
 /** The pages are the repository's own: README files and `docs/`. */
 const root = resolve(import.meta.dirname, '../..');
 
-const folders = ['', 'examples/', 'libs/messaging/', 'libs/dashboard/', 'libs/smpp/'];
+const folders = ['examples/', 'libs/messaging/', 'libs/dashboard/', 'libs/smpp/'];
 
 const page = (text, link) => ({ text, link });
 
+/** Pages that are shown on demand. With a page of its own a group has no button in a button. */
+const group = (text, link, items) => ({ text, link, collapsed: true, items });
+
 /** The pages of a folder under `docs/`, in the order of their names, by their titles. */
 function pagesOf(folder) {
+  if (!existsSync(join(root, 'docs', folder))) return [];
   return readdirSync(join(root, 'docs', folder), { recursive: true })
-    .filter((name) => name.endsWith('.md'))
+    .filter((name) => name.endsWith('.md') && name !== 'index.md')
     .sort((a, b) => a.localeCompare(b))
     .map((name) => {
       const [, title = name] =
@@ -21,21 +26,41 @@ function pagesOf(folder) {
     });
 }
 
+/** The operations of the gateway by their tags. */
+function operations() {
+  const tags = new Map();
+  for (const { text, link } of pagesOf('gateway-api')) {
+    const file = readFileSync(join(root, `${link.slice(1)}.md`), 'utf8');
+    const [, tag = '"Other"'] = /^tag: (.*)$/m.exec(file) ?? [];
+    tags.set(tag, [...(tags.get(tag) ?? []), page(text, link)]);
+  }
+  return [...tags].map(([tag, items]) => ({ text: JSON.parse(tag), items }));
+}
+
+/** The way from a folder to the page of a README; that of the repository is beside the landing page. */
+function toPage(here, readme) {
+  const name = dirname(readme) === root ? 'overview.md' : 'index.md';
+  const path = relative(here, join(dirname(readme), name));
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
 /** Links to folders with a README lead to its page; links to other files are shown as text. */
 function linksToPages(md) {
   md.core.ruler.push('links-to-pages', ({ tokens, env }) => {
-    const here = dirname(env.realPath ?? env.path);
+    const path = env.realPath ?? env.path;
+    // The title of a front matter is no page.
+    if (path === undefined) return;
+    const here = dirname(path);
     for (const { children } of tokens) {
       let dropped = false;
       for (const token of children ?? []) {
         if (token.type === 'link_open') {
-          const [, path, hash] = /^([^#?]*)(.*)$/.exec(token.attrGet('href') ?? '');
-          if (path === '' || /^(?:[a-z]+:|\/)/.test(path)) continue;
-          const target = resolve(here, path);
-          if (path.endsWith('.md'))
-            token.attrSet('href', path.replace(/README\.md$/, 'index.md') + hash);
-          else if (existsSync(join(target, 'README.md')))
-            token.attrSet('href', `${path.replace(/\/$/, '')}/index.md${hash}`);
+          const [, to, hash] = /^([^#?]*)(.*)$/.exec(token.attrGet('href') ?? '');
+          if (to === '' || /^(?:[a-z]+:|\/)/.test(to)) continue;
+          const target = resolve(here, to);
+          const readme = to.endsWith('README.md') ? target : join(target, 'README.md');
+          if (existsSync(readme)) token.attrSet('href', toPage(here, readme) + hash);
+          else if (to.endsWith('.md')) continue;
           else if (existsSync(target)) {
             dropped = true;
             token.hidden = true;
@@ -53,6 +78,11 @@ function linksToPages(md) {
   md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;');
 }
 
+/** A drum. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#16507a" d="M2 2h12L10 8l4 6H2l4-6z"/></svg>',
+)}`;
+
 export default defineConfig({
   title: 'Dundun',
   description: 'Background messaging for NestJS',
@@ -60,18 +90,33 @@ export default defineConfig({
   outDir: '../dist/docs',
   cacheDir: '../dist/docs-cache',
   srcExclude: ['**/dist/**', 'data/**', 'src/**', 'test/**', 'libs/*/src/**'],
-  rewrites: Object.fromEntries(
-    folders.map((folder) => [`${folder}README.md`, `${folder}index.md`]),
-  ),
-  markdown: { html: false, config: linksToPages },
+  rewrites: {
+    'docs/index.md': 'index.md',
+    'README.md': 'overview.md',
+    ...Object.fromEntries(folders.map((folder) => [`${folder}README.md`, `${folder}index.md`])),
+  },
+  head: [['link', { rel: 'icon', href: ICON }]],
+  markdown: {
+    html: false,
+    config: linksToPages,
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          _splitIntoSections: sectionsOf,
+          searchOptions: { boostDocument: boostOf },
+        },
+      },
+    },
     outline: [2, 3],
     sidebar: [
       {
         text: 'Start',
         items: [
-          page('Dundun', '/'),
+          page('Dundun', '/overview'),
           page('First message', '/libs/messaging/'),
           page('Examples', '/examples/'),
           page('Glossary', '/docs/glossary'),
@@ -117,18 +162,14 @@ export default defineConfig({
           page('Benchmarks', '/docs/benchmarks'),
         ],
       },
-      { text: 'API reference', collapsed: true, items: pagesOf('reference') },
-      {
-        text: 'The project',
-        collapsed: true,
-        items: [
-          page('Architecture', '/docs/architecture'),
-          page('Where to change what', '/docs/changing'),
-          page('Contributing', '/CONTRIBUTING'),
-          page('Changelog', '/CHANGELOG'),
-        ],
-      },
-      { text: 'Decisions', collapsed: true, items: pagesOf('decisions') },
+      group('Requests of the gateway', '/docs/gateway-api/', operations()),
+      group('API reference of the library', '/docs/reference/', pagesOf('reference')),
+      group('The project', '/docs/architecture', [
+        page('Where to change what', '/docs/changing'),
+        page('Contributing', '/CONTRIBUTING'),
+        page('Changelog', '/CHANGELOG'),
+      ]),
+      group('Decisions', pagesOf('decisions')[0].link, pagesOf('decisions')),
     ],
   },
 });

@@ -158,6 +158,11 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./request.commands.js')).addRequestsCommand,
   },
   {
+    name: 'import',
+    description: 'settings of other software as those of the gateway',
+    load: async () => (await import('./import.commands.js')).addImportCommands,
+  },
+  {
     name: 'config',
     description: 'the settings of this environment',
     load: async () => (await import('./config.commands.js')).addConfigCommands,

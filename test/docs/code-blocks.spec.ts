@@ -89,7 +89,7 @@ jest.setTimeout(180_000);
 const all = blocks();
 
 describe('the TypeScript blocks of README and docs', () => {
-  const compiled = all.filter(({ words }) => !words.includes('sketch'));
+  const compiled = all.filter(({ words }) => !words.includes('sketch') && !words.includes('file'));
   const code = 'const a = 1;\nsms.sent();\n';
   const wrong = { place: 'wrong.md:7', page: 'wrong.md', line: 7, words: [], code, isTsx: false };
   let errors: string[];
@@ -172,7 +172,7 @@ describe('a block that is no whole program', () => {
     (await core.NestFactory.create(rootOf(module), { ...quiet, rawBody: true })).init();
 
   const run = all.filter(({ words }) =>
-    ['run', 'sketch', 'compile'].every((word) => !words.includes(word)),
+    ['run', 'sketch', 'compile', 'file'].every((word) => !words.includes(word)),
   );
 
   it('TypeScript blocks of the docs are run, here or by the suites of transactions and of Bull Board', () => {
@@ -180,6 +180,8 @@ describe('a block that is no whole program', () => {
     const others = all.filter(({ words }) => words.includes('compile'));
     const pages = new Set(['docs/scaling.md', 'docs/transactions.md']);
     expect(new Set(others.map(({ page }) => page))).toEqual(pages);
+    const files = all.filter(({ words }) => words.includes('file'));
+    expect(files.filter(({ page }) => !page.startsWith('docs/guides/'))).toEqual([]);
   });
 
   it.each(run.map((block) => [block.place, block] as const))(

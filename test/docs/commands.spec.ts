@@ -14,7 +14,6 @@ limitTests(120);
 
 /** Blocks of pages that print requests to a gateway, by the first words of those that are no requests. */
 const NO_REQUESTS: Readonly<Record<string, readonly string[]>> = {
-  'README.md': ['npm ci'],
   'docs/email.md': ['npm install'],
   'docs/vas.md': [],
   'docs/voice.md': [],
@@ -59,7 +58,9 @@ describe('requests of the pages', () => {
       let id = '';
       for (const block of blocks)
         for (const command of block.replaceAll('\\\n', ' ').trim().split('\n')) {
-          const answer = await page.run(command.replace(/\b(?:REFERENCE_)?ID\b/, id));
+          // An answer of 4xx or 5xx fails the command.
+          const strict = command.replace(/^curl /, 'curl -sS --fail-with-body ');
+          const answer = await page.run(strict.replace(/\b(?:REFERENCE_)?ID\b/, id));
           id = /"(?:reference_id|id)":"([^"]+)"/.exec(answer)?.[1] ?? id;
         }
     },

@@ -27,9 +27,12 @@ function programsOf(page: string) {
   }));
 }
 
-it('a guide has at most 90 lines, and a suite here', () => {
+it('a guide has at most 90 lines, and a suite beside this one', () => {
   const names = readdirSync(join(ROOT, 'docs/guides'));
-  const suites = readFileSync(join(ROOT, 'test/docs/guides.spec.ts'), 'utf8');
+  const suites = readdirSync(join(ROOT, 'test/docs'))
+    .filter((name) => name.endsWith('guides.spec.ts'))
+    .map((name) => readFileSync(join(ROOT, 'test/docs', name), 'utf8'))
+    .join();
   for (const name of names) {
     const page = readFileSync(join(ROOT, 'docs/guides', name), 'utf8');
     expect([name, page.split('\n').length <= 91]).toEqual([name, true]);

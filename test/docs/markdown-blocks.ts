@@ -10,8 +10,8 @@ export interface Block {
   readonly line: number;
   readonly page: string;
   /**
-   * Words behind `ts`: `run` is a whole program, `compile` is run by a suite of its own, `sketch` is neither
-   * run nor compiled.
+   * Words behind `ts`: `run` is a whole program, `compile` is run by a suite of its own, `file` is a file of
+   * the app of a guide, which `app-guides.spec.ts` compiles and runs, `sketch` is neither run nor compiled.
    */
   readonly words: readonly string[];
   readonly code: string;
@@ -23,7 +23,9 @@ const FENCE = /^```(tsx?)\b([^\n]*)\n([\s\S]*?)^```$/gm;
 /** The paths of all pages that readers have. */
 export function pagesOfReaders(): string[] {
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md') && !/^(?:\.vitepress|reference)\b/.test(name))
+    .filter(
+      (name) => name.endsWith('.md') && !/^(?:\.vitepress|reference|gateway-api)\b/.test(name),
+    )
     .map((name) => `docs/${name}`);
   const pages = ['README.md', 'CONTRIBUTING.md', 'examples/README.md', ...docs];
   for (const library of ['smpp', 'messaging', 'dashboard']) pages.push(`libs/${library}/README.md`);

@@ -126,6 +126,11 @@ export async function writeApp(folder: string, app: FreshApp): Promise<void> {
     const source = isESM(app) ? text : text.replaceAll(/(from '\..*)\.js'/g, "$1'");
     await writeFile(join(src, to), source);
   }
+  await writeSettings(folder, app);
+}
+
+/** Writes the settings of the app into the folder, without its sources. */
+export async function writeSettings(folder: string, app: FreshApp): Promise<void> {
   const writeJson = (name: string, value: unknown) =>
     writeFile(join(folder, name), JSON.stringify(value, null, 2));
   await writeJson('package.json', manifestOf(app));

@@ -58,12 +58,33 @@ export async function buildPackages(): Promise<string> {
   return packages;
 }
 
+/** Folders of the sources and pages of the site. */
+const OF_SITE = ['docs', 'examples', 'libs', 'src'];
+
+/** Builds the documentation site where a page or a source changed. @returns its folder */
+export async function buildSite(): Promise<string> {
+  await buildGateway();
+  const site = join(ROOT, 'dist/docs');
+  await alone(async () => {
+    const built = await stat(join(site, 'index.html')).catch(() => undefined);
+    const readme = await stat(join(ROOT, 'README.md'));
+    if (built && built.mtimeMs > Math.max(await latestChange(OF_SITE), readme.mtimeMs)) return;
+    await promisify(execFile)('npm', ['run', 'docs'], { cwd: ROOT, maxBuffer: 2 ** 26 }).catch(
+      (error: unknown) => {
+        const { stdout, stderr } = error as { stdout: string; stderr: string };
+        throw new Error(`${stdout}${stderr}`, { cause: error });
+      },
+    );
+  });
+  return site;
+}
+
 /** The time of the last change of a file in the folders, except in builds and installed packages. */
 async function latestChange(folders: readonly string[]): Promise<number> {
   const times = folders.map(async (folder) => {
     const files = await readdir(join(ROOT, folder), { recursive: true });
     const own = files.filter(
-      (file) => !/(?:^|\/)(?:dist|node_modules|reference)(?:\/|$)/.test(file),
+      (file) => !/(?:^|\/)(?:dist|node_modules|reference|gateway-api)(?:\/|$)/.test(file),
     );
     const found = await Promise.all(own.map((file) => stat(join(ROOT, folder, file))));
     return Math.max(...found.map(({ mtimeMs }) => mtimeMs));

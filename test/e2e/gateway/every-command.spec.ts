@@ -153,6 +153,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   doctor: { audit: null, code: 1 },
   requests: { audit: null },
   'insights rebuild': { audit: null },
+  'import kannel': { args: ['$kannel', '--to', '$imported'], audit: null },
   'config check': { audit: null },
   'database migrate': { audit: null },
   backup: { args: ['$copy', '--force'], audit: null },
@@ -210,6 +211,9 @@ describe('every command', () => {
     made['contacts'] = join(directory, 'contacts.csv');
     await writeFile(made['contacts'], 'phone,name\n2348012340001,Ada\n');
     made['copy'] = join(directory, 'copy.sqlite');
+    made['kannel'] = join(directory, 'kannel.conf');
+    await writeFile(made['kannel'], 'group = smsc\nsmsc = fake\nport = 10000\n');
+    made['imported'] = join(directory, 'carriers.yaml');
     const post = async (path: string, body: object): Promise<Record<string, unknown>> =>
       (await gateway.call('POST', path, { token, body })).body;
     const sms = { from: 'ACME', body: 'Hello' };

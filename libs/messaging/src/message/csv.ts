@@ -7,7 +7,7 @@ const SEPARATOR = '(^|[,;|\\t\\r\\n])';
 const UNMARKED = new RegExp(`${SEPARATOR}(?=${FORMULA})`, 'g');
 const MARKED = new RegExp(`${SEPARATOR}'(?=${FORMULA})`, 'g');
 
-/** Lines of CSV. An apostrophe stands before every formula; {@link withoutMarks} takes it away. */
+/** Lines of CSV. An apostrophe stands before every formula; `withoutMarks()` takes it away. */
 export function csvOf(rows: readonly (readonly (string | null)[])[], end = '\r\n'): string {
   return rows.map((row) => row.map((cell) => cellOf(cell ?? '')).join(',') + end).join('');
 }

@@ -8,7 +8,7 @@ export interface Mailbox {
 /** An attachment without its bytes, which the store keeps once per batch. */
 export interface AttachmentInfo {
   readonly filename: string;
-  /** A media type with its parameters; see {@link invitationMethod}. */
+  /** A media type with its parameters, such as `text/calendar; method=REQUEST`. */
   readonly contentType: string;
   /** The attachment is inline: the html names it as `cid:{contentId}`. */
   readonly contentId?: string;

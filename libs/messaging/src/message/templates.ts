@@ -16,7 +16,7 @@ export interface TemplateDefinition {
   readonly fixedLength?: number;
 }
 
-/** A {@link TemplateDefinition} with its name, made by {@link defineTemplates}. */
+/** The definition of a template with its name, made by {@link defineTemplates}. */
 export interface Template<
   P extends TemplateDefinition['params'] = TemplateDefinition['params'],
 > extends TemplateDefinition {

@@ -201,7 +201,7 @@ export interface MessageTransport {
    * @param signal aborts the request. Submissions share it: remove your listener at the end
    * @param written call it when the request goes to the socket: a rate limit counts it then, where the
    * connection had to be opened first. It is given where a rate limit applies
-   * @throws a {@link SubmitFailure} that describes the outcome; its table says which class needs
+   * @throws a `SubmitFailure` that describes the outcome; its table says which class needs
    * which proof, and any other error counts as uncertain
    */
   submit(
@@ -331,5 +331,5 @@ export type TransportSource = TransportFactory | InjectedTransport;
 /** The transports by provider. */
 export type Transports = ReadonlyMap<string, MessageTransport>;
 
-/** Injection token of the {@link Transports}. */
+/** Injection token of the transports by the names of their providers. */
 export const MESSAGE_TRANSPORTS = Symbol('MESSAGE_TRANSPORTS') as Token<Transports>;
