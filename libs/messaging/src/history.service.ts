@@ -5,6 +5,7 @@ import type { InboundContent } from './message/inbound-content.js';
 import type { MessageContent } from './message/message.js';
 import { isBatchId } from './message/ids.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
+import { codeChecks } from './channels/verification/code-checks.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
 import { checkTime, isWithin, periodOf } from './channels/send.js';
 import { readAddress, addressKey } from './message/address.js';
@@ -14,6 +15,11 @@ import {
   MessagingConfigError,
   validated,
 } from './message/errors.js';
+import {
+  receiptEvidence,
+  type ReceiptFinding,
+  receiptFindings,
+} from './message/receipt-doubts.js';
 import { OUTCOME_GROUPS, type Outcomes, type OutcomesOptions } from './message/outcomes.js';
 import type {
   BatchFilter,
@@ -33,6 +39,7 @@ import type {
 } from './message/views.js';
 import { presentStatuses } from './store/reads/present-statuses.js';
 import type { MessageStore } from './store/message-store.js';
+import { recentOutcomes } from './store/reads/recent-outcomes.js';
 import { readOutcomes } from './store/reads/outcomes.js';
 import { messageStats } from './store/reads/message-stats.js';
 import type { ListScope } from './store/rows/cursor.js';
@@ -183,6 +190,25 @@ export class MessageHistory {
         errors.push({ path: 'limit', message: `must be 1 to ${MOST_GROUPS}` });
     });
     return readOutcomes(store.database, { tenants, since, until, by, where, limit });
+  }
+
+  /**
+   * Providers whose reports a second witness contradicts: one-time codes that are not checked although
+   * no failure is reported, and SMS that are reported as delivered faster than a telephone answers. By
+   * provider, channel and country; needs `store.outcomes: true`. One statement for each witness.
+   * @param options.since messages accepted before do not count @default 24 hours ago
+   * @throws MessagingConfigError where outcomes are not counted
+   */
+  async doubtfulReceipts({ since }: { readonly since?: Date } = {}): Promise<
+    readonly ReceiptFinding[]
+  > {
+    const { clock, store } = this.context;
+    requireOutcomes(store);
+    const now = clock.now();
+    const from = since?.getTime() ?? now - 24 * HOUR;
+    const outcomes = await recentOutcomes(store.database, from);
+    const codes = await codeChecks(store.database, from, now);
+    return receiptFindings(receiptEvidence(outcomes, codes));
   }
 
   /**

@@ -21,5 +21,6 @@ export type {
 export type { BulkResult } from './bulk-changes.js';
 export { MessagingOperations, type Resent } from './operations.service.js';
 export { OUTCOME_GROUPS, type OutcomeFigures, type Outcomes } from './message/outcomes.js';
+export type { ReceiptFinding } from './message/receipt-doubts.js';
 export type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';
 export type { Hold } from './store/rows/hold.js';
