@@ -1,5 +1,4 @@
 import { MessageHistory, MessagingOperations } from '@dundun/messaging/operations';
-import { milliseconds } from '../settings/durations.js';
 import { timeOrAge } from './message.commands.js';
 import type { OperatorCommand } from './operator-command.js';
 
@@ -14,9 +13,7 @@ export function addInsightsCommands(insights: OperatorCommand): void {
     .option('--since <age>', 'of messages from 7d ago on, or from a time in RFC 3339 (default: 1d)')
     .runs(async (app, { since = '1d' }: Pick<RebuildOptions, 'since'>) => {
       const history = app.get(MessageHistory, { strict: false });
-      const from = timeOrAge(since);
-      const at = from instanceof Date ? from : new Date(Date.now() - milliseconds('since', from));
-      return { findings: await history.doubtfulReceipts({ since: at }) };
+      return { findings: await history.doubtfulReceipts({ since: timeOrAge(since) }) };
     });
   insights
     .subcommand(

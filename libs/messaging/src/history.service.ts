@@ -7,7 +7,7 @@ import { isBatchId } from './message/ids.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
 import { codeChecks } from './channels/verification/code-checks.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
-import { checkTime, isWithin, periodOf } from './channels/send.js';
+import { checkTime, isWithin, periodOf, timeOf } from './channels/send.js';
 import { readAddress, addressKey } from './message/address.js';
 import {
   BatchNotFoundError,
@@ -37,6 +37,7 @@ import type {
   Page,
   TenantsOption,
 } from './message/views.js';
+import type { Duration } from './ports/option-schema.js';
 import { presentStatuses } from './store/reads/present-statuses.js';
 import type { MessageStore } from './store/message-store.js';
 import { recentOutcomes } from './store/reads/recent-outcomes.js';
@@ -196,16 +197,18 @@ export class MessageHistory {
    * Providers whose reports a second witness contradicts: one-time codes that are not checked although
    * no failure is reported, and SMS that are reported as delivered faster than a telephone answers. By
    * provider, channel and country; needs `store.outcomes: true`. One statement for each witness.
-   * @param options.since messages accepted before do not count @default 24 hours ago
+   * @param options.since messages accepted before do not count: a time, or an age @default '24h'
    * @throws MessagingConfigError where outcomes are not counted
+   * @throws MessageValidationError
    */
-  async doubtfulReceipts({ since }: { readonly since?: Date } = {}): Promise<
+  async doubtfulReceipts({ since = '24h' }: { readonly since?: Duration | Date } = {}): Promise<
     readonly ReceiptFinding[]
   > {
     const { clock, store } = this.context;
     requireOutcomes(store);
     const now = clock.now();
-    const from = since?.getTime() ?? now - 24 * HOUR;
+    const at = validated((errors) => timeOf('since', since, now, errors));
+    const from = at?.getTime() ?? now;
     const outcomes = await recentOutcomes(store.database, from);
     const codes = await codeChecks(store.database, from, now);
     return receiptFindings(receiptEvidence(outcomes, codes));

@@ -14,17 +14,15 @@ import {
 } from './option-schema.js';
 
 /** What becomes of a send over a limit, from the strictest on. */
-export const GUARD_ACTIONS = ['deny', 'hold', 'alert'] as const;
+const ACTIONS = ['deny', 'hold', 'alert'] as const;
 
 /**
  * `deny`: the send is refused as a whole with a `GuardRefusedError`. `hold`: it is accepted, and its lane
  * is held as by an operator until a release. `alert`: it is sent. The app hears of each.
  */
-export type GuardAction = (typeof GUARD_ACTIONS)[number];
+export type GuardAction = (typeof ACTIONS)[number];
 
-export const GUARD_RULES = ['countries', 'recipient', 'prefix', 'range', 'growth'] as const;
-
-export type GuardRule = (typeof GUARD_RULES)[number];
+export type GuardRule = 'countries' | 'recipient' | 'prefix' | 'range' | 'growth';
 
 export interface GuardLimit {
   /** Such as `'10/h'`, in windows that begin with the first message; at most `7d` long. */
@@ -74,7 +72,7 @@ export interface GuardFinding {
 /** Rows of windows are kept for so long, in milliseconds. */
 const LONGEST = 7 * 86_400_000;
 
-const action = withDefault(oneOf(...GUARD_ACTIONS), 'deny');
+const action = withDefault(oneOf(...ACTIONS), 'deny');
 
 const window: OptionReader<ReturnType<typeof rateLimit>, RateLimit | string> = (name, value) => {
   const read = rateLimit(name, value);

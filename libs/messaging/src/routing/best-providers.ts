@@ -140,7 +140,9 @@ export class BestProviders {
     try {
       const { found, doubts } = await this.outcomes(now - window);
       const doubtOf = new Map<string, number>();
-      for (const { provider, channel, country, doubt } of doubts) {
+      for (const { provider, channel, country, doubt, others } of doubts) {
+        // A provider that is not compared is not worse than another one.
+        if (others === null) continue;
         const key = keyOf(provider, channel, country);
         doubtOf.set(key, Math.max(doubt, doubtOf.get(key) ?? 0));
       }
