@@ -184,6 +184,7 @@ function foundation(
         retention: {
           content: environment.RETENTION_CONTENT ?? false,
           messages: environment.RETENTION_MESSAGES ?? false,
+          outcomes: environment.RETENTION_OUTCOMES ?? false,
         },
       },
       // Early polls report messages that a killed simulator lost; SMTP is not polled.
@@ -204,6 +205,7 @@ function foundation(
       policy: {
         quietHours: environment.QUIET_HOURS,
         frequencyCap: environment.FREQUENCY_CAP,
+        guard: settings.guardOf,
       },
       ...(carriers.haveCallbacks && { callbacks: await carriers.callbacks() }),
     }),

@@ -4,6 +4,7 @@ import {
   type InboundOptions,
   type RateLimit,
 } from '@dundun/messaging';
+import type { GuardRules } from '@dundun/messaging/ports';
 import { partsOfLane } from '@dundun/messaging/values';
 import { CONSENT_WORDS, rateOf } from '@dundun/messaging/values';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
@@ -15,14 +16,16 @@ import { Account, type AccountWords } from './accounts.tables.js';
 type ConsentReader = ReturnType<typeof consentWords>;
 
 /** Columns of the settings that an account may have; {@link OwnSettings} reads no other. */
-const OWN_COLUMNS = ['rate', 'consentWords'] as const satisfies readonly (keyof Account)[];
+const OWN_COLUMNS = ['rate', 'consentWords', 'guard'] as const satisfies readonly (keyof Account)[];
 
 class OwnSettings {
   readonly rate: RateLimit | undefined;
   readonly words: AccountWords;
+  readonly guard: GuardRules | undefined;
   #reader: ConsentReader | undefined;
 
-  constructor({ rate, consentWords: words }: Pick<Account, (typeof OWN_COLUMNS)[number]>) {
+  constructor({ rate, consentWords: words, guard }: Pick<Account, (typeof OWN_COLUMNS)[number]>) {
+    this.guard = guard ?? undefined;
     this.rate = rate === null ? undefined : rateOf('rate', rate);
     this.words = words ?? {};
   }
@@ -76,6 +79,9 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
       return limit && perSecond(rate) > perSecond(limit) ? limit : rate;
     };
   }
+
+  /** Of a tenant, for the library's guard. */
+  readonly guardOf = (tenant: string): GuardRules | undefined => this.#own.get(tenant)?.guard;
 
   readonly inbound: Pick<InboundOptions, 'consent' | 'reply'> = {
     consent: (text, { tenant }) => {

@@ -7,6 +7,7 @@ import { GatewayChannels, type Scope } from '../channel.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import { validated } from '../http/validation.js';
+import { checkGuard } from './account-guard.js';
 import { checkRate, checkWords } from './account-settings.js';
 import {
   Account,
@@ -28,7 +29,9 @@ export interface CreatedAccount {
 type KeyStatus = 'active' | 'expired' | 'revoked';
 
 /** Settings of an account that an operator changes; `null` restores the default. */
-export type AccountChange = Partial<Pick<Account, 'rate' | 'consentWords' | 'secondFactor'>>;
+export type AccountChange = Partial<
+  Pick<Account, 'rate' | 'consentWords' | 'secondFactor' | 'guard'>
+>;
 
 /**
  * Work that the caller of a change adds to its transaction, such as an entry of an audit log.
@@ -181,6 +184,7 @@ export class AccountsService {
   async change(accountId: string, change: AccountChange, also: Also = nothing): Promise<void> {
     if (change.rate) checkRate(change.rate);
     if (change.consentWords) checkWords(change.consentWords);
+    if (change.guard) checkGuard(change.guard);
     await this.#in(accountId, async (manager) => {
       await manager.update(Account, { id: accountId }, change);
       await also(manager);

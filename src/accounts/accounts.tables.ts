@@ -1,4 +1,5 @@
 import type { MessageCategory } from '@dundun/messaging';
+import type { GuardRules } from '@dundun/messaging/ports';
 import {
   Column,
   type ColumnOptions,
@@ -43,6 +44,8 @@ export class Account {
   /** Whether its members sign in to the portal with a second factor only; `null`: no. */
   @Column('varchar', { name: 'second_factor', length: 16, nullable: true })
   readonly secondFactor!: 'required' | null;
+  /** Limits of what it sends, against abuse of its credentials; `null`: none. */
+  @Column('simple-json', { nullable: true }) readonly guard!: GuardRules | null;
 }
 
 /** Words that opt out (`stop`) and in, instead of the defaults, and the replies to both. */
@@ -151,5 +154,6 @@ export const ACCOUNT_TABLES = {
     // Lengths of present templates are known after the next list of Meta.
     columnsAdded('TemplateLengths1790000001100', [[TemplateEntity, ['fixedLength']]]),
     columnsAdded('AccountSecondFactor1790000001200', [[Account, ['secondFactor']]]),
+    columnsAdded('AccountGuard1790000002345', [[Account, ['guard']]]),
   ],
 };

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Route } from '@dundun/messaging';
+import type { BestOptions } from '@dundun/messaging/ports';
 import { load as parseYaml, YAMLException } from 'js-yaml';
 import { type Origin, named, type Source, type Written, type WrittenCarrier } from './written.js';
 
@@ -23,9 +24,9 @@ export function readCarriersFile(
     void problems.push(`CARRIERS_FILE${key === '' ? '' : ` ${key}`}: ${rule}`);
   const file = readWhole(path, refuse);
   if (file === undefined) return undefined;
-  const { carriers, routes, ...others } = file;
+  const { carriers, routes, best, ...others } = file;
   for (const key of Object.keys(others))
-    refuse(key, 'there is no such key; there are carriers, routes');
+    refuse(key, 'there is no such key; there are carriers, routes, best');
   if (!isObject(carriers) || Object.keys(carriers).length === 0)
     refuse(
       'carriers',
@@ -46,6 +47,8 @@ export function readCarriersFile(
   });
   return {
     carriers: read,
+    // The library checks it.
+    ...(best !== undefined && { best: best as BestOptions }),
     // The library checks the rules. Prefixes without quotes are numbers in YAML.
     routes: routes.map((route: unknown) =>
       isObject(route) && Array.isArray(route['to'])

@@ -73,6 +73,17 @@ describe('CARRIERS_FILE', () => {
     expect(found.all[1]?.shown).toEqual({ prices: '+234=0.0020,233=1' });
   });
 
+  it('reads rules that compare outcomes, and how they compare', async () => {
+    const carriers = { a: A, b: { type: 'simulator' } };
+    const routes = [{ channel: 'sms', use: { best: ['a', 'b'] } }];
+    const found = await read({ carriers, routes, best: { window: '6h', explore: 0.1 } });
+    expect(found.of('sms').map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(await found.options({} as never)).toMatchObject({
+      routes,
+      best: { window: '6h', explore: 0.1 },
+    });
+  });
+
   it('reads YAML, whose prefixes may be numbers', async () => {
     const found = await read(`
 carriers:
@@ -216,6 +227,15 @@ routes:
         routes: [{ use: { cheapest: ['a', 'b'] } }],
       },
       'CARRIERS_FILE routes[0].use: provider b has no prices',
+    ],
+    [
+      'a comparison of outcomes with a share above the half',
+      {
+        carriers: { a: A, b: { type: 'simulator' } },
+        routes: [{ use: { best: ['a', 'b'] } }],
+        best: { explore: 0.6 },
+      },
+      'CARRIERS_FILE best.explore: must be a number from 0 to 0.5',
     ],
     [
       'half of a pair',

@@ -6,6 +6,7 @@ import {
   type Route,
   type TransportFactory,
 } from '@dundun/messaging';
+import type { BestOptions } from '@dundun/messaging/ports';
 import { checkRoutes } from '@dundun/messaging/values';
 import type { Rate } from '../settings/parsers.js';
 import { weaknessOf } from '../settings/setting.js';
@@ -67,6 +68,7 @@ export class Carriers {
     readonly routes: readonly Route[],
     private readonly hasFile: boolean,
     private readonly ownRules: number,
+    private readonly best: BestOptions | undefined,
   ) {}
 
   /** Those that messages of the channel may leave by. */
@@ -130,14 +132,20 @@ export class Carriers {
   /** The options of the library for these carriers. @throws MessagingConfigError */
   async options(
     services: CarrierServices,
-  ): Promise<Required<Pick<MessagingOptions, 'providers' | 'routes'>>> {
+  ): Promise<
+    Required<Pick<MessagingOptions, 'providers' | 'routes'>> & Pick<MessagingOptions, 'best'>
+  > {
     const providers = await Promise.all(
       this.all.map(async (carrier) => {
         const { name, rateLimit, prices } = carrier;
         return [name, { transport: await transportOf(carrier, services), rateLimit, prices }];
       }),
     );
-    return { providers: Object.fromEntries(providers), routes: this.routes };
+    return {
+      providers: Object.fromEntries(providers),
+      routes: this.routes,
+      ...(this.best && { best: this.best }),
+    };
   }
 
   /** The highest rate of an account by channel, where its carriers have one. */
@@ -203,6 +211,7 @@ function optionProblem(
 function namesIn(use: Route['use']): readonly string[] {
   if (typeof use === 'string') return [use];
   if ('cheapest' in use) return use.cheapest;
+  if ('best' in use) return use.best;
   if ('failover' in use) return use.failover.flatMap(namesIn);
   return Array.isArray(use.weighted)
     ? use.weighted.flatMap((part: { readonly use: Route['use'] }) => namesIn(part.use))
@@ -244,10 +253,11 @@ export function readCarriers(
   for (const one of own.unused) readSettings(one, context, problems);
   const routes = [...own.routes, ...(file?.routes ?? [])];
   const ownRules = own.routes.filter(({ channel }) => channel !== undefined).length;
-  const carriers = new Carriers(all, routes, path !== undefined, ownRules);
+  const carriers = new Carriers(all, routes, path !== undefined, ownRules, file?.best);
   const priced = written.filter(({ settings }) => settings['prices']);
   try {
-    if (routes.length > ownRules) checkRoutes(routes, namesOf(written), namesOf(priced));
+    if (routes.length > ownRules)
+      checkRoutes(routes, namesOf(written), namesOf(priced), file?.best);
   } catch (error) {
     if (!(error instanceof MessagingConfigError)) throw error;
     problems.push(carriers.problemOf(error));

@@ -1,4 +1,5 @@
 import type { Route } from '@dundun/messaging';
+import type { BestOptions } from '@dundun/messaging/ports';
 import type { CarrierSetting } from './carrier-type.js';
 
 /** Variables of the environment. */
@@ -29,6 +30,8 @@ export interface WrittenCarrier {
 export interface Written {
   readonly carriers: readonly WrittenCarrier[];
   readonly routes: readonly Route[];
+  /** How `best` of the routes compares carriers. */
+  readonly best?: BestOptions;
 }
 
 /** The rule of a setting with the names of other keys (`{token}`) as they are written. */

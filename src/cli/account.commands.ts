@@ -1,6 +1,7 @@
 import { milliseconds } from '../settings/durations.js';
 import { Option } from 'commander';
 import type { AccountWords } from '../accounts/accounts.tables.js';
+import { changedGuard, type WrittenGuard } from '../accounts/account-guard.js';
 import { AccountsService, type Also } from '../accounts/accounts.service.js';
 import { GatewayChannels, type Scope } from '../channel.js';
 import { invalidFields } from '../http/api-error.js';
@@ -44,6 +45,7 @@ export function addAccountCommands(account: OperatorCommand): void {
       return { accountId, status: 'active', cancelled };
     });
   addSettingCommands(account);
+  addGuardCommand(account);
 }
 
 export function addTokenCommands(token: OperatorCommand): void {
@@ -119,6 +121,35 @@ function addSettingCommands(account: OperatorCommand): void {
       }
       const { secondFactor } = await accounts.find(accountId);
       return { accountId, secondFactor: secondFactor ?? 'optional' };
+    });
+}
+
+interface GuardOptions extends OfAccount, WrittenGuard {
+  readonly clear?: boolean;
+}
+
+function addGuardCommand(account: OperatorCommand): void {
+  account
+    .accountCommand(
+      'guard',
+      'limits against abuse of the account; shows them, sets or clears them; off takes one away',
+    )
+    .option('--only <country...>', 'the countries that it may send to, such as NG GH')
+    .option('--except <country...>', 'the countries that it must not send to')
+    .option('--countries-action <action>', 'deny, hold or alert (default: deny)')
+    .option('--recipient <limit>', 'messages to one recipient, as 10/h or 10/h:hold')
+    .option('--prefix <limit>', 'messages to numbers that differ in the last four digits')
+    .option('--range <limit>', 'different numbers of one hundred consecutive ones')
+    .option('--growth <limit>', 'times the busiest hour of 14 days, and messages, as 5:1000:alert')
+    .option('--clear', 'no limits, before the other options are set')
+    .runs(async (app, { account: accountId, clear, ...written }: GuardOptions) => {
+      const accounts = app.get(AccountsService);
+      const { guard } = await accounts.find(accountId);
+      if (!clear && Object.keys(written).length === 0) return { accountId, guard };
+      const changed = changedGuard(clear ? {} : (guard ?? {}), written);
+      const also = auditOf(app, accountId, 'account.guard_changed', changed ? 'own' : 'default');
+      await accounts.change(accountId, { guard: changed }, also);
+      return { accountId, guard: changed };
     });
 }
 

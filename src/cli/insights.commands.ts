@@ -1,4 +1,4 @@
-import { MessagingOperations } from '@dundun/messaging/operations';
+import { MessageHistory, MessagingOperations } from '@dundun/messaging/operations';
 import { timeOrAge } from './message.commands.js';
 import type { OperatorCommand } from './operator-command.js';
 
@@ -8,6 +8,13 @@ interface RebuildOptions {
 }
 
 export function addInsightsCommands(insights: OperatorCommand): void {
+  insights
+    .subcommand('receipts', 'carriers that report as delivered what may not have arrived')
+    .option('--since <age>', 'of messages from 7d ago on, or from a time in RFC 3339 (default: 1d)')
+    .runs(async (app, { since = '1d' }: Pick<RebuildOptions, 'since'>) => {
+      const history = app.get(MessageHistory, { strict: false });
+      return { findings: await history.doubtfulReceipts({ since: timeOrAge(since) }) };
+    });
   insights
     .subcommand(
       'rebuild',

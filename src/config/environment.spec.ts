@@ -57,6 +57,7 @@ describe('readEnvironment', () => {
       RATE_LIMIT: { max: 50, per: 1_000 },
       RETENTION_CONTENT: 2_592_000_000,
       RETENTION_MESSAGES: 31_536_000_000,
+      RETENTION_OUTCOMES: 69_120_000_000,
       MAX_RECIPIENTS: 100_000,
       MAX_PARTS: 10,
       BODY_LIMIT: 4 << 20,

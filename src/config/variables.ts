@@ -87,6 +87,7 @@ const MESSAGING = {
   SENDER_APPROVAL: { parse: oneOf('auto', 'operator') },
   RETENTION_CONTENT: { default: '30d', parse: retention },
   RETENTION_MESSAGES: { default: '365d', parse: retention },
+  RETENTION_OUTCOMES: { default: '800d', parse: retention },
   MAX_RECIPIENTS: { default: '100000', parse: wholeNumber(1, 1_000_000) },
   MAX_PARTS: { default: '10', parse: wholeNumber(1, 255) },
   BODY_LIMIT: { default: '4MiB', parse: size(1 << 10, 64 << 20) },

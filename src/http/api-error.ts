@@ -144,6 +144,31 @@ export const API_ERRORS = {
     'The recipient got as many messages as it may',
     'policy_error',
   ],
+  country_not_allowed: [
+    'Unprocessable',
+    'The account may not send to this country',
+    'policy_error',
+  ],
+  recipient_limited: [
+    'Unprocessable',
+    'The account has sent too much to this recipient',
+    'policy_error',
+  ],
+  prefix_limited: [
+    'Unprocessable',
+    'The account has sent too much to numbers that begin alike',
+    'policy_error',
+  ],
+  range_limited: [
+    'Unprocessable',
+    'The account has sent to too many consecutive numbers',
+    'policy_error',
+  ],
+  growth_limited: [
+    'Unprocessable',
+    'The account sends far more than before',
+    'policy_error',
+  ],
   cap_exceeded: ['Unprocessable', 'The order exceeds a daily cap', 'policy_error'],
   verification_stopped: [
     'Unprocessable',

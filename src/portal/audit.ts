@@ -97,6 +97,7 @@ const TITLES = {
   'account.suspended': 'Suspended the account',
   'account.resumed': 'Ended the suspension of the account',
   'account.rate_changed': 'Changed the rate of the account',
+  'account.guard_changed': 'Changed the limits against abuse of the account',
   'account.words_changed': 'Changed the consent words of the account',
   'billing.mode_changed': 'Changed how the account pays',
   'billing.limit_changed': 'Changed the credit limit of the account',

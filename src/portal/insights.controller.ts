@@ -3,7 +3,7 @@ import { Get } from '@nestjs/common';
 import { invalidFields } from '../http/api-error.js';
 import { ValidQuery } from '../http/request.decorators.js';
 import { InsightsQuery } from './portal.dto.js';
-import type { Insights, InsightsPeriod } from './portal-api.js';
+import type { Insights, InsightsDoubt, InsightsPeriod } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { Current } from './portal-request.js';
@@ -45,6 +45,17 @@ export class InsightsController {
       formerSince: read.formerSince.toISOString(),
       by,
       slots: read.slots.map((slot) => ({ ...slot, start: slot.start.toISOString() })),
+      doubts: account ? [] : await this.#doubts(),
     };
+  }
+
+  async #doubts(): Promise<readonly InsightsDoubt[]> {
+    const found = await this.history.doubtfulReceipts();
+    return found.map(({ provider, channel, country, reason }) => ({
+      provider,
+      channel,
+      country,
+      reason,
+    }));
   }
 }

@@ -6,11 +6,11 @@ export type FlatOptions = Omit<DispatchOptions, 'enabled'> &
 
 /** The options as the module takes them. */
 export function grouped(flat: FlatOptions): MessagingOptions {
-  const { transport, providers, routes, ...grouping } = flat;
+  const { transport, providers, routes, best, ...grouping } = flat;
   const { store, reports, callbacks, erasure, ...rest } = grouping;
   const { policy, sms, whatsapp, channels, inbound, rateCard, ...others } = rest;
   const { dispatch: enabled, ...dispatch } = others;
-  const way = { transport, providers, routes };
+  const way = { transport, providers, routes, best };
   const groups = { ...way, store, reports, callbacks, erasure };
   return {
     ...given({ ...groups, policy, sms, whatsapp, channels, inbound, rateCard }),

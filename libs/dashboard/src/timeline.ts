@@ -74,14 +74,14 @@ export function waitingOf(
 }
 
 function attemptOf(submission: SubmissionView, hasOutcome: boolean): TimelineEntry[] {
-  const { provider, attempt, startedAt, finishedAt, outcome, errorCode } = submission;
+  const { provider, reason, attempt, startedAt, finishedAt, outcome, errorCode } = submission;
   const started: TimelineEntry = {
     ...NOTHING,
     at: iso(startedAt),
     kind: 'attempt',
     status: 'sending',
     title: `Request to ${provider}`,
-    detail: `Attempt ${attempt}`,
+    detail: [`Attempt ${attempt}`, reason ?? []].flat().join('; '),
     provider,
   };
   // The log of reports has the answer of an accepted or rejected request.

@@ -6,8 +6,9 @@ import type { InboundContent } from './message/inbound-content.js';
 import type { MessageContent } from './message/message.js';
 import { isBatchId } from './message/ids.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
+import { codeChecks } from './channels/verification/code-checks.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
-import { checkTime, isWithin, periodOf } from './channels/send.js';
+import { checkTime, isWithin, periodOf, timeOf } from './channels/send.js';
 import { readAddress, addressKey } from './message/address.js';
 import {
   BatchNotFoundError,
@@ -15,6 +16,11 @@ import {
   MessagingConfigError,
   validated,
 } from './message/errors.js';
+import {
+  receiptEvidence,
+  type ReceiptFinding,
+  receiptFindings,
+} from './message/receipt-doubts.js';
 import { OUTCOME_GROUPS, type Outcomes, type OutcomesOptions } from './message/outcomes.js';
 import type {
   BatchFilter,
@@ -33,8 +39,10 @@ import type {
   TenantsOption,
 } from './message/views.js';
 import type { DetailedReport, GuardedMessage } from './store/reads/guarded-messages.js';
+import type { Duration } from './ports/option-schema.js';
 import { presentStatuses } from './store/reads/present-statuses.js';
 import type { MessageStore } from './store/message-store.js';
+import { recentOutcomes } from './store/reads/recent-outcomes.js';
 import { readOutcomes } from './store/reads/outcomes.js';
 import { messageStats } from './store/reads/message-stats.js';
 import type { ListScope } from './store/rows/cursor.js';
@@ -185,6 +193,27 @@ export class MessageHistory {
         errors.push({ path: 'limit', message: `must be 1 to ${MOST_GROUPS}` });
     });
     return readOutcomes(store.database, { tenants, since, until, by, where, limit });
+  }
+
+  /**
+   * Providers whose reports a second witness contradicts: one-time codes that are not checked although
+   * no failure is reported, and SMS that are reported as delivered faster than a telephone answers. By
+   * provider, channel and country; needs `store.outcomes: true`. One statement for each witness.
+   * @param options.since messages accepted before do not count: a time, or an age @default '24h'
+   * @throws MessagingConfigError where outcomes are not counted
+   * @throws MessageValidationError
+   */
+  async doubtfulReceipts({ since = '24h' }: { readonly since?: Duration | Date } = {}): Promise<
+    readonly ReceiptFinding[]
+  > {
+    const { clock, store } = this.context;
+    requireOutcomes(store);
+    const now = clock.now();
+    const at = validated((errors) => timeOf('since', since, now, errors));
+    const from = at?.getTime() ?? now;
+    const outcomes = await recentOutcomes(store.database, from);
+    const codes = await codeChecks(store.database, from, now);
+    return receiptFindings(receiptEvidence(outcomes, codes));
   }
 
   /**

@@ -216,6 +216,7 @@ export type { Duration, RateLimit } from './ports/option-schema.js';
 export type { PolicyOptions } from './ports/policy-options.js';
 export type { PriceList } from './ports/rate-card.js';
 export {
+  best,
   type Cheapest,
   cheapest,
   type Failover,

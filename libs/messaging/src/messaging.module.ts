@@ -9,6 +9,7 @@ import { Enqueuer } from './channels/enqueuer.js';
 import { EmailService } from './channels/email/email.service.js';
 import { SmsService } from './channels/sms/sms.service.js';
 import { VoiceService } from './channels/voice/voice.service.js';
+import { codeChecks } from './channels/verification/code-checks.js';
 import { VerificationService } from './channels/verification/verification.service.js';
 import { NotificationEvents } from './channels/notification/notification-events.js';
 import { NotificationService } from './channels/notification/notification.service.js';
@@ -23,7 +24,7 @@ import { NumberLearner } from './contacts/number-learner.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
 import { InboundService } from './inbound.service.js';
 import { MessageStatusHandlers } from './message-status-handlers.js';
-import { MessageHistory } from './history.service.js';
+import { MessageHistory, requireOutcomes } from './history.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { HoldWatch } from './dispatch/hold-watch.js';
@@ -40,6 +41,7 @@ import { HoldsService } from './holds.service.js';
 import { MessagingOperations } from './operations.service.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { ChannelRegistry } from './message/channel-registry.js';
+import { receiptEvidence, receiptFindings } from './message/receipt-doubts.js';
 import { JobIntervals } from './jobs/job-intervals.js';
 import {
   ConfigurableModuleClass,
@@ -52,6 +54,7 @@ import { MessagingService } from './messaging.service.js';
 import { MeasuredEvents, QueueMetrics } from './queue-metrics.js';
 import { openTelemetryMetrics } from './open-telemetry.metrics.js';
 import { openTelemetryTracing } from './open-telemetry.tracing.js';
+import { AbuseGuard, warnOfFinding } from './policy/abuse-guard.js';
 import { policiesInOrder } from './policy/policies-in-order.js';
 import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { PolicyService } from './policy/policy.service.js';
@@ -76,10 +79,12 @@ import type { Token } from './ports/token.js';
 import { MESSAGING_METRICS } from './ports/metrics.js';
 import { Telemetry } from './ports/telemetry.js';
 import { MESSAGING_TRACING } from './ports/tracing.js';
+import { BestProviders } from './routing/best-providers.js';
 import { Router } from './routing/router.js';
 import type { StoreDatabase } from './store/database/store-database.js';
 import { WakeChannel } from './store/postgres/wake-channel.js';
 import { MessageStore } from './store/message-store.js';
+import { recentOutcomes } from './store/reads/recent-outcomes.js';
 import { StoreListeners } from './store/store-listeners.js';
 import { cancellingOf } from './cancellation-queue.js';
 import { DispatchParts, ServiceJobs } from './runtime-parts.js';
@@ -118,9 +123,24 @@ const PROVIDERS: Provider[] = [
   ),
   provide(
     Router,
-    { settings: MESSAGING_SETTINGS, transports: MESSAGE_TRANSPORTS, channels: ChannelRegistry },
-    ({ settings: { routes, providers }, transports, channels }) =>
-      new Router(routes, transports, channels, costsOf(providers)),
+    {
+      settings: MESSAGING_SETTINGS,
+      transports: MESSAGE_TRANSPORTS,
+      channels: ChannelRegistry,
+      store: MessageStore,
+      clock: MESSAGING_CLOCK,
+    },
+    ({ settings: { routes, providers, best }, transports, channels, store, clock }) => {
+      const read = async (since: number) => {
+        const found = await recentOutcomes(store.database, since);
+        const codes = await codeChecks(store.database, since, clock.now());
+        return { found, doubts: receiptFindings(receiptEvidence(found, codes)) };
+      };
+      const compared = new BestProviders(best, clock, read);
+      const router = new Router(routes, transports, channels, costsOf(providers), compared);
+      if (router.usesBest) requireOutcomes(store);
+      return router;
+    },
   ),
   provide(
     MESSAGING_RATE_CARD,
@@ -154,7 +174,7 @@ const PROVIDERS: Provider[] = [
       requireOnly(modules);
       requireAmbient(source, ambientTransaction);
       if (!migrate) await requireTables(source, MESSAGING_ENTITIES);
-      return MessageStore.open(
+      const opened = await MessageStore.open(
         source,
         {
           ...store,
@@ -170,6 +190,11 @@ const PROVIDERS: Provider[] = [
         },
         { ...others, events: metrics ? new MeasuredEvents(events, metrics) : events, tracing },
       );
+      const { database, digests, holds } = opened;
+      const parts = { database, digests, holds, clock: others.clock };
+      if (policy.guard)
+        others.spend.abuse = new AbuseGuard(policy.guard, parts, policy.onFinding ?? warnOfFinding);
+      return opened;
     },
   ),
   provide(HoldWatch, { store: MessageStore }, ({ store }) => new HoldWatch(store.holds)),

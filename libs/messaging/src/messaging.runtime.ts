@@ -16,6 +16,7 @@ import {
   erasureJob,
   type MessagingJob,
   MessagingJobs,
+  outcomesAgeJob,
   outcomesJob,
   purgeJob,
   templatesJob,
@@ -122,7 +123,7 @@ export class MessagingRuntime implements LifecycleHooks {
         erasureJob(store),
         ...this.services.jobs,
         ...(store.purge.enabled ? [purgeJob(store)] : []),
-        ...(store.outcomeCounts ? [outcomesJob(store.outcomeCounts)] : []),
+        ...this.#outcomeJobs(),
       );
       await this.dispatch.holds.refresh();
       await this.dispatch.providers.refresh();
@@ -134,6 +135,16 @@ export class MessagingRuntime implements LifecycleHooks {
     await this.dispatch.queues.start();
     this.#jobs = new MessagingJobs(this.intervals, jobs);
     await this.#jobs.start();
+  }
+
+  #outcomeJobs(): readonly MessagingJob[] {
+    const { outcomeCounts } = this.store;
+    if (!outcomeCounts) return [];
+    const { outcomes } = this.settings.store.retention;
+    return [
+      outcomesJob(outcomeCounts),
+      ...(outcomes === undefined ? [] : [outcomesAgeJob(outcomeCounts, outcomes)]),
+    ];
   }
 
   /** Runs the periodic jobs once, for tests that advance the clock. */

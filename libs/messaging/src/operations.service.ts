@@ -10,7 +10,7 @@ import {
 } from './bulk-changes.js';
 import { messageIdOf } from './message/ids.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
-import { checkTime, durationOf, given } from './channels/send.js';
+import { durationOf, given, timeOf } from './channels/send.js';
 import { MessageHistory, requireOutcomes } from './history.service.js';
 import { HoldsService } from './holds.service.js';
 import type { ChannelDefinition } from './message/channel-definition.js';
@@ -473,20 +473,4 @@ function refuseUnrepeatable(
     ? `is of the channel ${name}, whose messages are never repeated; place a new order`
     : secret && 'has a one-time code; start a new verification';
   if (refusal) throw new MessageValidationError([{ path: 'id', message: refusal }]);
-}
-
-/** An age, or a time, as a time. */
-function timeOf(
-  path: string,
-  given: Duration | Date | undefined,
-  now: number,
-  errors: FieldError[],
-): Date | undefined {
-  if (given === undefined) return undefined;
-  if (given instanceof Date) {
-    checkTime(path, given, errors);
-    return given;
-  }
-  const age = durationOf(path, given, errors);
-  return new Date(Math.max(0, now - (age ?? 0)));
 }

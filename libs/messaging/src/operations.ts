@@ -21,6 +21,7 @@ export type {
 export type { BulkResult } from './bulk-changes.js';
 export { MessagingOperations, type Resent } from './operations.service.js';
 export { OUTCOME_GROUPS, type OutcomeFigures, type Outcomes } from './message/outcomes.js';
+export type { ReceiptFinding } from './message/receipt-doubts.js';
 export type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';
 export type { DetailedReport, GuardedMessage } from './store/reads/guarded-messages.js';
 export type { Hold } from './store/rows/hold.js';

@@ -11,5 +11,6 @@ export { addressIdentity } from './message/phone-identity.js';
 export { isPhoneNumber, maskPhoneNumber, withoutTrunkPrefix } from './message/phone-number.js';
 export { templateBodyFault } from './message/templates.js';
 export { rateOf } from './ports/option-schema.js';
+export { readGuardRules } from './ports/guard-options.js';
 export { checkRoutes } from './routing/router.js';
 export { type SmsParts, smsParts } from './message/sms-parts.js';

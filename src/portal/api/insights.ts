@@ -29,6 +29,16 @@ export interface Insights {
   /** The 100 with the most messages. */
   readonly groups: readonly InsightsRow[];
   readonly slots: readonly InsightsSlot[];
+  /** Of the last 24 hours; empty for an account. */
+  readonly doubts: readonly InsightsDoubt[];
+}
+
+/** A carrier whose delivery reports a second witness contradicts. */
+export interface InsightsDoubt {
+  readonly provider: string;
+  readonly channel: string;
+  readonly country: string;
+  readonly reason: string;
 }
 
 export interface InsightsRow {

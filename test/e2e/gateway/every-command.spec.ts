@@ -53,6 +53,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   'account resume': { audit: 'account.resumed' },
   'account rate': { args: ['--rate', '50/s'], audit: 'account.rate_changed' },
   'account words': { args: ['--stop-reply', 'Bye'], audit: 'account.words_changed' },
+  'account guard': { args: ['--recipient', '100/h'], audit: 'account.guard_changed' },
   'account second-factor': { args: ['--require', 'no'], audit: 'account.second_factor' },
   'token rotate': { audit: 'token.rotated' },
   'key create': { audit: 'key.created', makes: ['key', 'key_id'] },
@@ -152,6 +153,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   // A host of a webhook is not there.
   doctor: { audit: null, code: 1 },
   requests: { audit: null },
+  'insights receipts': { audit: null },
   'insights rebuild': { audit: null },
   'import kannel': { args: ['$kannel', '--to', '$imported'], audit: null },
   'config check': { audit: null },

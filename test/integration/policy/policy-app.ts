@@ -18,7 +18,11 @@ export async function bootApp(
     imports: [
       TypeOrmModule.forRoot(database),
       MessagingModule.forRoot({
-        ...grouped({ transport: simulator({ reportDelay: 1 }), ...ERASURE, ...options }),
+        ...grouped({
+          ...(!options.providers && { transport: simulator({ reportDelay: 1 }) }),
+          ...ERASURE,
+          ...options,
+        }),
         callbackPath: false,
       }),
     ],

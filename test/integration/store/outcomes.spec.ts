@@ -16,6 +16,7 @@ import {
   type Started,
 } from '../../../libs/messaging/src/store/contract/store-bench.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { recentOutcomes } from '../../../libs/messaging/src/store/reads/recent-outcomes.js';
 import { readOutcomes } from '../../../libs/messaging/src/store/reads/outcomes.js';
 import { LATENCY_BOUNDS } from '../../../libs/messaging/src/store/rows/latency.js';
 import type { NewBatch } from '../../../libs/messaging/src/store/rows/new-batch.js';
@@ -276,6 +277,61 @@ describeEachDatabase('counts of outcomes', (database) => {
     expect(await readOutcomes(store.database, query)).toEqual(read);
     const elsewhere = { ...query, tenants: ['another'] };
     expect((await readOutcomes(store.database, elsewhere)).total.current.messages).toBe(0);
+  });
+
+  it('the newest outcomes of each provider and country are the same before and after a fold; old ones are deleted by their age', async () => {
+    const { bench, stores } = await start();
+    const [store] = stores as [MessageStore];
+    const at = SetClock.at;
+    const own = { recipients: ['2348010000100', '2348010000101', '14165550100'] };
+    const id = await bench.accepted(store, 3, {
+      id: v7({ msecs: at }),
+      createdAt: at,
+      ...own,
+    });
+    SetClock.at += 4_000;
+    const reference = `ref-${id}-s0`;
+    await bench.report(store, { reference, recipient: '2348010000100' });
+    await bench.report(store, { reference, recipient: '14165550100', status: 'undelivered' });
+    const read = async () =>
+      (await recentOutcomes(store.database, at - HOUR)).toSorted((one, other) =>
+        one.country < other.country ? -1 : 1,
+      );
+    const span = { start: at - (at % (5 * MINUTES)), end: at - (at % (5 * MINUTES)) + 5 * MINUTES };
+    const found = await read();
+    expect(found).toEqual([
+      {
+        provider: 'scripted',
+        channel: 'sms',
+        country: 'CA',
+        p95: null,
+        deliveries: 0,
+        fast: 0,
+        spans: [{ ...span, delivered: 0, failed: 1, open: 0 }],
+      },
+      {
+        provider: 'scripted',
+        channel: 'sms',
+        country: 'NG',
+        p95: expect.any(Number),
+        deliveries: 1,
+        fast: 0,
+        spans: [{ ...span, delivered: 1, failed: 0, open: 1 }],
+      },
+    ]);
+    expect(found[1]?.p95).toBeGreaterThan(2_500);
+    expect(found[1]?.p95).toBeLessThanOrEqual(5_000);
+    while (await store.outcomeCounts!.fold());
+    await store.outcomeCounts!.fold();
+    expect(await read()).toEqual(found);
+    expect(await recentOutcomes(store.database, at + HOUR)).toEqual([]);
+    SetClock.at += 2 * HOUR;
+    expect(await store.outcomeCounts!.forgetOlder(2 * HOUR)).toBe(false);
+    expect(await read()).toEqual(found);
+    SetClock.at += HOUR;
+    expect(await store.outcomeCounts!.forgetOlder(2 * HOUR)).toBe(true);
+    expect(await store.outcomeCounts!.forgetOlder(2 * HOUR)).toBe(false);
+    expect(await read()).toEqual([]);
   });
 
   it('one statement counts a whole group of changes', async () => {

@@ -258,6 +258,22 @@ export function checkTime(path: string, time: unknown, errors: FieldError[]): vo
     errors.push({ path, message: 'must be a valid date' });
 }
 
+/** An age, or a time, as a time. */
+export function timeOf(
+  path: string,
+  given: Duration | Date | undefined,
+  now: number,
+  errors: FieldError[],
+): Date | undefined {
+  if (given === undefined) return undefined;
+  if (given instanceof Date) {
+    checkTime(path, given, errors);
+    return given;
+  }
+  const age = durationOf(path, given, errors);
+  return new Date(Math.max(0, now - (age ?? 0)));
+}
+
 const INTERVAL = { hour: 3_600_000, day: 86_400_000 } as const;
 
 /** @param most intervals @throws MessageValidationError for a period without a length, or too long a one */

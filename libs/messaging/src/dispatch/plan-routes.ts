@@ -63,7 +63,7 @@ export class PlanRoutes {
     for (const name of names) {
       const backsOffFor = memory.failuresOf(name).batchBacksOffFor(batch.id, now);
       const deferral = this.#deferralBy(name, backsOffFor);
-      if (deferral <= 0) return this.#take(name);
+      if (deferral <= 0) return this.#take(name, context.router.reasonFor(route, id, name));
       if (deferral < shortest) isByBatch = backsOffFor > 0;
       shortest = Math.min(shortest, deferral);
     }
@@ -73,14 +73,14 @@ export class PlanRoutes {
     return { deferFor: shortest };
   };
 
-  #take(name: string): Placement {
-    if (this.work.provider(name).honoursKeys) return { provider: name };
+  #take(name: string, reason: string | null): Placement {
+    if (this.work.provider(name).honoursKeys) return { provider: name, reason };
     if (this.room <= 0) {
       this.isFull = true;
       return 'no room';
     }
     this.room--;
-    return { provider: name };
+    return { provider: name, reason };
   }
 
   /** Milliseconds until the provider takes another message; while it is probed, one at a time. */

@@ -248,6 +248,7 @@ export class Prefetch {
     const isBusy = (provider: string) =>
       (work.inFlight.get(provider) ?? 0) > 0 ||
       this.#queue.some((item) => item.provider === provider);
+    await context.router.refreshed();
     const decisionOf = await decidePlanned(context.policy, batches);
     const routes = new PlanRoutes(work, capacity, isBusy);
     const cut = slice(batches, decisionOf, {

@@ -31,7 +31,10 @@ export interface Slice extends Omit<Intent, 'lane' | 'fence'> {
 }
 
 /** Result for a submission: a provider, a deferral, or 'no room', which is so for all later ones. */
-export type Placement = { readonly provider: string } | { readonly deferFor: number } | 'no room';
+export type Placement =
+  | { readonly provider: string; readonly reason?: string | null }
+  | { readonly deferFor: number }
+  | 'no room';
 
 export interface SliceLimits<Route> {
   /** The messages of a submission have the same route. */
@@ -63,6 +66,8 @@ interface Run {
   /** Set for a submission. */
   n: number | undefined;
   provider: string;
+  /** Why the route chose the provider. */
+  reason: string | null;
   /** Due time of deferred messages, in epoch microseconds. */
   dueAt: number;
   /** No provider takes them now, whatever policy decides. */
@@ -139,6 +144,7 @@ function runsOf<Route>(
       text,
       n: undefined,
       provider: '',
+      reason: null,
       dueAt: Infinity,
       isWithoutProvider: false,
     };
@@ -160,6 +166,7 @@ function runsOf<Route>(
       return run;
     }
     run.provider = way.provider;
+    run.reason = way.reason ?? null;
     if (goes) run.most = share(way.provider, recipients.length - index, batch);
     run.n = n++;
     started++;
@@ -205,7 +212,7 @@ function dueAfter(wait: number, wallNow: number): number {
 
 function submissionOfRun(
   batch: PlannedBatch,
-  { members, decision, n = 0, provider }: Run,
+  { members, decision, n = 0, provider, reason }: Run,
   isWhole: boolean,
   { now, wallNow }: Pick<SliceLimits<unknown>, 'now' | 'wallNow'>,
 ): IntendedSubmission & PreparedSubmission {
@@ -222,6 +229,7 @@ function submissionOfRun(
     lastPosition: positions.at(-1) as number,
     members: writtenPositions(positions),
     provider,
+    reason,
     attempt,
     countedFailures,
     refusedBy,

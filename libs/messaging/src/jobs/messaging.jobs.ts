@@ -79,6 +79,9 @@ const WAKE_EVERY = 2_000;
 /** Interval in milliseconds; reads also see what is not folded yet. */
 const FOLD_EVERY = 5_000;
 
+/** Interval in milliseconds; one hour passes its age in an hour. */
+const FORGET_OUTCOMES_EVERY = 600_000;
+
 const PURGE_BATCHES = 200;
 const FORGET_IDS = 5_000;
 const FORGET_TEXTS = 500;
@@ -122,6 +125,20 @@ export function outcomesJob(counts: { fold(): Promise<boolean> }): MessagingJob 
     every: FOLD_EVERY,
     run: async (signal) => {
       while (!signal.aborted && (await counts.fold()));
+    },
+  };
+}
+
+/** Deletes the counts of messages that were accepted more than `age` milliseconds ago. */
+export function outcomesAgeJob(
+  counts: { forgetOlder(age: number): Promise<boolean> },
+  age: number,
+): MessagingJob {
+  return {
+    name: 'outcomes-age',
+    every: FORGET_OUTCOMES_EVERY,
+    run: async (signal) => {
+      while (!signal.aborted && (await counts.forgetOlder(age)));
     },
   };
 }

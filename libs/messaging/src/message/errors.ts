@@ -6,10 +6,15 @@ export interface FieldError {
 
 /** Codes of the built-in policies; an app's own policies have codes of their own. */
 export type PolicyCode =
+  | 'country_not_allowed'
   | 'do_not_call'
   | 'frequency_capped'
+  | 'growth_limited'
   | 'opt_in_required'
   | 'opted_out'
+  | 'prefix_limited'
+  | 'range_limited'
+  | 'recipient_limited'
   | 'suppressed'
   | 'window_closed';
 
@@ -116,8 +121,11 @@ export type SpendRefusal =
   | 'insufficient_balance'
   | 'no_price';
 
+/** A guard refused the message in the transaction that would have accepted it; nothing was stored. */
+export class AcceptRefusedError extends MessagingError {}
+
 /** The app's spend guard refused the message; nothing was stored. */
-export class SpendRefusedError extends MessagingError {
+export class SpendRefusedError extends AcceptRefusedError {
   /**
    * @param message with the remedy
    * @param details facts for programs, such as the amounts that are needed and available
@@ -128,6 +136,24 @@ export class SpendRefusedError extends MessagingError {
     readonly details: Readonly<Record<string, string>> = {},
   ) {
     super(code, message);
+  }
+}
+
+const GUARD_CODES = {
+  countries: 'country_not_allowed',
+  recipient: 'recipient_limited',
+  prefix: 'prefix_limited',
+  range: 'range_limited',
+  growth: 'growth_limited',
+} as const satisfies Readonly<Record<string, PolicyCode>>;
+
+/** The message is over a limit of its tenant (`policy.guard`); nothing was stored. */
+export class GuardRefusedError extends AcceptRefusedError {
+  constructor(
+    readonly rule: keyof typeof GUARD_CODES,
+    reason: string,
+  ) {
+    super(GUARD_CODES[rule], reason);
   }
 }
 

@@ -68,3 +68,28 @@ export interface Outcomes {
   /** Hours of a period of up to four days, else spans of 24 hours from `since` on. */
   readonly slots: readonly OutcomesOfSlot[];
 }
+
+/** What became of the messages that were accepted in a span of time. Times are epoch milliseconds. */
+export interface OutcomeSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly delivered: number;
+  readonly failed: number;
+  /** Without a report that decides. */
+  readonly open: number;
+}
+
+/** Messages of one provider, channel and country. */
+export interface RecentOutcomes {
+  readonly provider: string;
+  readonly channel: string;
+  /** ISO 3166 code; `''`: none, or not known. */
+  readonly country: string;
+  /** Milliseconds after which 95 of 100 deliveries were reported; `null`: there was none. */
+  readonly p95: number | null;
+  /** Reported deliveries, and those of them that were reported within half a second. */
+  readonly deliveries: number;
+  readonly fast: number;
+  /** The newest first. */
+  readonly spans: readonly OutcomeSpan[];
+}

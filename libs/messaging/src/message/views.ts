@@ -167,6 +167,8 @@ export interface ListedMessage extends MessageView {
 /** One request to a provider, for one or more messages. */
 export interface SubmissionView {
   readonly provider: string;
+  /** Why `best()` gave it to the provider, in figures; `null`: it did not choose, or by its order alone. */
+  readonly reason: string | null;
   /** Number of the last request under its key: a resend is a further one. */
   readonly attempt: number;
   readonly startedAt: Date;

@@ -2,6 +2,7 @@ import type { AmbientTransaction } from './ambient-transaction.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { InboundMessage, InboundReceived } from '../message/events.js';
 import type { Template } from '../message/templates.js';
+import type { BestOptions } from './best-options.js';
 import type { CallbackOptions } from './callback-options.js';
 import type { DispatchOptions } from './dispatch-options.js';
 import type { TransportSource } from './message-transport.js';
@@ -88,6 +89,8 @@ export interface StoreOptions {
      * @default '365d'
      */
     readonly messages?: Duration | false;
+    /** Counts of `outcomes`, which have no addresses and texts. @default '800d' */
+    readonly outcomes?: Duration | false;
   };
 }
 
@@ -246,6 +249,8 @@ export interface MessagingOptions {
    * ]
    */
   readonly routes?: readonly Route[];
+  /** How `best()` of routes compares providers. */
+  readonly best?: BestOptions;
   readonly dispatch?: DispatchOptions;
   /**
    * Joins what is sent, where it gets no `manager`, to the transaction of `@Transactional()`:

@@ -28,6 +28,7 @@ import {
   wholeNumber,
   withDefault,
 } from './option-schema.js';
+import { readBest } from './best-options.js';
 import { CALLBACKS } from './callback-options.js';
 import { DISPATCH } from './dispatch-options.js';
 import { readExtras } from './messaging-extras.js';
@@ -133,6 +134,7 @@ const OPTIONS = {
   transport: optional(transport),
   providers: optional(record(provider)),
   routes: optional(list(readRoute)),
+  best: readBest,
   dispatch: group(DISPATCH),
   ambientTransaction: optional(object<AmbientTransaction>()),
   store: group({
@@ -144,6 +146,7 @@ const OPTIONS = {
     retention: group({
       content: withDefault(keptFor, '30d'),
       messages: withDefault(keptFor, '365d'),
+      outcomes: withDefault(keptFor, '800d'),
     }),
   }),
   reports: group({
@@ -217,8 +220,8 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
     );
   checkRetention(settings, options.store?.retention);
   for (const [category, { per }] of Object.entries(policy.frequencyCap ?? {}))
-    for (const [field, kept] of Object.entries(store.retention))
-      if (kept !== undefined && kept < per)
+    for (const field of ['content', 'messages'] as const)
+      if ((store.retention[field] ?? Infinity) < per)
         throw new MessagingConfigError(
           `store.retention.${field}: is shorter than policy.frequencyCap.${category}.per; erased messages cannot be counted`,
         );

@@ -1,4 +1,5 @@
 import type { MessageContent } from '../message/message.js';
+import type { GuardFinding, GuardRules } from './guard-options.js';
 import type { PolicyItem } from './messaging-policy.js';
 import {
   callback,
@@ -54,6 +55,13 @@ export interface PolicyOptions {
    * slows every message down. @default off
    */
   readonly frequencyCap?: Readonly<Record<string, RateLimit>>;
+  /**
+   * Limits of a tenant against abuse of its credentials. Called for each send: it answers from memory,
+   * with the same object while the rules are the same. @default no limits
+   */
+  readonly guard?: (tenant: string) => GuardRules | undefined;
+  /** Hears of what is over a limit of `guard`. It must not throw. @default a warning in the log */
+  readonly onFinding?: (finding: GuardFinding) => void;
 }
 
 export const POLICY = {
@@ -65,4 +73,6 @@ export const POLICY = {
     substitute: optional(callback<(item: PolicyItem) => MessageContent | undefined>()),
   }),
   frequencyCap: optional(record(readRate)),
+  guard: optional(callback<(tenant: string) => GuardRules | undefined>()),
+  onFinding: optional(callback<(finding: GuardFinding) => void>()),
 } satisfies ReadersOf<PolicyOptions>;

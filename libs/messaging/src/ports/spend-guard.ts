@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Channel, MessageContent } from '../message/message.js';
 import type { SpendRefusedError } from '../message/errors.js';
 import type { MessageStatusChanged } from '../message/events.js';
+import type { AcceptanceGuard } from './acceptance-guard.js';
 
 /** A batch of a guarded tenant that is about to be stored. */
 export interface GuardedBatch {
@@ -93,8 +94,10 @@ export interface SpendGuard {
  */
 export const MESSAGING_SPEND_GUARD = Symbol('MESSAGING_SPEND_GUARD');
 
-/** Holds the app's guard, which Nest makes after the store. */
+/** Holds the app's guard, which Nest makes after the store, and the library's own. */
 export class SpendGuards {
+  /** Bounds what a tenant sends; `undefined`: the option `policy.guard` is not set. */
+  abuse: AcceptanceGuard<unknown> | undefined;
   #guard: SpendGuard | undefined;
 
   get guard(): SpendGuard | undefined {

@@ -11,14 +11,20 @@ export function comparedIn({ use, maxPrice }: RouteRule): readonly string[] {
   return maxPrice === undefined ? cheapestIn(use) : namesIn(use);
 }
 
+/** Each `best()` of the choice, with the providers in its order. */
+export function bestIn(choice: Choice): readonly (readonly string[])[] {
+  if ('best' in choice) return [choice.best];
+  return 'provider' in choice || 'cheapest' in choice ? [] : partsOf(choice).flatMap(bestIn);
+}
+
 function cheapestIn(choice: Choice): readonly string[] {
-  if ('provider' in choice) return [];
+  if ('provider' in choice || 'best' in choice) return [];
   if ('cheapest' in choice) return choice.cheapest;
   return partsOf(choice).flatMap(cheapestIn);
 }
 
 function partsOf(
-  choice: Exclude<Choice, { readonly provider: string } | { readonly cheapest: unknown }>,
+  choice: Extract<Choice, { readonly failover: unknown } | { readonly weighted: unknown }>,
 ): readonly Choice[] {
   return 'failover' in choice ? choice.failover : choice.weighted.map((part) => part.choice);
 }
@@ -40,6 +46,10 @@ export function within(
     const left = order.filter((name) => choice.cheapest.includes(name));
     return left.length > 0 ? { failover: left.map((provider) => ({ provider })) } : undefined;
   }
+  if ('best' in choice) {
+    const left = choice.best.filter((name) => !isLimited || order.includes(name));
+    return left.length > 0 ? { best: left } : undefined;
+  }
   if ('failover' in choice) {
     const left = choice.failover.flatMap((one) => inner(one) ?? []);
     return left.length > 0 ? { failover: left } : undefined;
@@ -59,6 +69,7 @@ export function nameOf(choice: Choice): string | undefined {
 export function namesIn(choice: Choice): string[] {
   if ('provider' in choice) return [choice.provider];
   if ('cheapest' in choice) return [...new Set(choice.cheapest)];
+  if ('best' in choice) return [...new Set(choice.best)];
   return [...new Set(partsOf(choice).flatMap(namesIn))];
 }
 
@@ -68,20 +79,31 @@ export function alternativesIn(choice: Choice): string[] {
   // Another weight may choose the same provider; one submission has one of them.
   if ('weighted' in choice) return [];
   if ('cheapest' in choice) return [...choice.cheapest];
+  if ('best' in choice) return [...choice.best];
   return choice.failover.flatMap(alternativesIn);
 }
 
-/** The providers of a submission, in order; those of a weighted choice follow from its id. */
-export function namesOf(choice: Choice, id: string, path: string): string[] {
+/**
+ * The providers of a submission, in order; those of a weighted choice follow from its id.
+ * @param rank the order of the providers of a `best()`
+ */
+export function namesOf(
+  choice: Choice,
+  id: string,
+  path: string,
+  rank: (names: readonly string[]) => readonly string[],
+): string[] {
   if ('provider' in choice) return [choice.provider];
   if ('cheapest' in choice) return [...choice.cheapest];
+  if ('best' in choice) return [...rank(choice.best)];
   if ('failover' in choice)
-    return choice.failover.flatMap((one, n) => namesOf(one, id, `${path}.${n}`));
+    return choice.failover.flatMap((one, n) => namesOf(one, id, `${path}.${n}`, rank));
   const all = choice.weighted.reduce((sum, { weight }) => sum + weight, 0);
   let left = shareOf(`${id}${path}`) * all;
   for (const [n, { choice: one, weight }] of choice.weighted.entries()) {
     left -= weight;
-    if (left < 0 || n === choice.weighted.length - 1) return namesOf(one, id, `${path}.${n}`);
+    if (left < 0 || n === choice.weighted.length - 1)
+      return namesOf(one, id, `${path}.${n}`, rank);
   }
   return [];
 }

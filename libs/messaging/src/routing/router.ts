@@ -1,10 +1,14 @@
+import { addressOfKey } from '../message/address.js';
+import { countryOfNumber } from '../message/phone-country.js';
 import { MessagingConfigError, NoRouteError } from '../message/errors.js';
 import type { SenderKind } from '../message/channel-definition.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { MessageContent } from '../message/message.js';
 import type { MessageTransport } from '../ports/message-transport.js';
+import type { BestProviders, ComparedGroup } from './best-providers.js';
 import {
   alternativesIn,
+  bestIn,
   comparesCosts,
   nameOf,
   namesIn,
@@ -12,6 +16,7 @@ import {
   comparedIn,
   within,
 } from './choice.js';
+import { readBest } from '../ports/best-options.js';
 import { byCost, ProviderCosts } from '../ports/provider-costs.js';
 import { type Choice, readRoute, type Route, type RouteRule } from '../ports/route-options.js';
 
@@ -35,8 +40,10 @@ export interface RouteOf {
   readonly use: Choice;
   /** Providers of `use` that carry the channel, in the order of the rule. */
   readonly providers: readonly string[];
-  /** Routes of a rule that compares costs, by the order of the providers. */
+  /** Routes of a rule that compares costs or outcomes, by the order of the providers and the country. */
   readonly compared?: Map<string, RouteOf>;
+  /** Of a rule with `best()`: what its providers are compared for. */
+  readonly best?: Pick<ComparedGroup, 'channel' | 'country'>;
 }
 
 /**
@@ -57,6 +64,7 @@ export class Router {
     private readonly providers: Providers,
     private readonly channels?: Pick<ChannelRegistry, 'find' | 'priceCategoryOf'>,
     private readonly costs: ReadonlyMap<string, ProviderCosts> = new Map(),
+    private readonly best?: BestProviders,
   ) {
     const [only, ...others] = providers.keys();
     if (only === undefined)
@@ -104,12 +112,15 @@ export class Router {
   /** The route of each recipient of a message; `undefined`: no rule fits, or none of its providers. */
   routesOf(message: RoutedMessage): (recipient: string) => RouteOf | undefined {
     const fitting = this.#fittingFor(message);
+    const { channel } = message;
     const [first] = fitting;
     if (!first?.starts && !first?.compared) return () => carried(first);
     return (recipient) => {
       for (const route of fitting)
         if (!route.starts || isIn(route.starts, recipient))
-          return carried(route.compared ? this.#compared(route, route.compared, recipient) : route);
+          return carried(
+            route.compared ? this.#compared(route, channel, recipient, route.compared) : route,
+          );
       return undefined;
     };
   }
@@ -118,12 +129,33 @@ export class Router {
    * Providers of a submission of the route, in the order in which it may try them.
    * @param id of the submission
    */
-  candidates({ use, providers }: RouteOf, id: string): readonly string[] {
+  candidates({ use, providers, best }: RouteOf, id: string): readonly string[] {
     if (providers.length === 1) return providers;
-    const names = new Set(namesOf(use, id, ''));
+    const rank = (all: readonly string[]) => {
+      const names = all.filter((name) => providers.includes(name));
+      return (best && this.best?.orderOf({ names, ...best }, id)) ?? names;
+    };
+    const names = new Set(namesOf(use, id, '', rank));
     return providers.length === names.size
       ? [...names]
       : [...names].filter((name) => providers.includes(name));
+  }
+
+  /** Why `best()` gives the submission to the provider; `null`: it does not choose, or by its order alone. */
+  reasonFor({ use, providers, best }: RouteOf, id: string, provider: string): string | null {
+    if (!best || providers.length === 1) return null;
+    const all = bestIn(use).find((one) => one.includes(provider)) ?? [];
+    const names = all.filter((name) => providers.includes(name));
+    return (names.length > 1 && this.best?.reasonOf({ names, ...best }, id)) || null;
+  }
+
+  /** Before a plan: the figures that `best()` compares are read again where they are too old. */
+  async refreshed(): Promise<void> {
+    if (this.best && this.usesBest) await this.best.refreshed();
+  }
+
+  get usesBest(): boolean {
+    return this.#rules.some(({ use }) => bestIn(use).length > 0);
   }
 
   /**
@@ -203,7 +235,9 @@ export class Router {
         rule,
         use: rule.use,
         providers,
-        ...(comparesCosts(rule) && { compared: new Map<string, RouteOf>() }),
+        ...((comparesCosts(rule) || bestIn(rule.use).length > 0) && {
+          compared: new Map<string, RouteOf>(),
+        }),
         ...(rule.starts && { starts: rule.starts }),
       });
       if (!rule.starts) break;
@@ -217,15 +251,25 @@ export class Router {
   /** The same object for all recipients with the same order, as they share submissions. */
   #compared(
     { rule, providers }: RouteOf,
-    known: Map<string, RouteOf>,
+    channel: string,
     recipient: string,
+    known: Map<string, RouteOf>,
   ): RouteOf | undefined {
-    const order = byCost(providers, this.costs, recipient, rule.maxPrice);
-    const key = order.join(' ');
+    const order = comparesCosts(rule)
+      ? byCost(providers, this.costs, recipient, rule.maxPrice)
+      : providers;
+    const best =
+      bestIn(rule.use).length > 0 ? { channel, country: countryOf(recipient) } : undefined;
+    const key = [best?.country, ...order].join(' ');
     let route = known.get(key);
     if (!route) {
       const use = within(rule.use, order, rule.maxPrice !== undefined);
-      route = { rule, use: use ?? rule.use, providers: use ? namesIn(use) : [] };
+      route = {
+        rule,
+        use: use ?? rule.use,
+        providers: use ? namesIn(use).filter((name) => providers.includes(name)) : [],
+        ...(best && { best }),
+      };
       known.set(key, route);
     }
     return route;
@@ -284,13 +328,16 @@ export class Router {
  * that each can match.
  * @param providers their names
  * @param compared names of those with the option `prices`
+ * @param best the option `best`, to be checked too
  * @throws MessagingConfigError naming the rule and the remedy
  */
 export function checkRoutes(
   routes: readonly Route[],
   providers: readonly string[],
   compared: readonly string[] = [],
+  best?: unknown,
 ): void {
+  readBest('best', best);
   const rules = routes.map((route, n) => readRoute(`routes[${n}]`, route));
   const capabilities = { maxRecipients: 1, idempotencyWindow: 0 };
   const costs = new Map(compared.map((name) => [name, new ProviderCosts(new Map())]));
@@ -323,6 +370,11 @@ function startsOf(prefixes: readonly string[]): Starts {
 function isIn({ lengths, prefixes }: Starts, recipient: string): boolean {
   for (const length of lengths) if (prefixes.has(recipient.slice(0, length))) return true;
   return false;
+}
+
+function countryOf(recipient: string): string {
+  const address = addressOfKey(recipient);
+  return address.kind === 'phone' ? countryOfNumber(address.value) : '';
 }
 
 function carried(route: RouteOf | undefined): RouteOf | undefined {

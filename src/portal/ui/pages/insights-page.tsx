@@ -23,6 +23,7 @@ import {
 import type { JSX } from 'preact';
 import type {
   Insights,
+  InsightsDoubt,
   InsightsFigures,
   InsightsGroup,
   InsightsRow,
@@ -110,8 +111,34 @@ export function InsightsPage({ route }: { route: Route }): JSX.Element {
       )}
       {loading && <Skeleton lines={10} />}
       <ErrorNotice error={error} retry={reload} />
+      {data && data.doubts.length > 0 && <Doubts of={data.doubts} />}
       {data && <Figures insights={data} channel={get('channel')} />}
     </>
+  );
+}
+
+function Doubts({ of }: { of: readonly InsightsDoubt[] }): JSX.Element {
+  const titleOf = useChannelTitle();
+  return (
+    <Card
+      flush
+      title="Doubtful delivery reports"
+      description="Of the last 24 hours: carriers that report as delivered what may not have arrived"
+    >
+      <Table
+        label="Carriers with doubtful delivery reports"
+        rows={of}
+        id={({ provider, channel, country, reason }) =>
+          `${provider} ${channel} ${country} ${reason}`
+        }
+        columns={[
+          { title: 'Carrier', cell: ({ provider }) => provider },
+          { title: 'Channel', cell: ({ channel }) => titleOf(channel) },
+          { title: 'Country', cell: ({ country }) => (country === '' ? '–' : countryName(country)) },
+          { title: 'Why', cell: ({ reason }) => reason },
+        ]}
+      />
+    </Card>
   );
 }
 

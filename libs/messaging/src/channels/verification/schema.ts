@@ -1,3 +1,5 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { driverOf } from '../../store/open-store.js';
 import { entitiesOf } from '../../store/schema/columns.js';
 import { tablesMigration } from '../../store/schema/store.migration.js';
 
@@ -22,7 +24,10 @@ const COLUMNS = {
     idempotency_key: 'key',
     fingerprint: 'key',
   },
-  /** Codes in the present window of a recipient, network, country or tenant. */
+  /**
+   * Codes in the present window of a recipient, network, country or tenant, and messages in those of
+   * `policy.guard`, whose scopes begin with `g_`.
+   */
   verification_limit: {
     tenant: "key NOT NULL DEFAULT ''",
     scope: 'short(16) NOT NULL',
@@ -31,6 +36,8 @@ const COLUMNS = {
     window_at: 'big NOT NULL',
     started: 'int NOT NULL',
     next_at: 'big NOT NULL',
+    /** Members of a range that were counted, as hexadecimal digits. */
+    seen: 'short(32)',
   },
 } as const;
 
@@ -50,6 +57,24 @@ const INDEXES = [
 
 export const VERIFICATION_ENTITIES = entitiesOf(COLUMNS, PRIMARY_KEYS);
 
+/** Adds the members of a range that were counted. */
+class CountedRanges1790000002341 implements MigrationInterface {
+  readonly name = 'CountedRanges1790000002341';
+
+  async up(runner: QueryRunner): Promise<void> {
+    if (await runner.hasColumn('messaging_verification_limit', 'seen')) return;
+    const { types } = driverOf(runner.dataSource).dialect;
+    await runner.query(
+      `ALTER TABLE messaging_verification_limit ADD COLUMN seen ${types.short(32)}`,
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE messaging_verification_limit DROP COLUMN seen');
+  }
+}
+
 export const VERIFICATION_MIGRATIONS = [
   tablesMigration('Verifications1790000000030', COLUMNS, PRIMARY_KEYS, INDEXES),
+  CountedRanges1790000002341,
 ];

@@ -5,6 +5,7 @@ import { addressIdentity } from '../../message/phone-identity.js';
 import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import type { Sql } from '../../store/database/store-database.js';
 import type { KeyedDigests } from '../../store/rows/keyed-digests.js';
+import type { WindowCounts } from '../../store/verbs/window-counts.js';
 import { VerificationLimitError, VerificationStoppedError } from './verification.js';
 import type { VerificationStore } from './verification-store.js';
 
@@ -21,7 +22,7 @@ const ONE_IN = 10;
 export const LONGEST_WINDOW = 7 * DAY;
 
 /** Scope and subject of the tenant's window, which is locked first. */
-export const ACCOUNT_LIMIT = ['account', '-'] as const;
+export const ACCOUNT_LIMIT = { scope: 'account', subject: '-' } as const;
 
 interface Recipient {
   readonly tenant: string;
@@ -39,6 +40,7 @@ export function countryOf({ kind, value }: Address): string {
 export class VerificationLimits {
   constructor(
     private readonly store: VerificationStore,
+    private readonly counts: WindowCounts,
     private readonly digests: KeyedDigests,
     private readonly settings: MessagingSettings['verification'],
   ) {}
@@ -55,12 +57,13 @@ export class VerificationLimits {
     const network =
       address.kind === 'email' ? value.slice(value.lastIndexOf('@') + 1) : value.slice(0, -4);
     for (const [scope, subject, { max, per }, wait] of [
-      [...ACCOUNT_LIMIT, perTenant, 0],
+      [ACCOUNT_LIMIT.scope, ACCOUNT_LIMIT.subject, perTenant, 0],
       ['country', country || '-', perCountry, 0],
       ['network', digest(network), perNetwork, 0],
       ['recipient', digest(addressIdentity(value)), perRecipient, coolDown],
     ] as const) {
-      const known = await this.store.lockLimit(tx, tenant, scope, subject);
+      const key = { tenant, scope, subject };
+      const known = await this.counts.lockOne(tx, key);
       const isOver = now >= known.windowAt + per;
       const windowAt = isOver ? now : known.windowAt;
       const started = isOver ? 0 : known.started;
@@ -68,8 +71,7 @@ export class VerificationLimits {
       if (now < known.nextAt && !isOver)
         throw new VerificationLimitError(scope, known.nextAt - now);
       const nextAt = wait > 0 ? now + doubledWait(wait, started, per) : 0;
-      const taken = { windowAt, started: started + 1, nextAt };
-      await this.store.setLimit(tx, tenant, scope, subject, taken);
+      await this.counts.set(tx, [{ ...key, windowAt, started: started + 1, nextAt, seen: null }]);
     }
     if (country !== '') await this.#refusePumping(tx, { tenant, country }, now);
   }

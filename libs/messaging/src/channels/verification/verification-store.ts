@@ -28,12 +28,6 @@ export interface VerificationKey {
   readonly fingerprint: string;
 }
 
-export interface LimitWindow {
-  readonly windowAt: number;
-  readonly started: number;
-  readonly nextAt: number;
-}
-
 /** A verification whose message still has its content. */
 interface Ended {
   readonly id: string;
@@ -149,46 +143,6 @@ export class VerificationStore {
       [tenant, country, since * 1_000, until * 1_000, limit],
     );
     return rows.map(({ tries, status }) => tries > 0 || status === 'verified');
-  }
-
-  async lockLimit(sql: Sql, tenant: string, scope: string, subject: string): Promise<LimitWindow> {
-    const { dialect } = this.database;
-    const rows = dialect.rows<string>({
-      v_tenant: ['key', () => tenant],
-      v_scope: ['key', () => scope],
-      v_subject: ['key', (one) => one],
-    });
-    await sql.run(
-      `INSERT INTO messaging_verification_limit (tenant, scope, subject, window_at, started, next_at)
-       SELECT v_tenant, v_scope, v_subject, 0, 0, 0 FROM ${rows.sql} WHERE 1 = 1
-       ${dialect.ignoreConflict('messaging_verification_limit', 'started')}`,
-      rows.bind([subject]),
-    );
-    const [row] = await sql.all<{ windowAt: Big; started: number; nextAt: Big }>(
-      `SELECT l.window_at AS "windowAt", l.started, l.next_at AS "nextAt"
-       FROM messaging_verification_limit l WHERE l.tenant = ? AND l.scope = ? AND l.subject = ?
-       ${dialect.forUpdate('l')}`,
-      [tenant, scope, subject],
-    );
-    return {
-      windowAt: ms(row?.windowAt),
-      started: Number(row?.started ?? 0),
-      nextAt: ms(row?.nextAt),
-    };
-  }
-
-  async setLimit(
-    sql: Sql,
-    tenant: string,
-    scope: string,
-    subject: string,
-    { windowAt, started, nextAt }: LimitWindow,
-  ): Promise<void> {
-    await sql.run(
-      `UPDATE messaging_verification_limit SET window_at = ?, started = ?, next_at = ?
-       WHERE tenant = ? AND scope = ? AND subject = ?`,
-      [windowAt * 1_000, started, nextAt * 1_000, tenant, scope, subject],
-    );
   }
 
   /** Verifications that have ended and whose message has its content; those without end expire. */

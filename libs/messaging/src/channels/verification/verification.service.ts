@@ -16,6 +16,7 @@ import { isBatchId } from '../../message/ids.js';
 import type { Sql } from '../../store/database/store-database.js';
 import { ChannelContext } from '../channel.service.js';
 import { resealContent } from '../../store/upkeep/resealed-content.js';
+import { WindowCounts } from '../../store/verbs/window-counts.js';
 import { checkWords, given, isWithin } from '../send.js';
 import { matchesDigest } from './code-digest.js';
 import {
@@ -55,6 +56,7 @@ const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000';
 @Injectable()
 export class VerificationService {
   readonly #store: VerificationStore;
+  readonly #counts: WindowCounts;
   readonly #limits: VerificationLimits;
 
   /** @internal */
@@ -64,7 +66,9 @@ export class VerificationService {
   ) {
     const { database, digests } = context.store;
     this.#store = new VerificationStore(database);
-    this.#limits = new VerificationLimits(this.#store, digests, settings.verification);
+    this.#counts = new WindowCounts(database);
+    const { verification } = settings;
+    this.#limits = new VerificationLimits(this.#store, this.#counts, digests, verification);
   }
 
   /**
@@ -109,7 +113,7 @@ export class VerificationService {
       const tx = store.database.join(joined);
       if (key) {
         // Starts of a tenant wait for each other at its limit, so that the second one finds the first.
-        await this.#store.lockLimit(tx, tenant, ...ACCOUNT_LIMIT);
+        await this.#counts.lockOne(tx, { tenant, ...ACCOUNT_LIMIT });
         const first = await this.#replayOf(tx, tenant, key, now);
         if (first) return first;
       }

@@ -287,6 +287,7 @@ function intentOf(
       attempt: 1,
       content: null,
       provider: PROVIDER,
+      reason: null,
       recipients,
     })),
     deferred: [],

@@ -156,6 +156,7 @@ async function writeEverything(
       attempt: 1,
       content: { content: { kind: 'text', text } },
       provider,
+      reason: null,
       recipients: [planned.recipients[n]!],
     })),
     deferred: [],

@@ -26,6 +26,7 @@ export async function requestsOf(
 ): Promise<SubmissionView[]> {
   const rows = await database.all<{
     provider: string;
+    reason: string | null;
     attempt: number;
     startedAt: Big;
     finishedAt: Big | null;
@@ -34,7 +35,7 @@ export async function requestsOf(
     errorText: string | null;
     members: string | null;
   }>(
-    `SELECT s.members, s.provider, s.attempt, s.first_sent_at AS "startedAt", s.finished_at AS "finishedAt",
+    `SELECT s.members, s.provider, s.reason, s.attempt, s.first_sent_at AS "startedAt", s.finished_at AS "finishedAt",
        s.outcome, s.error_code AS "errorCode", s.error_text AS "errorText"
      FROM messaging_submission s WHERE ${MAY_HAVE} ORDER BY s.n LIMIT ?`,
     [batch, position, position, MOST_READ],

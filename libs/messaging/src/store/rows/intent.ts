@@ -36,6 +36,8 @@ export interface IntendedSubmission {
   readonly content: StoredContent | null;
   /** Every later step of the submission uses it. */
   readonly provider: string;
+  /** Why the route chose it; `null`: by its order. */
+  readonly reason: string | null;
   readonly recipients: readonly IntendedRecipient[];
 }
 
@@ -93,6 +95,7 @@ export const SUBMISSIONS = {
   v_attempt: ['int', ([{ attempt }]) => attempt],
   v_fence: ['bigint', ([, { fence }]) => fence],
   v_provider: ['key', ([{ provider }]) => provider],
+  v_reason: ['text', ([{ reason }]) => reason],
   v_first_sent_at: ['bigint', ([, { firstSentAt }]) => firstSentAt * 1_000],
   v_content: ['text', ([{ content }]) => content && JSON.stringify(wholeOf(content))],
 } satisfies Columns<SubmissionRow>;

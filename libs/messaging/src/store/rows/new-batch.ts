@@ -35,6 +35,8 @@ export interface NewBatch extends StoredContent {
   readonly notification?: string | undefined;
   /** The app's spend guard decides on it. @default false */
   readonly guarded?: boolean;
+  /** The library's own guard decides on it. @default false */
+  readonly watched?: boolean;
 }
 
 /** The batch itself, or the earlier batch with its idempotency key. */

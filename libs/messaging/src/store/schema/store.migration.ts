@@ -97,6 +97,21 @@ class GuardedBatches1790000002000 implements MigrationInterface {
   }
 }
 
+/** Adds why a route chose the provider of a submission. */
+class RouteReasons1790000002340 implements MigrationInterface {
+  readonly name = 'RouteReasons1790000002340';
+
+  async up(runner: QueryRunner): Promise<void> {
+    if (await runner.hasColumn('messaging_submission', 'reason')) return;
+    const { text } = driverOf(runner.dataSource).dialect.types;
+    await runner.query(`ALTER TABLE messaging_submission ADD COLUMN reason ${text}`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE messaging_submission DROP COLUMN reason');
+  }
+}
+
 /** @param name ends with the timestamp @param on table and columns */
 function indexMigration(
   name: string,
@@ -206,6 +221,7 @@ export const STORE_MIGRATIONS = [
   GuardedBatches1790000002000,
   BatchChannelList,
   Outcomes1790000002200,
+  RouteReasons1790000002340,
 ];
 
 /** Index of messages by recipient, only for apps with a frequency cap: each message pays for it. */

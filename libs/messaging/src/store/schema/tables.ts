@@ -121,6 +121,8 @@ const COLUMNS = {
     attempt: 'small NOT NULL',
     fence: 'big NOT NULL',
     provider: 'short(32) NOT NULL',
+    /** Why the route chose the provider; null: by its order. */
+    reason: 'text',
     first_sent_at: 'big NOT NULL',
     /** JSON of the content that policy substituted for the batch's. */
     content: 'text',

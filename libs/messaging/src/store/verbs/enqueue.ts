@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import {
+  AcceptRefusedError,
   IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
   SpendBusyError,
-  SpendRefusedError,
 } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { GuardedBatch, SpendGuards } from '../../ports/spend-guard.js';
@@ -42,7 +42,7 @@ import { writeContent } from '../rows/stored-content.js';
 import type { StatusChange } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
 
-type Result = EnqueuedBatch | IdempotencyKeyReusedError | SpendRefusedError;
+type Result = EnqueuedBatch | IdempotencyKeyReusedError | AcceptRefusedError;
 
 interface KeyOwner {
   readonly id: string;
@@ -111,10 +111,7 @@ export class NewBatches {
       const isKeyed = batches.some(({ idempotencyKey }) => idempotencyKey !== null);
       const timeout = isKeyed ? KEY_TIMEOUT : undefined;
       const guardTimeout = isKeyed ? GUARD_TIMEOUT : undefined;
-      return this.database.longTransaction(
-        (tx) => this.#store(tx, batches, guardTimeout),
-        timeout,
-      );
+      return this.database.longTransaction((tx) => this.#store(tx, batches, guardTimeout), timeout);
     });
   }
 
@@ -146,9 +143,9 @@ export class NewBatches {
 
   /**
    * As {@link enqueueWithin}, for batches without keys.
-   * @param refused `stored`: a batch that the spend guard refuses is stored with its messages rejected
+   * @param refused `stored`: a batch that a guard refuses is stored with its messages rejected
    * @returns the changes of rejected messages, to publish after the commit
-   * @throws SpendRefusedError of the first refused batch, without `refused`
+   * @throws AcceptRefusedError of the first refused batch, without `refused`
    */
   async enqueueAllWithin(
     tx: Transaction,
@@ -161,7 +158,7 @@ export class NewBatches {
     const rejected = new Map<Result, NewBatch>();
     if (refused)
       for (const [index, result] of results.entries())
-        if (result instanceof SpendRefusedError)
+        if (result instanceof AcceptRefusedError)
           rejected.set(result, rejectedBatch(given[index]!, result));
     const stored = results.filter((result) => !rejected.has(result));
     if (rejected.size > 0) stored.push(...(await this.#store(tx, [...rejected.values()])));
@@ -171,7 +168,7 @@ export class NewBatches {
   /**
    * Stores batches without keys and denied recipients, with further rows.
    * @throws ConcurrentChangeError where the guard changed too few rows; nothing is stored
-   * @throws SpendRefusedError of the first batch that the spend guard refuses; nothing is stored
+   * @throws AcceptRefusedError of the first batch that a guard refuses; nothing is stored
    */
   async storeWith(given: readonly NewBatch[], own: OwnRows): Promise<void> {
     const { database } = this;
@@ -222,7 +219,12 @@ export class NewBatches {
 
   readonly #sealed = (batch: NewBatch): NewBatch => {
     const sealed = this.database.seals.seal(batch.id, batch);
-    return this.spend.guard?.guards(batch.tenant) ? { ...sealed, guarded: true } : sealed;
+    const { guard, abuse } = this.spend;
+    const isGuarded = guard?.guards(batch.tenant);
+    const isWatched = abuse?.guards(batch.tenant);
+    return isGuarded || isWatched
+      ? { ...sealed, ...(isGuarded && { guarded: true }), ...(isWatched && { watched: true }) }
+      : sealed;
   };
 
   #flushPlain(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
@@ -301,30 +303,36 @@ export class NewBatches {
     });
   }
 
-  /** Asks the app's guard, and takes back the rows of the batches that it refuses. */
+  /** Asks the guards, the library's own first, and takes back the rows of the batches that they refuse. */
   async #guard(
     tx: Transaction,
     batches: readonly NewBatch[],
     timeout?: number,
-  ): Promise<ReadonlyMap<string, SpendRefusedError>> {
-    const { guard } = this.spend;
-    const guarded = guard ? batches.filter((batch) => batch.guarded) : [];
-    if (!guard || guarded.length === 0) return new Map();
-    const asked = guarded.map((batch) => this.#guardedOf(batch));
-    const limit = timeout === undefined ? undefined : this.database.dialect.lockTimeout(timeout);
-    if (limit !== undefined) await tx.run(limit);
-    const refused = await this.database
-      .runForeign(() => guard.onAccepted(asked, tx.manager))
-      .catch((error: unknown) => {
-        throw isLockTimeout(error) ? new SpendBusyError() : error;
-      });
+  ): Promise<ReadonlyMap<string, AcceptRefusedError>> {
+    const { guard, abuse } = this.spend;
+    const watched = abuse ? batches.filter((batch) => batch.watched) : [];
+    const refused = new Map(
+      watched.length > 0 ? await abuse?.onAccepted(tx, watched.map(acceptedOf)) : [],
+    );
+    const guarded = guard ? batches.filter((batch) => batch.guarded && !refused.has(batch.id)) : [];
+    if (guard && guarded.length > 0) {
+      const asked = guarded.map((batch) => this.#guardedOf(batch));
+      const limit = timeout === undefined ? undefined : this.database.dialect.lockTimeout(timeout);
+      if (limit !== undefined) await tx.run(limit);
+      const own = await this.database
+        .runForeign(() => guard.onAccepted(asked, tx.manager))
+        .catch((error: unknown) => {
+          throw isLockTimeout(error) ? new SpendBusyError() : error;
+        });
+      for (const [id, error] of own) refused.set(id, error);
+    }
     const { ids, remove } = this.#sql;
     if (refused.size > 0)
       for (const statement of remove) await tx.run(statement, ids.bind([...refused.keys()]));
     return refused;
   }
 
-  #guardedOf({ createdAt, denied, recipients, ...batch }: NewBatch): GuardedBatch {
+  #guardedOf({ createdAt, ...batch }: NewBatch): GuardedBatch {
     const { id, tenant, channel, sender, content, parts } = batch;
     return {
       id,
@@ -334,7 +342,7 @@ export class NewBatches {
       content,
       category: this.database.channels.priceCategoryOf(channel, content),
       parts: parts || 1,
-      recipients: denied.length > 0 ? recipients.slice(denied.length) : recipients,
+      recipients: acceptedOf(batch).recipients,
       createdAt: new Date(createdAt),
     };
   }
@@ -420,17 +428,23 @@ export class NewBatches {
 
 /** Whether the batch needs more than its own row and those of its recipients. */
 function isExtended(batch: NewBatch): boolean {
-  return batch.guarded === true || hasData(batch);
+  return batch.guarded === true || batch.watched === true || hasData(batch);
+}
+
+/** The batch without the recipients that policy denied. */
+function acceptedOf<B extends Pick<NewBatch, 'denied' | 'recipients'>>(batch: B): B {
+  const { denied, recipients } = batch;
+  return denied.length > 0 ? { ...batch, recipients: recipients.slice(denied.length) } : batch;
 }
 
 /** The batch as if policy had denied every recipient. */
-function rejectedBatch(batch: NewBatch, { code }: SpendRefusedError): NewBatch {
-  return { ...batch, guarded: false, denied: batch.recipients.map(() => code) };
+function rejectedBatch(batch: NewBatch, { code }: AcceptRefusedError): NewBatch {
+  return { ...batch, guarded: false, watched: false, denied: batch.recipients.map(() => code) };
 }
 
 /** Whether one batch of a group is the cause of an error that concerns no other. */
 export function isOwnError(error: unknown): boolean {
-  return isDataError(error) || error instanceof SpendRefusedError;
+  return isDataError(error) || error instanceof AcceptRefusedError;
 }
 
 function answer(result: Result): EnqueuedBatch {

@@ -138,6 +138,20 @@ export class OutcomeCounts {
     });
   }
 
+  /**
+   * Deletes the counts of the oldest hour, where its messages were accepted longer ago than the age.
+   * @param age milliseconds @returns false where there is no such hour
+   */
+  async forgetOlder(age: number): Promise<boolean> {
+    const { oldest, forgetHour } = this.#sql;
+    const [found] = await this.database.all<{ start: string | number | null }>(oldest);
+    const start = Number(found?.start ?? Infinity);
+    const hour = start - (start % HOUR);
+    if (!(hour + HOUR <= (this.clock.now() - age) * 1_000)) return false;
+    await this.database.transaction((tx) => tx.run(forgetHour, [hour, hour + HOUR]));
+    return true;
+  }
+
   #countedBy(change: StatusChange, part: string): Counted[] {
     const { message, previous, status, event, provider } = change;
     const { batch, position, recipient } = message;
@@ -240,6 +254,8 @@ function statementsFor(dialect: Dialect) {
     forget: dialect.deleteFrom('messaging_outcome_change', 'part', ids),
     folded: intoHour(`SELECT h.*, ${floored('h.start', HOUR)} AS slot, 60 AS width
       FROM messaging_outcome_hour h WHERE h.minutes = 5 AND h.start < ?`),
+    oldest: 'SELECT min(start) AS start FROM messaging_outcome_hour',
+    forgetHour: 'DELETE FROM messaging_outcome_hour WHERE start >= ? AND start < ?',
     forgetFolded: 'DELETE FROM messaging_outcome_hour WHERE minutes = 5 AND start < ?',
   };
 }

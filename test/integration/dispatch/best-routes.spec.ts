@@ -1,0 +1,151 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { best } from '@dundun/messaging';
+import { UncertainFailure, UnroutableFailure } from '@dundun/messaging/ports';
+import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
+import { OUTCOME_KEY, OUTCOME_SUMS } from '../../../libs/messaging/src/store/schema/outcomes.js';
+import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { type DispatchApp, DispatchFixture, ForwardClock, ScriptedTransport } from './dispatch-fixture.js';
+
+const MINUTE = 60_000;
+const SINGLE = { maxRecipients: 1, idempotencyWindow: 3_600_000 };
+const numbers = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, n) => `23480${String(10_000_000 + from + n)}`);
+
+describeEachDatabase('routes by outcome', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(async () => {
+    await fixture.clear();
+    const source = await database.open();
+    for (const table of ['outcome_change', 'outcome_hour'])
+      await source.query(`DELETE FROM messaging_${table}`);
+    await source.destroy();
+  });
+
+  async function boot(clock = new ForwardClock()) {
+    const [a, b] = [new ScriptedTransport(SINGLE), new ScriptedTransport(SINGLE)];
+    const app = await fixture.boot(
+      {
+        providers: { a: () => a, b: () => b },
+        routes: [{ channel: 'sms', use: best('a', 'b') }],
+        best: { minSamples: 20, explore: 0, refresh: '10s' },
+        store: { outcomes: true },
+      },
+      undefined,
+      undefined,
+      [],
+      clock,
+    );
+    return { ...app, a, b, clock };
+  }
+
+  const sendTo = async ({ sms }: DispatchApp, to: string[]) =>
+    (await sms.send({ from: 'ACME', to, body: 'x' })).id;
+  const countsOf = async ({ sms }: DispatchApp, id: string) => (await sms.batch(id)).counts;
+
+  /** Reports on the messages of a batch that the provider has accepted; `arrives` by their place. */
+  async function report(
+    { store }: DispatchApp,
+    provider: 'a' | 'b',
+    { accepted }: ScriptedTransport,
+    arrives: (place: number) => boolean,
+  ) {
+    const reports = accepted.splice(0).map(({ id, recipients: [recipient = ''] }, place) => ({
+      reference: `ref-${id}`,
+      messageId: null,
+      recipient,
+      status: arrives(place) ? ('delivered' as const) : ('undelivered' as const),
+      rawStatus: arrives(place) ? 'DELIVRD' : 'UNDELIV',
+      errorCode: null,
+      providerTime: null,
+    }));
+    await store.reports.record(reports, { provider });
+  }
+
+  const submissionsOf = async ({ sms }: DispatchApp, id: string, position = 0) =>
+    (await sms.timeline(`${id}-${position}`)).submissions;
+
+  it('a provider that no longer delivers is left by the next messages, whose timeline has the figures; it leads again once it delivers', async () => {
+    const app = await boot();
+    const { a, b, clock } = app;
+    const pass = async (count: number, aShare: number, bShare: number) => {
+      const id = await sendTo(app, numbers(count, Math.round(clock.ahead / 1_000)));
+      await eventually(async () => expect(await countsOf(app, id)).toEqual({ sent: count }));
+      const [byA, byB] = [a.accepted.length, b.accepted.length];
+      await report(app, 'a', a, (place) => place < aShare * byA);
+      await report(app, 'b', b, (place) => place < bShare * byB);
+      clock.ahead += MINUTE;
+      return { id, byA, byB };
+    };
+    // Without data the first of the rule carries all.
+    const first = await pass(40, 1, 1);
+    expect(first).toMatchObject({ byA: 40, byB: 0 });
+    expect(await submissionsOf(app, first.id)).toMatchObject([{ provider: 'a', reason: null }]);
+    // So that something is known of the other one, too.
+    a.script = () => {
+      throw new UnroutableFailure('unroutable', 'not here');
+    };
+    expect(await pass(40, 1, 0.9)).toMatchObject({ byA: 0, byB: 40 });
+    a.script = () => undefined;
+    expect(await pass(100, 0.1, 1)).toMatchObject({ byA: 100, byB: 0 });
+    const left = await pass(40, 1, 0.9);
+    expect(left).toMatchObject({ byA: 0, byB: 40 });
+    const [{ reason } = { reason: null }] = await submissionsOf(app, left.id);
+    expect(reason).toMatch(
+      /^b: 90\.0 % of 40 delivered in [\d.]+ s, a: \d\d\.\d % of 1\d0 delivered in [\d.]+ s$/,
+    );
+    expect(reason).not.toContain('23480');
+    // b pauses, a delivers again; by the next look it leads.
+    b.script = () => {
+      throw new UnroutableFailure('unroutable', 'not here');
+    };
+    for (let n = 0; n < 3; n++) await pass(100, 1, 1);
+    b.script = () => undefined;
+    clock.ahead += 3 * 60 * MINUTE;
+    expect(await pass(40, 1, 0)).toMatchObject({ byA: 0, byB: 40 });
+  });
+
+  it('an uncertain submission stays with its provider although another one leads by now', async () => {
+    const app = await boot();
+    const { a, b, clock } = app;
+    const gate: { open: boolean } = { open: false };
+    a.script = () => {
+      if (!gate.open) throw new UncertainFailure('timeout', 'no answer');
+    };
+    const id = await sendTo(app, numbers(1));
+    await eventually(async () => expect(a.started.length).toBeGreaterThan(1));
+    await app.store.database.transaction((tx) => tx.run(
+      `INSERT INTO messaging_outcome_change (part, n, ${OUTCOME_KEY.join(', ')}, ${OUTCOME_SUMS.join(', ')})
+       SELECT ?, r.n, r.start, '', 'sms', r.provider, 'NG', 'ACME', '', '', r.status, 100, 100${', 0'.repeat(OUTCOME_SUMS.length - 2)}
+       FROM (SELECT 1 AS n, ${slot(clock)} AS start, 'a' AS provider, ${STATUS_RANK.undelivered} AS status
+         UNION ALL SELECT 2, ${slot(clock)}, 'b', ${STATUS_RANK.delivered}) AS r`,
+      ['01890000-0000-7000-8000-000000000001'],
+    ));
+    clock.ahead += MINUTE;
+    const next = await sendTo(app, numbers(1, 1));
+    await eventually(async () => expect(await countsOf(app, next)).toEqual({ sent: 1 }));
+    expect(b.accepted.flatMap(({ recipients }) => recipients)).toEqual(numbers(1, 1));
+    gate.open = true;
+    await eventually(async () => expect(await countsOf(app, id)).toEqual({ sent: 1 }));
+    expect(a.accepted.flatMap(({ recipients }) => recipients)).toEqual(numbers(1));
+    expect(await submissionsOf(app, id)).toMatchObject([{ provider: 'a', outcome: 'accepted' }]);
+  });
+});
+
+describeOneDatabase('best() without counts', (database) => {
+  it('an app whose outcomes are not counted does not start', async () => {
+    const routes = [{ channel: 'sms', use: best('a', 'b') }];
+    const providers = { a: () => new ScriptedTransport(), b: () => new ScriptedTransport() };
+    const started = new DispatchFixture(database).boot({ providers, routes });
+    await expect(started).rejects.toThrow(/^store\.outcomes: outcomes are not counted/);
+  });
+});
+
+/** Start of the present 5 minutes, in epoch microseconds. */
+function slot(clock: ForwardClock): number {
+  const now = clock.now();
+  return (now - (now % (5 * MINUTE))) * 1_000;
+}
