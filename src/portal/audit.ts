@@ -103,6 +103,12 @@ const TITLES = {
   'billing.topped_up': 'Added to the balance of the account',
   'billing.adjusted': 'Adjusted the balance of the account',
   'rates.imported': 'Imported a rate card',
+  'alert_rule.added': 'Added a rule of alerts',
+  'alert_rule.changed': 'Changed a rule of alerts',
+  'alert_rule.removed': 'Removed a rule of alerts, or restored the one of its kind',
+  'alert_channel.added': 'Added a channel for alerts',
+  'alert_channel.tested': 'Sent a test to a channel for alerts',
+  'alert_channel.removed': 'Removed a channel for alerts',
   'secrets.rotated': 'Encrypted the stored secrets with another key',
 } as const;
 

@@ -13,6 +13,11 @@ import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { EmailDomainsModule } from '../channels/email/email-domains.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { DoctorModule } from '../doctor/doctor.service.js';
+import {
+  AlertChannelsController,
+  AlertRulesController,
+  PortalAlertsController,
+} from './alerts.controllers.js';
 import { Audit } from './audit.js';
 import { DoNotCallController, PortalSuppressionsController } from './blocked.controllers.js';
 import { KeysController, PortalDomainsController } from './email.controllers.js';
@@ -77,6 +82,9 @@ export class PortalUsersModule {}
     OrdersController,
     OpenOrdersController,
     InsightsController,
+    PortalAlertsController,
+    AlertRulesController,
+    AlertChannelsController,
     LiveController,
   ],
   providers: [SessionsService, PortalGuard, LiveStreams, SendRules],

@@ -152,6 +152,40 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   // A host of a webhook is not there.
   doctor: { audit: null, code: 1 },
   requests: { audit: null },
+  'alerts list': { audit: null },
+  'alerts rule list': { audit: null },
+  'alerts rule add': {
+    args: ['--kind', 'balance_low', '--set', 'below=50', '--pause', '6h'],
+    audit: 'alert_rule.added',
+    makes: ['rule', 'id'],
+  },
+  'alerts rule change': {
+    args: ['--rule', 'lane_waiting', '--set', 'after=20m'],
+    audit: 'alert_rule.changed',
+    ofGateway: true,
+  },
+  'alerts rule remove': {
+    args: ['--rule', '$rule'],
+    audit: 'alert_rule.removed',
+    ofGateway: true,
+  },
+  'alerts channel list': { audit: null },
+  'alerts channel add': {
+    args: ['--slack', 'http://127.0.0.1:65535/'],
+    audit: 'alert_channel.added',
+    ofGateway: true,
+    makes: ['channel', 'id'],
+  },
+  'alerts channel test': {
+    args: ['--channel', '$channel'],
+    audit: 'alert_channel.tested',
+    ofGateway: true,
+  },
+  'alerts channel remove': {
+    args: ['--channel', '$channel'],
+    audit: 'alert_channel.removed',
+    ofGateway: true,
+  },
   'insights rebuild': { audit: null },
   'config check': { audit: null },
   'database migrate': { audit: null },

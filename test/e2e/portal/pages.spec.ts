@@ -9,6 +9,8 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   overview: () => 'overview',
   insights: () => 'insights',
   'insights-country': () => 'insights?by=sender&country=NG&period=7d',
+  alerts: () => 'alerts',
+  'alerts-resolved': () => 'alerts?state=resolved',
   messages: () => 'messages',
   'messages-none': () => 'messages?q=2340000000000',
   message: ({ failedId }) => `messages/${failedId}`,
