@@ -79,7 +79,11 @@ export class AlertEvaluation implements WorkQueue, OnModuleInit {
       try {
         await this.#evaluate(rule, rules, mayRaise);
       } catch (error) {
-        this.#logger.warn({ message: 'a rule of alerts is not evaluated', rule: rule.id, err: error });
+        this.#logger.warn({
+          message: 'a rule of alerts is not evaluated',
+          rule: rule.id,
+          err: error,
+        });
       }
     }
     await this.#endThoseOfRemoved(rules);

@@ -71,7 +71,11 @@ export const ALERT_KINDS = {
       minimum: count('50', 'fewest messages in the window, and in the same hours of a day before'),
       drop: share('10', 'percentage points below the middle of the days before'),
       provider: name(/^[\w-]{1,32}$/, 'the name of a carrier', 'of one carrier'),
-      country: name(/^[A-Z]{2}$/, 'a country in the form of ISO 3166, such as NG', 'to one country'),
+      country: name(
+        /^[A-Z]{2}$/,
+        'a country in the form of ISO 3166, such as NG',
+        'to one country',
+      ),
     },
   },
   failures: {
@@ -83,7 +87,11 @@ export const ALERT_KINDS = {
       window: time('15m', 6 * HOUR, 'failures of so long are counted'),
       minimum: count('20', 'fewest failures with one code'),
       share: share('20', 'percent of the messages of the channel that ended in the window'),
-      code: name(/^\S{1,64}$/, 'a code of at most 64 characters', 'one code; without it each by itself'),
+      code: name(
+        /^\S{1,64}$/,
+        'a code of at most 64 characters',
+        'one code; without it each by itself',
+      ),
       channel: name(/^[a-z]{1,16}$/, 'a channel such as sms', 'on one channel'),
     },
   },
@@ -160,7 +168,9 @@ export function kindOf(kind: AlertKind): KindOfAlert {
 
 /** The parsed settings of a rule of the kind. */
 export type SettingsOf<Kind extends AlertKind> = {
-  readonly [Name in keyof (typeof ALERT_KINDS)[Kind]['settings']]: (typeof ALERT_KINDS)[Kind]['settings'][Name] extends {
+  readonly [
+    Name in keyof (typeof ALERT_KINDS)[Kind]['settings']
+  ]: (typeof ALERT_KINDS)[Kind]['settings'][Name] extends {
     readonly parse: Parse<infer Value>;
   }
     ? Value

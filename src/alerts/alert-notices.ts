@@ -120,7 +120,11 @@ export class AlertNotices implements WorkQueue, OnModuleInit {
     // A notice of this alert is due to the same channel, too: once in the pause of its rule.
     if (error !== null && wait === undefined) await this.#raise(channel, error);
     if (error !== null)
-      this.#logger.warn({ message: 'notice of an alert not delivered', channel: channel.id, error });
+      this.#logger.warn({
+        message: 'notice of an alert not delivered',
+        channel: channel.id,
+        error,
+      });
   }
 
   /** @returns why it was not delivered; `null`: it was */

@@ -174,7 +174,10 @@ async function changed(
     const setting = known[name];
     const path = `settings.${name}`;
     if (!setting)
-      return { path, message: `is no setting of ${row.kind}; it has ${listOf(Object.keys(known))}` };
+      return {
+        path,
+        message: `is no setting of ${row.kind}; it has ${listOf(Object.keys(known))}`,
+      };
     const problem = problemOf(() => setting.parse(written || setting.default));
     return problem === undefined ? [] : { path, message: problem };
   });
@@ -198,7 +201,10 @@ async function wrongChannels(ids: readonly string[], manager: EntityManager) {
   return ids.flatMap((id, index) =>
     known.some((channel) => channel.id === id)
       ? []
-      : { path: `channels[${index}]`, message: 'is no channel; `dundun alerts channel list` has them' },
+      : {
+          path: `channels[${index}]`,
+          message: 'is no channel; `dundun alerts channel list` has them',
+        },
   );
 }
 

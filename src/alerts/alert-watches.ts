@@ -152,25 +152,27 @@ export class AlertWatches {
     const longest = waiting.toSorted((a, b) => b.waiting - a.waiting).slice(0, MOST_FINDINGS);
     const tenants = longest.flatMap(({ lane }) => partsOfLane(lane)?.tenant ?? []);
     const accounts = await this.#accountsAmong(tenants);
-    const findings = longest.map(({ lane, waiting: ms, hold, pauseReason, pauseProvider }): Finding => {
-      const { tenant = '', channel = lane } = partsOfLane(lane) ?? {};
-      const account = accounts.has(tenant) ? tenant : null;
-      const reason = hold?.reason ?? pauseReason;
-      const why = reason === null ? '' : ` (${hold ? 'held' : 'paused'}: ${reason})`;
-      return {
-        subject: account === null ? lane : channel,
-        account,
-        detail: `The oldest due message on ${channel} has waited for ${lengthOf(ms)}${why}.`,
-        figures: {
-          waited_seconds: Math.round(ms / 1_000),
-          channel,
-          state: hold ? 'held' : pauseReason === null ? 'waiting' : 'paused',
-          reason,
-          carrier: pauseProvider,
-        },
-        page: account === null ? 'lanes' : pageOf('messages', { status: 'queued', channel }),
-      };
-    });
+    const findings = longest.map(
+      ({ lane, waiting: ms, hold, pauseReason, pauseProvider }): Finding => {
+        const { tenant = '', channel = lane } = partsOfLane(lane) ?? {};
+        const account = accounts.has(tenant) ? tenant : null;
+        const reason = hold?.reason ?? pauseReason;
+        const why = reason === null ? '' : ` (${hold ? 'held' : 'paused'}: ${reason})`;
+        return {
+          subject: account === null ? lane : channel,
+          account,
+          detail: `The oldest due message on ${channel} has waited for ${lengthOf(ms)}${why}.`,
+          figures: {
+            waited_seconds: Math.round(ms / 1_000),
+            channel,
+            state: hold ? 'held' : pauseReason === null ? 'waiting' : 'paused',
+            reason,
+            carrier: pauseProvider,
+          },
+          page: account === null ? 'lanes' : pageOf('messages', { status: 'queued', channel }),
+        };
+      },
+    );
     return { findings };
   }
 
@@ -187,7 +189,8 @@ export class AlertWatches {
     const findings = failed.map(
       ({ id, accountId, url, failingSince, disabledAt, disabledReason }): Finding => {
         const since = new Date(failingSince ?? disabledAt ?? now);
-        const state = disabledReason === null ? 'has failed' : `was disabled (${disabledReason}), failing`;
+        const state =
+          disabledReason === null ? 'has failed' : `was disabled (${disabledReason}), failing`;
         return {
           subject: id,
           account: accountId,
@@ -247,7 +250,11 @@ export class AlertWatches {
           subject: name,
           account: accountId,
           detail: `A required record of ${name} is missing or another one; without it mail from the domain is refused from ${at} on.`,
-          figures: { domain: name, mismatch_since: mismatchSince?.toISOString() ?? null, ends_at: at },
+          figures: {
+            domain: name,
+            mismatch_since: mismatchSince?.toISOString() ?? null,
+            ends_at: at,
+          },
           page: `email/domains/${id}`,
         },
       ];

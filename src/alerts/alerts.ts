@@ -173,7 +173,13 @@ export class Alerts {
   viewOf({ key: _key, raisedKey: _raised, page, ...alert }: AlertEntity): AlertView {
     const kind = isAlertKind(alert.kind) ? alert.kind : 'notice_undelivered';
     const state = alert.resolvedAt === null ? 'raised' : 'resolved';
-    return { ...alert, kind, state, title: kindOf(kind).title, url: this.#urlOf(alert.accountId, page) };
+    return {
+      ...alert,
+      kind,
+      state,
+      title: kindOf(kind).title,
+      url: this.#urlOf(alert.accountId, page),
+    };
   }
 
   #urlOf(account: string | null, page: string): string {

@@ -109,9 +109,7 @@ export class FailureCounts implements OnApplicationBootstrap, BeforeApplicationS
     const insert = (manager: DataSource['manager']) =>
       manager.createQueryBuilder().insert().into(FailureCountEntity).values(rows);
     try {
-      await this.messaging.transaction((manager) =>
-        insert(manager).updateEntity(false).execute(),
-      );
+      await this.messaging.transaction((manager) => insert(manager).updateEntity(false).execute());
     } catch (error) {
       this.#logger.warn({ message: 'failures are not counted', rows: rows.length, err: error });
     }

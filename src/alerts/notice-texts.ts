@@ -52,9 +52,7 @@ function partsOf(alert: AlertView | undefined) {
       ...(accountId === null ? [] : [['Account', accountId] as const]),
       ['Raised', raisedAt.toISOString()] as const,
       ...(resolvedAt ? [['Resolved', resolvedAt.toISOString()] as const] : []),
-      ...(seen.window
-        ? [['Window', `${seen.window.since} to ${seen.window.until}`] as const]
-        : []),
+      ...(seen.window ? [['Window', `${seen.window.since} to ${seen.window.until}`] as const] : []),
       ...figures,
     ],
     url,
@@ -92,7 +90,8 @@ const STYLE = `
 function htmlOf(alert: AlertView | undefined): string {
   const { headline, detail, rows, url } = partsOf(alert);
   const table = rows.map(
-    ([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(String(value))}</td></tr>`,
+    ([name, value]) =>
+      `<tr><th scope="row">${escaped(name)}</th><td>${escaped(String(value))}</td></tr>`,
   );
   return `<!doctype html>
 <html lang="en">

@@ -3,7 +3,8 @@ import { usualRange } from './usual-range.js';
 
 const ROOM = { minimum: 50, drop: 0.1 };
 
-const daysOf = (...delivered: number[]) => delivered.map((count) => ({ messages: 100, delivered: count }));
+const daysOf = (...delivered: number[]) =>
+  delivered.map((count) => ({ messages: 100, delivered: count }));
 
 describe('the usual range of a delivered share', () => {
   it('is the middle of the days less the drop', () => {

@@ -87,11 +87,9 @@ function addRuleCommands(rule: OperatorCommand): void {
       );
   const commandForOne = (name: string, description: string): OperatorCommand =>
     rule.subcommand(name, description).requiredOption('--rule <id>', 'the id of the rule');
-  rule
-    .subcommand('list', 'each kind has one by default')
-    .runs(async (app) => ({
-      rules: (await app.get(AlertRules, { strict: false }).list()).map(rowOf),
-    }));
+  rule.subcommand('list', 'each kind has one by default').runs(async (app) => ({
+    rules: (await app.get(AlertRules, { strict: false }).list()).map(rowOf),
+  }));
   withChange(
     rule
       .subcommand('add', 'a further rule, such as one of an account')
@@ -129,11 +127,13 @@ type Targets = Readonly<Partial<Record<(typeof CHANNEL_KINDS)[number], string>>>
 function addChannelCommands(channel: OperatorCommand): void {
   const commandForOne = (name: string, description: string): OperatorCommand =>
     channel.subcommand(name, description).requiredOption('--channel <id>', 'the id of the channel');
-  channel.subcommand('list', 'without the paths of URLs, which may be secret').runs(async (app) => ({
-    channels: (await app.get(AlertChannels, { strict: false }).list()).map(
-      ({ createdAt, ...one }) => ({ ...one, createdAt: createdAt.toISOString() }),
-    ),
-  }));
+  channel
+    .subcommand('list', 'without the paths of URLs, which may be secret')
+    .runs(async (app) => ({
+      channels: (await app.get(AlertChannels, { strict: false }).list()).map(
+        ({ createdAt, ...one }) => ({ ...one, createdAt: createdAt.toISOString() }),
+      ),
+    }));
   channel
     .subcommand('add', 'one of the three; the secret of a webhook is shown once')
     .option('--email <address>', 'by the relay of ALERTS_SMTP')
@@ -158,11 +158,13 @@ function addChannelCommands(channel: OperatorCommand): void {
       return { channel: id, status: 'test is due' };
     },
   );
-  commandForOne('remove', 'notify it no more').runs(async (app, { channel: id }: ChannelOptions) => {
-    const also = auditOf(app, null, 'alert_channel.removed', id);
-    await app.get(AlertChannels, { strict: false }).remove(id, also);
-    return { channel: id, status: 'removed' };
-  });
+  commandForOne('remove', 'notify it no more').runs(
+    async (app, { channel: id }: ChannelOptions) => {
+      const also = auditOf(app, null, 'alert_channel.removed', id);
+      await app.get(AlertChannels, { strict: false }).remove(id, also);
+      return { channel: id, status: 'removed' };
+    },
+  );
 }
 
 /** @throws ApiError 422 */

@@ -108,10 +108,7 @@ export class AlertRulesController {
   }
 
   @Post()
-  async add(
-    @By() actor: Actor,
-    @JsonBody(NewRuleBody) body: NewRuleBody,
-  ): Promise<AlertRuleRow> {
+  async add(@By() actor: Actor, @JsonBody(NewRuleBody) body: NewRuleBody): Promise<AlertRuleRow> {
     const of = { ...actor, accountId: body.accountId ?? null };
     return ruleOf(await this.rules.add(body, this.audit.also(of, 'alert_rule.added')));
   }
@@ -181,7 +178,15 @@ function alertOf(alert: AlertView): AlertRow {
   };
 }
 
-function ruleOf({ id, kind, accountId, settings, pause, channels, enabled }: AlertRule): AlertRuleRow {
+function ruleOf({
+  id,
+  kind,
+  accountId,
+  settings,
+  pause,
+  channels,
+  enabled,
+}: AlertRule): AlertRuleRow {
   const { title, tells, settings: known } = kindOf(kind);
   return {
     id,

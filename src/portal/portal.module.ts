@@ -47,6 +47,7 @@ import {
 } from './sign-in/second-factor.controller.js';
 import { SecondFactors } from './sign-in/second-factors.service.js';
 import { SignInLimits } from './sign-in/sign-in-limits.js';
+import { TokensController } from './tokens.controller.js';
 import { UsersService } from './users.service.js';
 import { PortalWebhooksController } from './webhooks.controller.js';
 
@@ -72,6 +73,7 @@ export class PortalUsersModule {}
     TemplatesController,
     PortalGroupsController,
     KeysController,
+    TokensController,
     PortalRequestsController,
     PortalDomainsController,
     PortalSuppressionsController,

@@ -47,7 +47,9 @@ class AlertEventData {
 
   @Text({
     description: 'The page of the portal that shows it.',
-    examples: ['https://messages.example.com/portal/a/acc_4yGq0cXo2vGdXk1w8bTzRs/messages?status=failed'],
+    examples: [
+      'https://messages.example.com/portal/a/acc_4yGq0cXo2vGdXk1w8bTzRs/messages?status=failed',
+    ],
   })
   readonly url!: string;
 }

@@ -33,7 +33,7 @@ export class VasOrdersController {
   ) {}
 
   @Get('products')
-  @Auth('api_token')
+  @Auth('api_token', 'orders:read')
   @Operation('List products', { answer: ProductList, success: 'What can be ordered.' })
   async listVasProducts(): Promise<ProductList> {
     const products = await this.vas.products().catch(refuse);
@@ -41,7 +41,7 @@ export class VasOrdersController {
   }
 
   @Post('orders')
-  @Auth('api_token')
+  @Auth('api_token', 'orders:write')
   @Operation('Place an order', {
     description:
       'The order is stored and sent once. `client_reference` makes a repetition safe at any time: with the same content it answers the first order.',
@@ -72,7 +72,7 @@ export class VasOrdersController {
   }
 
   @Get('orders')
-  @Auth('api_token')
+  @Auth('api_token', 'orders:read')
   @Operation('List orders', {
     description: 'Newest first; with `client_reference` the one order that has it, if any.',
     answer: OrderPage,
@@ -89,7 +89,7 @@ export class VasOrdersController {
   }
 
   @Get('orders/:orderId')
-  @Auth('api_token')
+  @Auth('api_token', 'orders:read')
   @Operation('Read an order', { answer: Order, success: 'The order.' })
   async readOrder(@AccountId() tenant: string, @Param('orderId') id: string): Promise<Order> {
     if (!isUUID(id)) throw new VasOrderNotFoundError();

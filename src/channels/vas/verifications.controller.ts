@@ -37,7 +37,7 @@ export class VerificationsController {
   ) {}
 
   @Post()
-  @Auth('api_token')
+  @Auth('api_token', 'verifications:write')
   @Operation('Send a one-time code', {
     description:
       'The code is only in the message, which goes out with priority. A recipient waits longer after each code; its network and country, and the account, have limits of their own.',
@@ -70,7 +70,7 @@ export class VerificationsController {
   }
 
   @Get(':verificationId')
-  @Auth('api_token')
+  @Auth('api_token', 'verifications:read')
   @Operation('Read a verification', { answer: Verification, success: 'The verification.' })
   async readVerification(
     @AccountId() tenant: string,
@@ -80,7 +80,7 @@ export class VerificationsController {
   }
 
   @Post(':verificationId/check')
-  @Auth('api_token')
+  @Auth('api_token', 'verifications:write')
   @Operation('Check a code', {
     description: 'A wrong code counts as an attempt.',
     answer: VerificationAnswer,

@@ -74,7 +74,11 @@ describeEachDatabase('alerts', (database) => {
       .filter(({ data }) => data['kind'] === kind);
 
   beforeAll(async () => {
-    [mail, chat, hook] = await Promise.all([MailServer.start(), Receiver.start(), Receiver.start()]);
+    [mail, chat, hook] = await Promise.all([
+      MailServer.start(),
+      Receiver.start(),
+      Receiver.start(),
+    ]);
     const settings = {
       DATABASE_URL: database.url,
       ALERTS_EVERY: '1s',
@@ -120,7 +124,9 @@ describeEachDatabase('alerts', (database) => {
       accountId: account.accountId,
       subject: 'sms',
       seen: { figures: { state: 'held', reason: 'under_repair', channel: 'sms' } },
-      detail: expect.stringMatching(/^The oldest due message on sms has waited for \d+ s \(held: under_repair\)\.$/),
+      detail: expect.stringMatching(
+        /^The oldest due message on sms has waited for \d+ s \(held: under_repair\)\.$/,
+      ),
       url: expect.stringMatching(
         new RegExp(`/portal/a/${account.accountId}/messages\\?status=queued&channel=sms$`),
       ),
@@ -245,7 +251,10 @@ describeEachDatabase('alerts', (database) => {
     const endpoints = part(WebhookEndpointsService);
     const second = await one.account('second');
     const failing = await endpoints.add(second.accountId, `${originOf(broken)}/a`);
-    await endpoints.add(second.accountId, `${originOf(works)}/b`, ['alert.raised', 'alert.resolved']);
+    await endpoints.add(second.accountId, `${originOf(works)}/b`, [
+      'alert.raised',
+      'alert.resolved',
+    ]);
     await change('webhook_failing', { after: '1s' });
     await send(['2348012345678'], second);
     await eventually(async () => {

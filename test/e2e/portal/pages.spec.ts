@@ -105,6 +105,7 @@ const DIALOGS: Readonly<
   'account-resume': [() => 'accounts', 'Suspend Globex', 'Suspend', 'Resume Globex'],
   settle: [() => 'orders', 'Settle shop-2'],
   'token-rotate': [() => 'settings/security', 'Rotate token'],
+  'token-new': [() => 'settings/security', 'New token'],
   'token-shown': [() => 'settings/security', 'Rotate token', 'Rotate'],
 };
 

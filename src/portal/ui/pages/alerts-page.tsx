@@ -122,7 +122,12 @@ function AlertList({ route }: { route: Route }): JSX.Element {
             title: 'Actions',
             actions: true,
             cell: ({ url, title, subject }) => (
-              <a class="button" href={pathOf(url)} aria-label={`Open: ${title}, ${subject}`} target="_self">
+              <a
+                class="button"
+                href={pathOf(url)}
+                aria-label={`Open: ${title}, ${subject}`}
+                target="_self"
+              >
                 Open
               </a>
             ),
