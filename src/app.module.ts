@@ -6,6 +6,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { AlertsModule, AlertStoreModule } from './alerts/alerts.module.js';
 import { AccountController } from './billing/account.controller.js';
 import { BillingModule } from './billing/billing.module.js';
 import { RateCards } from './billing/rate-cards/rate-cards.service.js';
@@ -58,6 +59,7 @@ export class AppModule {
         ...channels.map(({ module }) => module),
         NotificationsModule.for(channels),
         WebhooksModule,
+        AlertsModule,
         BlockedModule,
         EmailDomainsModule,
         HealthModule,
@@ -94,6 +96,7 @@ export class OperatorModule {
         ...foundation(environment, dataSource, channels),
         BlockedModule,
         WebhookEndpointsModule,
+        AlertStoreModule,
         BlockedModule,
         EmailDomainsModule,
         SmppStoreModule,

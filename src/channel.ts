@@ -18,6 +18,11 @@ export type Scope = `${string}:${string}`;
 /** Of a key that reads the balance of its account. */
 export const BILLING_SCOPE: Scope = 'billing:read';
 
+/** Of tokens, beside those of channels: what is of no one channel. */
+export const INBOUND_SCOPE: Scope = 'inbound:read';
+export const WEBHOOKS_SCOPE: Scope = 'webhooks:write';
+export const GROUPS_SCOPE: Scope = 'groups:write';
+
 /** Of a key that sends notifications, beside the scope of each of their channels. */
 export const NOTIFICATIONS_SCOPE: Scope = 'notifications:send';
 
@@ -36,6 +41,8 @@ export interface GatewayChannel {
   readonly tag: string;
   /** Scopes that its routes require of keys. */
   readonly scopes: readonly Scope[];
+  /** Scopes that its routes require of tokens that have scopes. @default none */
+  readonly tokenScopes?: readonly Scope[];
   /** Options of the library for this channel. */
   readonly options: (environment: Environment) => Partial<MessagingOptions>;
   /** Prices of its messages that variables give. `undefined`: they give none. */
@@ -261,6 +268,19 @@ export class GatewayChannels {
       notification ? [...scopes, notification.scope] : scopes,
     );
     return [...new Set([...ofChannels, NOTIFICATIONS_SCOPE, BILLING_SCOPE])];
+  }
+
+  /** Exactly those that routes require of tokens. */
+  get tokenScopes(): readonly Scope[] {
+    const ofChannels = this.all.flatMap(({ tokenScopes = [] }) => tokenScopes);
+    const others = [
+      INBOUND_SCOPE,
+      GROUPS_SCOPE,
+      WEBHOOKS_SCOPE,
+      NOTIFICATIONS_SCOPE,
+      BILLING_SCOPE,
+    ];
+    return [...new Set([...ofChannels, ...others])];
   }
 }
 

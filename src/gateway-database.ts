@@ -3,6 +3,8 @@ import { FREQUENCY_CAP_MIGRATIONS, MESSAGING_MIGRATIONS } from '@dundun/messagin
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
 import { BILLING_CHECK_TABLES } from './billing/billing-check.js';
+import { ALERT_SECRETS, ALERT_TABLES } from './alerts/alerts.tables.js';
+import { FAILURE_COUNT_TABLES } from './alerts/failure-counts.tables.js';
 import { CHARGE_TABLES } from './billing/charging/charging.tables.js';
 import { REQUEST_LOG_TABLES } from './accounts/request-log.tables.js';
 import { LEDGER_TABLES } from './billing/ledger/ledger.tables.js';
@@ -31,6 +33,7 @@ export const SECRET_COLUMNS: readonly SecretColumn[] = [
   DIGEST_KEY,
   DKIM_KEYS,
   SECOND_FACTOR_SECRET,
+  ...Object.values(ALERT_SECRETS),
 ];
 
 const MIGRATIONS = [
@@ -55,6 +58,8 @@ const MIGRATIONS = [
   ...BILLING_CHECK_TABLES.migrations,
   ...CALLBACK_SIGHTING_TABLES.migrations,
   ...REQUEST_LOG_TABLES.migrations,
+  ...ALERT_TABLES.migrations,
+  ...FAILURE_COUNT_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -78,6 +83,8 @@ export function dataSourceOptions({
       ...BILLING_CHECK_TABLES.entities,
       ...CALLBACK_SIGHTING_TABLES.entities,
       ...REQUEST_LOG_TABLES.entities,
+      ...ALERT_TABLES.entities,
+      ...FAILURE_COUNT_TABLES.entities,
     ],
     migrations: MIGRATIONS,
     logging: false,

@@ -62,8 +62,7 @@ function withCountries(
   if (only?.includes(OFF) || except?.includes(OFF)) return {};
   if (only === undefined && except === undefined) {
     if (countriesAction === undefined) return before ? { countries: before } : {};
-    if (!before)
-      throw invalidField('countries-action', 'needs countries; add --only or --except');
+    if (!before) throw invalidField('countries-action', 'needs countries; add --only or --except');
     return { countries: { ...before, action: countriesAction as GuardAction } };
   }
   const action = countriesAction ?? before?.action;

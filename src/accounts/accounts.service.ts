@@ -2,7 +2,13 @@ import { MessagingService } from '@dundun/messaging';
 import { laneOf } from '@dundun/messaging/values';
 import { HoldsService } from '@dundun/messaging/operations';
 import { Inject, Injectable } from '@nestjs/common';
-import { type EntityManager, type FindOneOptions, IsNull, LessThan } from 'typeorm';
+import {
+  type EntityManager,
+  type FindOneOptions,
+  type FindOptionsWhere,
+  IsNull,
+  LessThan,
+} from 'typeorm';
 import { GatewayChannels, type Scope } from '../channel.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
@@ -26,7 +32,40 @@ export interface CreatedAccount {
   readonly apiKey: string;
 }
 
-type KeyStatus = 'active' | 'expired' | 'revoked';
+type CredentialStatus = 'active' | 'expired' | 'revoked';
+
+/** A further API token of an account. */
+export interface NewToken {
+  /** 1 to 100 characters; one active token of the account has it. */
+  readonly name: string;
+  /** @default all that tokens may have */
+  readonly scopes?: readonly Scope[] | undefined;
+  /** @default never */
+  readonly expiresAt?: Date | null | undefined;
+}
+
+export interface CreatedToken {
+  readonly tokenId: string;
+  /** `tok_…`, shown this once. */
+  readonly apiToken: string;
+}
+
+export interface Rotation {
+  /** @default the token that the account was made with */
+  readonly tokenId?: string | undefined;
+  /** Milliseconds for which the former token still works, at most 30 days. @default 0: it stops at once */
+  readonly overlap?: number | undefined;
+}
+
+export interface RotatedCredential extends CreatedToken {
+  /** When the former token stops; `null`: it has stopped. */
+  readonly formerUntil: Date | null;
+}
+
+const MOST_OVERLAP = 30 * 86_400_000;
+
+/** Active tokens of an account. */
+const MOST_TOKENS = 50;
 
 /** Settings of an account that an operator changes; `null` restores the default. */
 export type AccountChange = Partial<
@@ -115,26 +154,102 @@ export class AccountsService {
     });
   }
 
-  /** The valid API token, without its secret. */
-  token(accountId: string): Promise<Credential | null> {
-    return this.messaging.transaction((manager) =>
-      manager.findOneBy(Credential, { accountId, kind: 'api_token', revokedAt: IsNull() }),
+  /** The valid API token that has no name, without its secret. */
+  async token(accountId: string): Promise<Credential | null> {
+    const [newest] = await this.messaging.transaction((manager) =>
+      activeTokens(manager, accountId, { name: IsNull() }),
     );
+    return newest ?? null;
   }
 
-  /** Creates an API token; earlier ones stop working. */
-  rotateToken(accountId: string, also: Also = nothing): Promise<string> {
-    // The second of two concurrent rotations revokes the token of the first.
+  /** Makes a new API token in the place of the one without a name, which stops working at once. */
+  async rotateToken(accountId: string, also: Also = nothing): Promise<string> {
+    return (await this.rotate(accountId, {}, also)).apiToken;
+  }
+
+  /**
+   * Makes a new token in the place of another one, with its name, scopes and expiry. Without `tokenId` every token
+   * without a name stops, also one that an earlier rotation has left for a while.
+   * @throws ApiError 404 for an unknown token, or one that has ended; 422 on `overlap`
+   */
+  async rotate(
+    accountId: string,
+    { tokenId, overlap = 0 }: Rotation,
+    also: Also = nothing,
+  ): Promise<RotatedCredential> {
+    if (!(overlap >= 0 && overlap <= MOST_OVERLAP))
+      throw invalidField('overlap', 'must be at most 30 days, such as 24h');
+    // The second of two concurrent rotations ends the token of the first.
     return this.#in(accountId, async (manager) => {
-      await manager.update(
-        Credential,
-        { accountId, kind: 'api_token', revokedAt: IsNull() },
-        { revokedAt: new Date() },
+      const former = await activeTokens(
+        manager,
+        accountId,
+        tokenId === undefined ? { name: IsNull() } : { id: tokenId },
       );
-      const { id, secret } = await insertCredential(manager, accountId, 'api_token');
+      const [newest] = former;
+      if (tokenId !== undefined && !newest) throw unknownToken(tokenId);
+      const now = Date.now();
+      const until = new Date(now + overlap);
+      for (const { id, expiresAt } of former)
+        if (overlap === 0) await manager.update(Credential, { id }, { revokedAt: new Date(now) });
+        else if (!expiresAt || expiresAt > until)
+          await manager.update(Credential, { id }, { expiresAt: until });
+      const { id, secret } = await insertCredential(manager, accountId, 'api_token', {
+        name: newest?.name ?? null,
+        scopes: newest?.scopes ?? [],
+        expiresAt: newest?.expiresAt ?? null,
+      });
       await also(manager, id);
-      return secret;
+      return {
+        tokenId: id,
+        apiToken: secret,
+        formerUntil: overlap > 0 && newest ? until : null,
+      };
     });
+  }
+
+  /** @throws ApiError 422 naming the wrong field, or for one token too many */
+  async createToken(
+    accountId: string,
+    { name, scopes = [], expiresAt = null }: NewToken,
+    also: Also = nothing,
+  ): Promise<CreatedToken> {
+    const trimmed = name.trim();
+    if (trimmed === '' || trimmed.length > 100)
+      throw invalidField('name', 'must be 1 to 100 characters');
+    const { tokenScopes } = this.channels;
+    const wrong = scopes.findIndex((scope) => !tokenScopes.includes(scope));
+    if (wrong >= 0)
+      throw invalidField(`scopes[${wrong}]`, `must be one of ${tokenScopes.join(', ')}`);
+    if (expiresAt && expiresAt.getTime() <= Date.now())
+      throw invalidField('expires', 'must be in the future');
+    return this.#in(accountId, async (manager) => {
+      const active = await activeTokens(manager, accountId);
+      if (active.some((token) => token.name === trimmed))
+        throw invalidField('name', 'is that of another token; choose another one, or rotate it');
+      if (active.length >= MOST_TOKENS)
+        throw invalidField(
+          'name',
+          `is one token too many: at most ${MOST_TOKENS}; revoke one first`,
+        );
+      const created = { name: trimmed, scopes, expiresAt };
+      const { id, secret } = await insertCredential(manager, accountId, 'api_token', created);
+      await also(manager, id);
+      return { tokenId: id, apiToken: secret };
+    });
+  }
+
+  /** The account's API tokens, newest first, expired and revoked ones included; never their secrets. */
+  tokens(accountId: string) {
+    return this.#in(accountId, async (manager) => {
+      const found = await listed(manager, accountId, 'api_token');
+      return found.map(({ keyId: tokenId, ...token }) => ({ tokenId, ...token }));
+    });
+  }
+
+  /** @throws ApiError 404 */
+  revokeToken(accountId: string, tokenId: string, also: Also = nothing): Promise<void> {
+    return this.#revoke({ id: tokenId, accountId, kind: 'api_token' }, also);
   }
 
   async createKey(
@@ -155,24 +270,23 @@ export class AccountsService {
   /** The account's keys, newest first, expired and revoked ones included; never their secrets. */
   keys(accountId: string) {
     return this.#in(accountId, async (manager) => {
-      const found = await manager.find(Credential, {
-        where: { accountId, kind: 'api_key' },
-        order: { createdAt: 'DESC', id: 'ASC' },
-      });
-      return found.map(({ id, lastFour, scopes, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
-        const isExpired = expiresAt !== null && expiresAt.getTime() <= Date.now();
-        const status: KeyStatus = revokedAt ? 'revoked' : isExpired ? 'expired' : 'active';
-        return { keyId: id, lastFour, status, scopes, createdAt, expiresAt, lastUsedAt };
-      });
+      const found = await listed(manager, accountId, 'api_key');
+      return found.map(({ name: _name, ...key }) => key);
     });
   }
 
-  async revokeKey(accountId: string, keyId: string, also: Also = nothing): Promise<void> {
-    await this.#in(accountId, async (manager) => {
-      const key = { id: keyId, accountId, kind: 'api_key' } as const;
-      if (!(await manager.existsBy(Credential, key)))
-        throw new ApiError('not_found', `The account has no key ${keyId}`);
-      await manager.update(Credential, { ...key, revokedAt: IsNull() }, { revokedAt: new Date() });
+  /** @throws ApiError 404 */
+  revokeKey(accountId: string, keyId: string, also: Also = nothing): Promise<void> {
+    return this.#revoke({ id: keyId, accountId, kind: 'api_key' }, also);
+  }
+
+  #revoke(one: Pick<Credential, 'id' | 'accountId' | 'kind'>, also: Also): Promise<void> {
+    return this.#in(one.accountId, async (manager) => {
+      if (!(await manager.existsBy(Credential, one)))
+        throw one.kind === 'api_token'
+          ? unknownToken(one.id)
+          : new ApiError('not_found', `The account has no key ${one.id}`);
+      await manager.update(Credential, { ...one, revokedAt: IsNull() }, { revokedAt: new Date() });
       await also(manager);
     });
   }
@@ -276,7 +390,11 @@ async function insertCredential(
   manager: EntityManager,
   accountId: string,
   kind: CredentialKind,
-  { scopes = [], expiresAt = null }: Partial<Pick<Credential, 'scopes' | 'expiresAt'>> = {},
+  {
+    name = null,
+    scopes = [],
+    expiresAt = null,
+  }: Partial<Pick<Credential, 'name' | 'scopes' | 'expiresAt'>> = {},
 ): Promise<{ id: string; secret: string }> {
   const secret = newSecret(kind);
   const id = `crd_${randomBase62(22)}`;
@@ -289,6 +407,37 @@ async function insertCredential(
     scopes,
     createdAt: new Date(),
     expiresAt,
+    name,
   });
   return { id, secret };
+}
+
+/** Newest first. */
+async function activeTokens(
+  manager: EntityManager,
+  accountId: string,
+  where: FindOptionsWhere<Credential> = {},
+): Promise<Credential[]> {
+  const found = await manager.find(Credential, {
+    where: { ...where, accountId, kind: 'api_token', revokedAt: IsNull() },
+    order: { createdAt: 'DESC', id: 'ASC' },
+  });
+  return found.filter(({ expiresAt }) => !expiresAt || expiresAt.getTime() > Date.now());
+}
+
+async function listed(manager: EntityManager, accountId: string, kind: CredentialKind) {
+  const found = await manager.find(Credential, {
+    where: { accountId, kind },
+    order: { createdAt: 'DESC', id: 'ASC' },
+  });
+  return found.map(({ id, name, lastFour, scopes, revokedAt, ...times }) => {
+    const { createdAt, expiresAt, lastUsedAt } = times;
+    const isExpired = expiresAt !== null && expiresAt.getTime() <= Date.now();
+    const status: CredentialStatus = revokedAt ? 'revoked' : isExpired ? 'expired' : 'active';
+    return { keyId: id, name, lastFour, status, scopes, createdAt, expiresAt, lastUsedAt };
+  });
+}
+
+function unknownToken(id: string): ApiError {
+  return new ApiError('not_found', `The account has no API token ${id.slice(0, 64)}`);
 }

@@ -72,13 +72,15 @@ export class Credential {
   /** SHA-256 of the secret, hex. */
   @Column({ length: 64, unique: true }) readonly fingerprint!: string;
   @Column({ name: 'last_four', length: 4 }) readonly lastFour!: string;
-  /** Scopes of a key; empty for a token. */
+  /** What it may do; empty for a token that may do all that tokens may. */
   @Column('simple-array') readonly scopes!: readonly Scope[];
   @Column({ ...TIME, name: 'created_at' }) readonly createdAt!: Date;
   @Column({ ...OPTIONAL_TIME, name: 'revoked_at' }) readonly revokedAt!: Date | null;
   /** Time of expiry; `null`: never. */
   @Column({ ...OPTIONAL_TIME, name: 'expires_at' }) readonly expiresAt!: Date | null;
-  /** Exact to half a minute; `null`: never used. */
+  /** Of a token that was made by name; `null`: a key, or the token that the account was made with. */
+  @Column('varchar', { length: 100, nullable: true }) readonly name!: string | null;
+  /** Exact to a minute; `null`: never used. */
   @Column({ ...OPTIONAL_TIME, name: 'last_used_at' }) readonly lastUsedAt!: Date | null;
 }
 
@@ -155,5 +157,6 @@ export const ACCOUNT_TABLES = {
     columnsAdded('TemplateLengths1790000001100', [[TemplateEntity, ['fixedLength']]]),
     columnsAdded('AccountSecondFactor1790000001200', [[Account, ['secondFactor']]]),
     columnsAdded('AccountGuard1790000002345', [[Account, ['guard']]]),
+    columnsAdded('CredentialNames1790000002332', [[Credential, ['name']]]),
   ],
 };

@@ -12,7 +12,7 @@ import { RequestLimits } from './limits.js';
 Logger.overrideLogger(false);
 
 class Surface {
-  @Auth('api_token')
+  @Auth('api_token', 'sms:send')
   sms(): void {}
 
   @Auth('api_key', 'whatsapp:send')
@@ -29,7 +29,7 @@ function world(kind: CredentialKind, change: Partial<Credential & Account> = {})
     id: 'crd_1',
     accountId: 'acc_1',
     kind,
-    scopes: ['whatsapp:read'],
+    scopes: kind === 'api_key' ? ['whatsapp:read'] : [],
     fingerprint: fingerprint(secret),
     revokedAt: null,
     expiresAt: null,
@@ -95,6 +95,14 @@ describe('AuthGuard', () => {
     const key = world('api_key', { scopes: ['billing:read'] })('balance');
     expect(await key.passed).toBe(true);
     expect(key.request.account?.kind).toBe('api_key');
+  });
+
+  it('a token without scopes has all, and one with scopes needs that of the route', async () => {
+    expect(await world('api_token')('sms').passed).toBe(true);
+    expect(await world('api_token', { scopes: ['sms:send'] })('sms').passed).toBe(true);
+    const reader = world('api_token', { scopes: ['sms:read'] });
+    for (const route of ['sms', 'balance'] as const)
+      await expect(reader(route).passed).rejects.toEqual(refused(403, 'insufficient_scope'));
   });
 
   it('an expired or revoked key is refused', async () => {

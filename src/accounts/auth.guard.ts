@@ -31,7 +31,7 @@ import { type Fresh, whenKnown } from './row-cache.js';
 
 export interface AuthRequirement {
   readonly kind: WantedKind;
-  /** For keys: the scope that the key must have. */
+  /** The scope that a key must have, and a token that has scopes. */
   readonly scope?: Scope | undefined;
 }
 
@@ -82,7 +82,7 @@ export class AuthGuard implements CanActivate {
     { kind, scope }: AuthRequirement,
   ): Fresh<true> {
     return whenKnown(this.#valid(request, kind, reply), (principal) => {
-      if (scope && principal.kind === 'api_key') requireScope(principal, scope);
+      if (scope && isLimited(principal)) requireScope(principal, scope);
       request.account = principal;
       this.use.note(principal.id);
       return true;
@@ -148,18 +148,24 @@ export class AuthGuard implements CanActivate {
   }
 }
 
-/** @throws ApiError 403 where the key lacks the scope */
-export function requireScope({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): void {
+/** Whether its scopes say what it may do: a token without any may do all that tokens may. */
+export function isLimited({ kind, scopes }: Pick<Principal, 'kind' | 'scopes'>): boolean {
+  return kind === 'api_key' || scopes.length > 0;
+}
+
+/** @throws ApiError 403 where the credential lacks the scope */
+export function requireScope(
+  { kind, scopes }: Pick<Principal, 'kind' | 'scopes'>,
+  scope: Scope,
+): void {
   if (!scopes.includes(scope))
     throw new ApiError(
       'insufficient_scope',
-      `This key lacks the scope ${scope}; use one that has it`,
+      `This ${kind === 'api_key' ? 'key' : 'token'} lacks the scope ${scope}; use one that has it`,
     );
 }
 
-export function Auth(kind: 'api_token'): ClassDecorator & MethodDecorator;
-export function Auth(kind: 'api_key' | 'any', scope: Scope): ClassDecorator & MethodDecorator;
-export function Auth(kind: WantedKind, scope?: Scope): ClassDecorator & MethodDecorator {
+export function Auth(kind: WantedKind, scope: Scope): ClassDecorator & MethodDecorator {
   return applyDecorators(AuthWithin({ kind, scope }), UseGuards(AuthGuard));
 }
 
@@ -173,7 +179,7 @@ export function AuthWithin(requirement: AuthRequirement): ClassDecorator & Metho
   return applyDecorators(
     AuthRequired(requirement),
     ...(kind === 'any'
-      ? [ApiSecurity('api_token'), ApiSecurity('api_key', scopes)]
+      ? [ApiSecurity('api_token', scopes), ApiSecurity('api_key', scopes)]
       : [ApiSecurity(kind, scopes)]),
   );
 }

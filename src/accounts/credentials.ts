@@ -85,9 +85,10 @@ export class CredentialVerifier {
       return { cause: 'wrong kind' };
     return whenKnown(known ?? this.#credentials.find(wanted), (found) => {
       if (!found) return { cause: 'unknown' };
-      const { id, accountId, kind, scopes, revokedAt, expiresAt } = found;
+      const { id, accountId, kind, name, scopes, revokedAt, expiresAt } = found;
       const former = { id, accountId };
-      if (revokedAt) return { cause: kind === 'api_token' ? 'rotated' : 'revoked', former };
+      if (revokedAt)
+        return { cause: kind === 'api_token' && name === null ? 'rotated' : 'revoked', former };
       if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', former };
       return whenKnown(this.#accounts.find({ id: accountId }), (owner) => {
         const suspended = Boolean(owner?.suspendedAt);
@@ -102,9 +103,9 @@ export class CredentialVerifier {
   }
 }
 
-const WRITE_EVERY = 30_000;
+const WRITE_EVERY = 60_000;
 
-/** Keeps last uses in memory and writes them twice a minute, with the time of the write. */
+/** Keeps last uses in memory and writes them once a minute, with the time of the write. */
 @Injectable()
 export class CredentialUse implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #logger = new Logger('Credentials');

@@ -50,11 +50,71 @@ export function addAccountCommands(account: OperatorCommand): void {
 
 export function addTokenCommands(token: OperatorCommand): void {
   token
-    .accountCommand('rotate', 'make a new API token; the old one stops working')
-    .runs(async (app, { account: accountId }: OfAccount) => {
-      const also = auditOf(app, accountId, 'token.rotated');
-      return { accountId, apiToken: await app.get(AccountsService).rotateToken(accountId, also) };
+    .accountCommand('create', 'make a further API token by name; it is shown once')
+    .requiredOption('--name <name>', 'what to call it, such as the program that has it')
+    .option('--scope <scope...>', 'what it may do (default: everything that tokens may)')
+    .option(
+      '--expires <when>',
+      'when it ends, as 90d, 12h or 2027-01-31T00:00:00Z (default: never)',
+    )
+    .runs(async (app, { account, name, scope, expires }: TokenOptions) => {
+      const { tokenScopes } = app.get(GatewayChannels);
+      const scopes = scope === undefined ? [] : readScopes(tokenScopes, scope);
+      const expiresAt = expires === undefined ? null : readExpiry(expires);
+      const also = auditOf(app, account, 'token.created');
+      const created = { name, scopes, expiresAt };
+      return {
+        ...(await app.get(AccountsService).createToken(account, created, also)),
+        ...created,
+      };
     });
+  token
+    .accountCommand('list', 'the API tokens of an account: name, scopes, expiry, last use')
+    .runs(async (app, { account }: OfAccount) => ({
+      tokens: await app.get(AccountsService).tokens(account),
+    }));
+  token
+    .accountCommand('rotate', 'make a new API token; the old one stops working')
+    .option('--token <id>', 'its token_id (default: the token that the account was made with)')
+    .option('--overlap <time>', 'the old one still works for so long, such as 24h')
+    .runs(async (app, { account: accountId, token: tokenId, overlap }: RotateOptions) => {
+      const lasts = overlap === undefined ? 0 : readOverlap(overlap);
+      const action = lasts > 0 ? 'token.rotated_with_overlap' : 'token.rotated';
+      const also = auditOf(app, accountId, action);
+      const rotation = { tokenId, overlap: lasts };
+      const { apiToken, ...made } = await app
+        .get(AccountsService)
+        .rotate(accountId, rotation, also);
+      return { accountId, apiToken, ...made };
+    });
+  token
+    .accountCommand('revoke', 'an API token stops working')
+    .requiredOption('--token <id>', 'its token_id')
+    .runs(async (app, { account, token: tokenId }: OfAccount & { token: string }) => {
+      const also = auditOf(app, account, 'token.revoked', tokenId);
+      await app.get(AccountsService).revokeToken(account, tokenId, also);
+      return { tokenId, status: 'revoked' };
+    });
+}
+
+interface TokenOptions extends OfAccount {
+  readonly name: string;
+  readonly scope?: readonly string[];
+  readonly expires?: string;
+}
+
+interface RotateOptions extends OfAccount {
+  readonly token?: string;
+  readonly overlap?: string;
+}
+
+/** @throws ApiError 422 */
+function readOverlap(written: string): number {
+  try {
+    return milliseconds(written);
+  } catch {
+    throw invalidFields([{ path: 'overlap', message: 'must be a time such as 24h or 7d' }]);
+  }
 }
 
 interface ResumeOptions extends OfAccount {
@@ -171,7 +231,7 @@ export function addKeyCommands(key: OperatorCommand): void {
       'when it ends, as 90d, 12h or 2027-01-31T00:00:00Z (default: never)',
     )
     .runs(async (app, { account, scope, expires }: KeyOptions) => {
-      const scopes = readScopes(app.get(GatewayChannels), scope);
+      const scopes = readScopes(app.get(GatewayChannels).scopes, scope);
       const expiresAt = expires === undefined ? null : readExpiry(expires);
       const also = auditOf(app, account, 'key.created');
       const created = await app.get(AccountsService).createKey(account, scopes, expiresAt, also);
@@ -192,10 +252,7 @@ export function addKeyCommands(key: OperatorCommand): void {
     });
 }
 
-function readScopes(
-  { scopes: known }: GatewayChannels,
-  asked: readonly string[] = known,
-): readonly Scope[] {
+function readScopes(known: readonly Scope[], asked: readonly string[] = known): readonly Scope[] {
   const isKnown = (scope: string): scope is Scope => known.some((one) => one === scope);
   if (asked.every(isKnown)) return asked;
   throw invalidFields([

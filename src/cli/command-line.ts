@@ -153,6 +153,11 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./insights.commands.js')).addInsightsCommands,
   },
   {
+    name: 'alerts',
+    description: 'what needs attention: alerts, their rules, and the channels that they notify',
+    load: async () => (await import('./alert.commands.js')).addAlertCommands,
+  },
+  {
     name: 'requests',
     description: 'requests of an account of the last 30 days, newest first',
     load: async () => (await import('./request.commands.js')).addRequestsCommand,

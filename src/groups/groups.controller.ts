@@ -3,6 +3,7 @@ import { isGroupId, isPhoneNumber } from '@dundun/messaging/values';
 import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
+import { GROUPS_SCOPE } from '../channel.js';
 import { ApiError } from '../http/api-error.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
@@ -21,7 +22,7 @@ export function GroupId(name = 'groupId'): ParameterDecorator {
 
 /** Named lists of recipients; `to` of a batch accepts their ids and numbers. */
 @Controller('ng/v1/groups')
-@Auth('api_token')
+@Auth('api_token', GROUPS_SCOPE)
 @ApiTags('Groups')
 export class GroupsController {
   readonly #groups: ContactGroups;

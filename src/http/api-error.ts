@@ -164,11 +164,7 @@ export const API_ERRORS = {
     'The account has sent to too many consecutive numbers',
     'policy_error',
   ],
-  growth_limited: [
-    'Unprocessable',
-    'The account sends far more than before',
-    'policy_error',
-  ],
+  growth_limited: ['Unprocessable', 'The account sends far more than before', 'policy_error'],
   cap_exceeded: ['Unprocessable', 'The order exceeds a daily cap', 'policy_error'],
   verification_stopped: [
     'Unprocessable',

@@ -7,7 +7,7 @@ import {
 import { Controller, Get, Injectable, Param, Res, StreamableFile } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth, Reads } from '../accounts/auth.guard.js';
-import { GatewayChannels } from '../channel.js';
+import { GatewayChannels, INBOUND_SCOPE } from '../channel.js';
 import { ApiError, isApiErrorCode } from '../http/api-error.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
@@ -96,7 +96,7 @@ function fileErrorOf(error: unknown): unknown {
 }
 
 @Controller('ng/v1/inbound')
-@Auth('api_token')
+@Auth('api_token', INBOUND_SCOPE)
 @ApiTags('Inbound')
 export class InboundController extends InboundRoutes({
   noun: 'Inbound',

@@ -8,7 +8,7 @@ import {
 import { ChannelRegistry } from '@dundun/messaging/ports';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { requireScope } from '../accounts/auth.guard.js';
+import { isLimited, requireScope } from '../accounts/auth.guard.js';
 import type { Principal } from '../accounts/credentials.js';
 import { PendingSends } from '../accounts/limits.js';
 import {
@@ -60,7 +60,7 @@ export class NotificationIntake implements OnModuleInit {
     for (const name of via) {
       const part = this.#partOf(name);
       if (isAllowed(caller, part)) continue;
-      if (caller.kind === 'api_key') requireScope(caller, part.scope);
+      if (caller.kind === 'api_key' || part.takesToken) requireScope(caller, part.scope);
       throw new ApiError(
         'unauthorized',
         `The API token does not send on ${name}; use a key with the scopes ${NOTIFICATIONS_SCOPE} and ${part.scope}`,
@@ -172,8 +172,9 @@ export class NotificationIntake implements OnModuleInit {
   }
 }
 
-function isAllowed({ kind, scopes }: Principal, { scope, takesToken }: ChannelNotification) {
-  return kind === 'api_token' ? takesToken : scopes.includes(scope);
+function isAllowed(caller: Principal, { scope, takesToken }: ChannelNotification): boolean {
+  if (caller.kind === 'api_token' && !takesToken) return false;
+  return !isLimited(caller) || caller.scopes.includes(scope);
 }
 
 type Messages = ReadNotification['messages'];

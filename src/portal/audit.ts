@@ -28,6 +28,9 @@ const TITLES = {
   'member.role_changed': 'Changed the role of a member',
   'member.removed': 'Removed a member',
   'token.rotated': 'Made a new API token; the former one stopped working',
+  'token.rotated_with_overlap': 'Made a new API token; the former one works for a while',
+  'token.created': 'Made an API token by name',
+  'token.revoked': 'Revoked an API token',
   'key.created': 'Made an API key',
   'key.revoked': 'Revoked an API key',
   'smpp.added': 'Added a system_id for SMPP',
@@ -104,6 +107,12 @@ const TITLES = {
   'billing.topped_up': 'Added to the balance of the account',
   'billing.adjusted': 'Adjusted the balance of the account',
   'rates.imported': 'Imported a rate card',
+  'alert_rule.added': 'Added a rule of alerts',
+  'alert_rule.changed': 'Changed a rule of alerts',
+  'alert_rule.removed': 'Removed a rule of alerts, or restored the one of its kind',
+  'alert_channel.added': 'Added a channel for alerts',
+  'alert_channel.tested': 'Sent a test to a channel for alerts',
+  'alert_channel.removed': 'Removed a channel for alerts',
   'secrets.rotated': 'Encrypted the stored secrets with another key',
 } as const;
 

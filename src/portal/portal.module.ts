@@ -13,6 +13,11 @@ import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { EmailDomainsModule } from '../channels/email/email-domains.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { DoctorModule } from '../doctor/doctor.service.js';
+import {
+  AlertChannelsController,
+  AlertRulesController,
+  PortalAlertsController,
+} from './alerts.controllers.js';
 import { Audit } from './audit.js';
 import { DoNotCallController, PortalSuppressionsController } from './blocked.controllers.js';
 import { KeysController, PortalDomainsController } from './email.controllers.js';
@@ -42,6 +47,7 @@ import {
 } from './sign-in/second-factor.controller.js';
 import { SecondFactors } from './sign-in/second-factors.service.js';
 import { SignInLimits } from './sign-in/sign-in-limits.js';
+import { TokensController } from './tokens.controller.js';
 import { UsersService } from './users.service.js';
 import { PortalWebhooksController } from './webhooks.controller.js';
 
@@ -67,6 +73,7 @@ export class PortalUsersModule {}
     TemplatesController,
     PortalGroupsController,
     KeysController,
+    TokensController,
     PortalRequestsController,
     PortalDomainsController,
     PortalSuppressionsController,
@@ -77,6 +84,9 @@ export class PortalUsersModule {}
     OrdersController,
     OpenOrdersController,
     InsightsController,
+    PortalAlertsController,
+    AlertRulesController,
+    AlertChannelsController,
     LiveController,
   ],
   providers: [SessionsService, PortalGuard, LiveStreams, SendRules],

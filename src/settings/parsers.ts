@@ -1,5 +1,5 @@
 import type { MessageCategory, PolicyOptions, PriceList } from '@dundun/messaging';
-import { isMessageCategory, rateOf } from '@dundun/messaging/values';
+import { isMessageCategory, parseMailbox, rateOf } from '@dundun/messaging/values';
 import { milliseconds } from './durations.js';
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
@@ -259,6 +259,24 @@ export function httpUrl(written: string): string {
     throw new Error('must be an address without user, query or fragment');
   return written;
 }
+
+/** Address of an SMTP relay. */
+export function relayUrl(written: string): string {
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  if ((url?.protocol !== 'smtp:' && url?.protocol !== 'smtps:') || url.hostname === '')
+    throw new Error('is no relay; write smtp://user:password@relay.example.com:587 or smtps://…');
+  if ((url.username === '') !== (url.password === ''))
+    throw new Error('has a user or a password alone; write both or none');
+  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '')
+    throw new Error('must be an address without path, query or fragment');
+  return written;
+}
+
+/** A sender of e-mail, as it is written. */
+export const mailbox = form(
+  'must be an address; write it as alerts@example.com or Alerts <alerts@example.com>',
+  (written) => (parseMailbox(written) ? written : undefined),
+);
 
 export function redisUrl(written: string): string {
   const url = attempt(() => new URL(written));

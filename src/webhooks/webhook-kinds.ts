@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayChannels } from '../channel.js';
 import { invalidFields } from '../http/api-error.js';
 import { MOST_ERRORS } from '../http/validation.js';
+import { ALERT_CALLBACKS } from './alert-callbacks.js';
 import { NOTIFICATION_CALLBACKS } from './notification-callbacks.js';
 
 /** Sent on request to one webhook, also where it has chosen other events. */
@@ -84,6 +85,10 @@ export class WebhookKinds {
     for (const { type } of NOTIFICATION_CALLBACKS) {
       others.push(type);
       this.#channels.set(type, 'notification');
+    }
+    for (const { type } of ALERT_CALLBACKS) {
+      others.push(type);
+      this.#channels.set(type, 'alert');
     }
     this.all = [...ofMessages, ...others];
   }

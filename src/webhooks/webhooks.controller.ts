@@ -11,6 +11,7 @@ import {
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth, type AuthenticatedRequest } from '../accounts/auth.guard.js';
+import { WEBHOOKS_SCOPE } from '../channel.js';
 import { requestOf } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
@@ -194,7 +195,7 @@ function WebhookRoutes({ Kinds, noun, by = '', description, listed }: Callers) {
 }
 
 @Controller('ng/v1/webhooks')
-@Auth('api_token')
+@Auth('api_token', WEBHOOKS_SCOPE)
 @ApiTags('Webhooks')
 export class WebhooksController extends WebhookRoutes({
   Kinds: createParamDecorator((): CallerKinds => 'token'),

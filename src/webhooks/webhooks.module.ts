@@ -57,7 +57,7 @@ export class WebhookEndpointsModule {}
   imports: [AccountsModule, WebhookEndpointsModule],
   controllers: [WebhooksController, EmailWebhooksController],
   providers: [WebhookClient, WebhookSender, WebhookWakes],
-  exports: [WebhookEndpointsModule, WebhookSender],
+  exports: [WebhookClient, WebhookEndpointsModule, WebhookSender],
 })
 export class WebhooksModule {
   constructor(

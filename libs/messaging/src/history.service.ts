@@ -16,12 +16,14 @@ import {
   MessagingConfigError,
   validated,
 } from './message/errors.js';
+import { receiptEvidence, type ReceiptFinding, receiptFindings } from './message/receipt-doubts.js';
 import {
-  receiptEvidence,
-  type ReceiptFinding,
-  receiptFindings,
-} from './message/receipt-doubts.js';
-import { OUTCOME_GROUPS, type Outcomes, type OutcomesOptions } from './message/outcomes.js';
+  type DeliveredShare,
+  type DeliveredSharesOptions,
+  OUTCOME_GROUPS,
+  type Outcomes,
+  type OutcomesOptions,
+} from './message/outcomes.js';
 import type {
   BatchFilter,
   BatchView,
@@ -43,6 +45,7 @@ import type { Duration } from './ports/option-schema.js';
 import { presentStatuses } from './store/reads/present-statuses.js';
 import type { MessageStore } from './store/message-store.js';
 import { recentOutcomes } from './store/reads/recent-outcomes.js';
+import { readDeliveredShares } from './store/reads/delivered-shares.js';
 import { readOutcomes } from './store/reads/outcomes.js';
 import { messageStats } from './store/reads/message-stats.js';
 import type { ListScope } from './store/rows/cursor.js';
@@ -51,6 +54,10 @@ const MOST_SLOTS = 2_300;
 const MOST_TENANTS = 100;
 
 const HOUR = 3_600_000;
+/** What the newest counts of outcomes are kept by. */
+const SLOT = 300_000;
+const DAY = 24 * HOUR;
+const MOST_DAYS = 30;
 /** Longest period of outcomes, 400 days. */
 const MOST_HOURS = 9_600;
 const MOST_GROUPS = 500;
@@ -214,6 +221,30 @@ export class MessageHistory {
     const outcomes = await recentOutcomes(store.database, from);
     const codes = await codeChecks(store.database, from, now);
     return receiptFindings(receiptEvidence(outcomes, codes));
+  }
+
+  /**
+   * By provider and country, how many messages of a period were delivered within a time, beside those of the same
+   * hours of the days before. It needs `store.outcomes: true`, and reads counts, not messages.
+   * @throws MessagingConfigError where outcomes are not counted
+   * @throws MessageValidationError naming each wrong field
+   */
+  async deliveredShares(options: DeliveredSharesOptions): Promise<DeliveredShare[]> {
+    const { store } = this.context;
+    requireOutcomes(store);
+    const { tenants } = this.#scopeOf({ tenants: options.tenants ?? 'all' });
+    const { within, days = 7, where = {} } = options;
+    const [since, until] = [options.since, options.until].map(
+      (time) => Math.floor(time.getTime() / SLOT) * SLOT,
+    ) as [number, number];
+    validated((errors) => {
+      if (!(until > since && until - since <= DAY))
+        errors.push({ path: 'until', message: 'must be 5 minutes to a day after since' });
+      if (!(within > 0)) errors.push({ path: 'within', message: 'must be above 0' });
+      if (!isWithin(days, 1, MOST_DAYS))
+        errors.push({ path: 'days', message: `must be 1 to ${MOST_DAYS}` });
+    });
+    return readDeliveredShares(store.database, { tenants, since, until, within, days, where });
   }
 
   /**

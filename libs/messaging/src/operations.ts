@@ -20,7 +20,14 @@ export type {
 } from './message/views.js';
 export type { BulkResult } from './bulk-changes.js';
 export { MessagingOperations, type Resent } from './operations.service.js';
-export { OUTCOME_GROUPS, type OutcomeFigures, type Outcomes } from './message/outcomes.js';
+export {
+  type DeliveredCount,
+  type DeliveredShare,
+  type DeliveredSharesOptions,
+  OUTCOME_GROUPS,
+  type OutcomeFigures,
+  type Outcomes,
+} from './message/outcomes.js';
 export type { ReceiptFinding } from './message/receipt-doubts.js';
 export type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';
 export type { DetailedReport, GuardedMessage } from './store/reads/guarded-messages.js';

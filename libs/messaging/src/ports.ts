@@ -97,6 +97,12 @@ export {
 } from './ports/spend-guard.js';
 export { MESSAGING_RATE_CARD, type Price, type RateCard } from './ports/rate-card.js';
 export type { BestOptions } from './ports/best-options.js';
-export type { GuardAction, GuardFinding, GuardLimit, GuardRule, GuardRules } from './ports/guard-options.js';
+export type {
+  GuardAction,
+  GuardFinding,
+  GuardLimit,
+  GuardRule,
+  GuardRules,
+} from './ports/guard-options.js';
 export type { Best } from './ports/route-options.js';
 export { MESSAGING_TRACING, type MessagingTracing, type TracedStep } from './ports/tracing.js';

@@ -46,7 +46,7 @@ export class ChargeAudit {
     const found: Difference[] = (await this.store.unreleased(MOST)).map((batch) =>
       differenceOf(batch, 'reserved', batch.reserved, 0n),
     );
-    for (let after = ''; found.length < MOST; ) {
+    for (let after = ''; found.length < MOST;) {
       const page = await this.store.open(after, PAGE);
       const computed = await this.#compute(page);
       for (const batch of page)
@@ -139,11 +139,11 @@ function add(
 }
 
 function differencesOf(batch: ChargedBatch, computed: Sums | undefined): Difference[] {
-  const {
-    reserved,
-    charged,
-    isUnknown,
-  } = computed ?? { reserved: 0n, charged: 0n, isUnknown: false };
+  const { reserved, charged, isUnknown } = computed ?? {
+    reserved: 0n,
+    charged: 0n,
+    isUnknown: false,
+  };
   if (isUnknown) return [];
   const compared = [
     ['reserved', batch.reserved, reserved],

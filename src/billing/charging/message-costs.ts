@@ -116,8 +116,7 @@ function costAt(message: CostedMessage, batch: ReadBatch): Cost | undefined {
   const rate = batch.rates.of(message.recipient);
   if (!rate) return undefined;
   if (state === 'open') return costOf(reservationOf(rate, batch.units), batch.currency);
-  const reported =
-    batch.messages === 1 ? reportedAfter(batch.reported, reportedBy(details)) : null;
+  const reported = batch.messages === 1 ? reportedAfter(batch.reported, reportedBy(details)) : null;
   const amount =
     reported === null
       ? chargeOf(rate, batch.units, seconds ?? undefined)

@@ -24,6 +24,7 @@ export const sms = {
   module: SmsModule,
   tag: 'SMS',
   scopes: [],
+  tokenScopes: ['sms:send', 'sms:read'],
   options: ({ MAX_RECIPIENTS, MAX_PARTS }) => ({
     sms: { deliveryReport: false, maxRecipients: MAX_RECIPIENTS, maxParts: MAX_PARTS },
   }),

@@ -54,7 +54,7 @@ import {
   smsEstimateOf,
 } from './sms.dto.js';
 
-const TOKEN: AuthRequirement = { kind: 'api_token' };
+const TOKEN: AuthRequirement = { kind: 'api_token', scope: 'sms:send' };
 
 /** SMS batches and their delivery reports (interface sections 2.1, 2.2 and 4.1). */
 @Controller('ng/v1')
@@ -96,7 +96,7 @@ export class SmsController {
   }
 
   @Post('sms/estimate')
-  @Auth('api_token')
+  @Auth('api_token', 'sms:send')
   @Operation('Parts and encoding of a text', {
     description:
       'Nothing is sent or stored. `cost` is the price to `to`; without it, that of every other number, `*`.',
@@ -114,7 +114,7 @@ export class SmsController {
   }
 
   @Get('sms')
-  @Auth('api_token')
+  @Auth('api_token', 'sms:read')
   @Operation('List batches', {
     description:
       'Newest first, without their recipients. `counts` is null for a batch of more than 1,000 recipients that is still at work: read it by its `reference_id`. A page ends early after 10,000 recipients of smaller batches.',
@@ -131,7 +131,7 @@ export class SmsController {
   }
 
   @Get('sms/:referenceId')
-  @Auth('api_token')
+  @Auth('api_token', 'sms:read')
   @Operation('Read a batch', {
     answer: SmsBatch,
     success: 'The batch with its first 1,000 unique recipients.',
@@ -144,7 +144,7 @@ export class SmsController {
   }
 
   @Patch('sms/:referenceId')
-  @Auth('api_token')
+  @Auth('api_token', 'sms:send')
   @Operation('Change send_at', {
     description: 'Only before any message of the batch is sent.',
     answer: SmsBatch,
@@ -161,7 +161,7 @@ export class SmsController {
   }
 
   @Delete('sms/:referenceId')
-  @Auth('api_token')
+  @Auth('api_token', 'sms:send')
   @Operation('Cancel a batch', {
     description:
       'Cancels the messages that are not sent yet. A carrier that can (`smpp`) is asked to delete those that it has, also where the answer is `already_sent`. A second cancellation is no error.',
@@ -177,7 +177,7 @@ export class SmsController {
   }
 
   @Get('sms/:referenceId/recipients')
-  @Auth('api_token')
+  @Auth('api_token', 'sms:read')
   @Operation('Recipients of a batch', {
     description: 'Unique, in the order of the batch, each with the status of its message.',
     answer: RecipientPage,
@@ -192,7 +192,7 @@ export class SmsController {
   }
 
   @Get('sms/:referenceId/reports')
-  @Auth('api_token')
+  @Auth('api_token', 'sms:read')
   @Operation('Delivery reports of a batch', {
     description: 'Oldest first, with any value of `delivery_report`.',
     answer: DeliveryReportPage,
@@ -208,7 +208,7 @@ export class SmsController {
   }
 
   @Get('deliveryreports')
-  @Auth('api_token')
+  @Auth('api_token', 'sms:read')
   @Operation('Delivery reports of many batches', {
     description:
       'Oldest first, with any value of `delivery_report`. A report must match all filters. A page looks at 10,000 reports, so with `to` or `status` it can have fewer than `limit`, even none: go on until `next_cursor` is null, or ask with `since`. A report whose message is not known yet joins the list later, before newer reports: ask again from some minutes before the last report you have.',

@@ -200,10 +200,7 @@ export function recipientOf({ recipient, status, errorCode }: MessageView): Plai
 }
 
 /** @param cost `undefined`: the batch is free */
-export function batchSummaryOf(
-  batch: ListedBatch,
-  cost: Cost | undefined,
-): Plain<SmsBatchSummary> {
+export function batchSummaryOf(batch: ListedBatch, cost: Cost | undefined): Plain<SmsBatchSummary> {
   return {
     reference_id: batch.id,
     from: batch.sender,

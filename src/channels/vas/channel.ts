@@ -11,6 +11,7 @@ export const vas = {
   module: VasModule,
   tag: 'VAS',
   scopes: [],
+  tokenScopes: ['orders:write', 'orders:read', 'verifications:write', 'verifications:read'],
   options: () => ({}),
   prices: () => undefined,
   callback: VAS_CALLBACK,

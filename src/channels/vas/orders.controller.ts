@@ -35,7 +35,7 @@ export class VasOrdersController {
   ) {}
 
   @Get('products')
-  @Auth('api_token')
+  @Auth('api_token', 'orders:read')
   @Operation('List products', { answer: ProductList, success: 'What can be ordered.' })
   async listVasProducts(): Promise<ProductList> {
     const products = await this.vas.products().catch(refuse);
@@ -43,7 +43,7 @@ export class VasOrdersController {
   }
 
   @Post('orders')
-  @Auth('api_token')
+  @Auth('api_token', 'orders:write')
   @Operation('Place an order', {
     description:
       'The order is stored and sent once. `client_reference` makes a repetition safe at any time: with the same content it answers the first order.',
@@ -74,7 +74,7 @@ export class VasOrdersController {
   }
 
   @Get('orders')
-  @Auth('api_token')
+  @Auth('api_token', 'orders:read')
   @Operation('List orders', {
     description: 'Newest first; with `client_reference` the one order that has it, if any.',
     answer: OrderPage,
@@ -84,14 +84,13 @@ export class VasOrdersController {
     @AccountId() tenant: string,
     @ValidQuery(OrdersQuery) { client_reference: reference, cursor, limit }: OrdersQuery,
   ): Promise<OrderPage> {
-    if (reference === undefined)
-      return this.#page(await this.vas.list({ tenant, cursor, limit }));
+    if (reference === undefined) return this.#page(await this.vas.list({ tenant, cursor, limit }));
     const order = await this.vas.findByReference(reference, { tenant });
     return this.#page({ data: order ? [order] : [], nextCursor: null });
   }
 
   @Get('orders/:orderId')
-  @Auth('api_token')
+  @Auth('api_token', 'orders:read')
   @Operation('Read an order', { answer: Order, success: 'The order.' })
   async readOrder(@AccountId() tenant: string, @Param('orderId') id: string): Promise<Order> {
     if (!isUUID(id)) throw new VasOrderNotFoundError();

@@ -40,7 +40,7 @@ export class VerificationsController {
   ) {}
 
   @Post()
-  @Auth('api_token')
+  @Auth('api_token', 'verifications:write')
   @Operation('Send a one-time code', {
     description:
       'The code is only in the message, which goes out with priority. A recipient waits longer after each code; its network and country, and the account, have limits of their own.',
@@ -73,7 +73,7 @@ export class VerificationsController {
   }
 
   @Get(':verificationId')
-  @Auth('api_token')
+  @Auth('api_token', 'verifications:read')
   @Operation('Read a verification', { answer: Verification, success: 'The verification.' })
   async readVerification(
     @AccountId() tenant: string,
@@ -88,7 +88,7 @@ export class VerificationsController {
   }
 
   @Post(':verificationId/check')
-  @Auth('api_token')
+  @Auth('api_token', 'verifications:write')
   @Operation('Check a code', {
     description: 'A wrong code counts as an attempt.',
     answer: VerificationAnswer,

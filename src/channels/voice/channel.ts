@@ -21,6 +21,7 @@ export const voice = {
   module: VoiceModule,
   tag: 'Voice',
   scopes: [],
+  tokenScopes: ['voice:send', 'voice:read'],
   options: ({ VOICE_PRICE: { billing } }) => ({ voice: { deliveryReport: false, billing } }),
   prices: ({ VOICE_PRICE: { prices, billing } }) => ({
     currency: prices.currency,

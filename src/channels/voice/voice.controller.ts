@@ -50,7 +50,7 @@ export class VoiceController {
   ) {}
 
   @Post()
-  @Auth('api_token')
+  @Auth('api_token', 'voice:send')
   @Operation('Call one or many numbers', {
     description:
       'Exactly one of `text`, `audio_url` and `code` is said. A call whose outcome is not known is never dialled again.',
@@ -79,7 +79,7 @@ export class VoiceController {
   }
 
   @Get()
-  @Auth('api_token')
+  @Auth('api_token', 'voice:read')
   @Operation('List calls', {
     description:
       'One row for each number, the newest send first. A call must match all filters. A page looks at 1,000 sends, and with `to` or `status` at 10,000 numbers, so it can have fewer rows than `limit`, even none: go on until `next_cursor` is null.',
@@ -107,7 +107,7 @@ export class VoiceController {
   }
 
   @Get(':callId')
-  @Auth('api_token')
+  @Auth('api_token', 'voice:read')
   @Operation('Read a call, or a whole send', {
     description:
       'By `message_id`, or by `reference_id`, which reads the call where the send has one number.',
@@ -123,7 +123,7 @@ export class VoiceController {
   }
 
   @Delete(':callId')
-  @Auth('api_token')
+  @Auth('api_token', 'voice:send')
   @Operation('Cancel a call', {
     description:
       'Cancels the calls of a send that are not dialled yet, and those that wait to be dialled again; by `message_id` only where the send has one number. A second cancellation is no error.',
@@ -141,7 +141,7 @@ export class VoiceController {
   }
 
   @Post('estimate')
-  @Auth('api_token')
+  @Auth('api_token', 'voice:send')
   @Operation('Length and price of a call', {
     description: 'Nothing is dialled or stored.',
     answer: CallEstimateAnswer,
@@ -172,8 +172,7 @@ export class VoiceController {
 
   async #read(tenant: string, id: string): Promise<CallOrBatch> {
     const batch = await this.voice.batch(id, { tenant });
-    if (batch.recipients > 1)
-      return callBatchOf(batch, (await this.costs.ofBatches([id])).get(id));
+    if (batch.recipients > 1) return callBatchOf(batch, (await this.costs.ofBatches([id])).get(id));
     return this.#record(await this.voice.call(`${id}-0`, { tenant }));
   }
 

@@ -15,6 +15,49 @@ export interface SecurityChange {
   readonly requiresSecondFactor: boolean;
 }
 
+/** `GET api/tokens`: the API tokens of the account, newest first. */
+export interface ApiTokens {
+  readonly data: readonly ApiTokenRow[];
+  readonly scopes: readonly string[];
+}
+
+/** `DELETE api/tokens/:id` (204) revokes it. */
+export interface ApiTokenRow {
+  readonly id: string;
+  /** `null`: the token that the account was made with. */
+  readonly name: string | null;
+  readonly lastFour: string;
+  readonly status: 'active' | 'expired' | 'revoked';
+  /** Empty: all. */
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+}
+
+/** `POST api/tokens` (201). */
+export interface NewApiToken {
+  readonly name: string;
+  /** Empty: all. */
+  readonly scopes: readonly string[];
+  /** `null` or missing: never. */
+  readonly expiresAt?: string | null;
+}
+
+/** `POST api/tokens/:id/rotate`. */
+export interface RotateApiToken {
+  /** Hours for which the former token still works; 0: it stops at once. */
+  readonly overlapHours: number;
+}
+
+export interface CreatedApiToken {
+  readonly id: string;
+  /** `tok_…`, shown this once. */
+  readonly token: string;
+  /** When the former token stops; `null`: it has stopped, or there is none. */
+  readonly formerUntil: string | null;
+}
+
 export interface TokenInfo {
   readonly lastFour: string;
   readonly createdAt: string;

@@ -12,6 +12,7 @@ import {
 import type { Senders, Session } from '../portal-api.js';
 import { curlWith } from './curl.js';
 import { AccountsPage } from './pages/accounts-page.js';
+import { alerts } from './pages/alerts-page.js';
 import { CarriersPage } from './pages/carriers-page.js';
 import { EmailPage } from './pages/email-page.js';
 import { GroupsPage } from './pages/groups-page.js';
@@ -111,6 +112,7 @@ export function portalProduct(session: Session): Product {
     ? [
         overview,
         insights,
+        alerts,
         messages,
         batches,
         orders,
@@ -128,7 +130,7 @@ export function portalProduct(session: Session): Product {
   return {
     pages: session.account
       ? [...ofAccount, ...operation]
-      : [...operation, ...(session.user?.isOperator ? [insights] : []), settings],
+      : [...operation, ...(session.user?.isOperator ? [insights, alerts] : []), settings],
     curl: curlWith(session.curls),
     tenant: 'Account',
     templates: 'api/templates?limit=100',

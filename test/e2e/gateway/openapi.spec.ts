@@ -68,6 +68,8 @@ describe('the OpenAPI document', () => {
       'notification.fell_back',
       'notification.ended',
       'notification.doubled',
+      'alert.raised',
+      'alert.resolved',
     ]);
     expect(JSON.stringify(document)).not.toMatch(/"nullable"|x-operation/);
     const ajv = new Ajv2020({ strict: false });
@@ -163,7 +165,7 @@ describe('the OpenAPI document', () => {
 
 function securityOf({ kind, scope }: AuthRequirement) {
   const scopes = scope === undefined ? [] : [scope];
-  return kind === 'any' ? [{ api_token: [] }, { api_key: scopes }] : [{ [kind]: scopes }];
+  return kind === 'any' ? [{ api_token: scopes }, { api_key: scopes }] : [{ [kind]: scopes }];
 }
 
 /** Every `application/json` of the document. */

@@ -26,7 +26,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /email/ng/v1/messages/:emailId': { send_at: '2150-01-01T00:00:00Z' },
 };
 
-const { scopes: SCOPES } = new GatewayChannels(CHANNELS);
+const { scopes: SCOPES, tokenScopes: TOKEN_SCOPES } = new GatewayChannels(CHANNELS);
 
 /** Keys need them for the channels of their notifications, which routes do not name. */
 const OF_CHANNELS = CHANNELS.flatMap(({ notification }) => notification?.scope ?? []);
@@ -164,8 +164,14 @@ describe('every route of the gateway', () => {
     auth?.kind === 'api_key' ? account.apiKey : account.apiToken;
 
   it('require every scope that a key can have', () => {
-    const required = routes.flatMap(({ auth }) => auth?.scope ?? []);
-    expect([...new Set([...required, ...OF_CHANNELS])].sort()).toEqual([...SCOPES].sort());
+    const required = (kind: 'api_key' | 'api_token') =>
+      routes.flatMap(({ auth }) =>
+        auth?.kind === kind || auth?.kind === 'any' ? (auth.scope ?? []) : [],
+      );
+    expect([...new Set([...required('api_key'), ...OF_CHANNELS])].sort()).toEqual(
+      [...SCOPES].sort(),
+    );
+    expect([...new Set(required('api_token'))].sort()).toEqual([...TOKEN_SCOPES].sort());
   });
 
   it('every route declares its credential, except health, metrics and pages of recipients', () => {
@@ -198,7 +204,7 @@ describe('every route of the gateway', () => {
   });
 
   it('routes for API keys answer a key without the scope with 403', async () => {
-    for (const route of routes.filter(({ auth }) => auth?.scope !== undefined)) {
+    for (const route of routes.filter(({ auth }) => auth && auth.kind !== 'api_token')) {
       const others = SCOPES.filter((scope) => scope !== route.auth?.scope);
       const { apiKey } = await accounts.createKey(ours.accountId, others);
       expect(await ask(route, apiKey)).toMatchObject({

@@ -9,6 +9,8 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   overview: () => 'overview',
   insights: () => 'insights',
   'insights-country': () => 'insights?by=sender&country=NG&period=7d',
+  alerts: () => 'alerts',
+  'alerts-resolved': () => 'alerts?state=resolved',
   messages: () => 'messages',
   'messages-none': () => 'messages?q=2340000000000',
   message: ({ failedId }) => `messages/${failedId}`,
@@ -103,6 +105,7 @@ const DIALOGS: Readonly<
   'account-resume': [() => 'accounts', 'Suspend Globex', 'Suspend', 'Resume Globex'],
   settle: [() => 'orders', 'Settle shop-2'],
   'token-rotate': [() => 'settings/security', 'Rotate token'],
+  'token-new': [() => 'settings/security', 'New token'],
   'token-shown': [() => 'settings/security', 'Rotate token', 'Rotate'],
 };
 

@@ -21,6 +21,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH webhooks/:id': { enabled: true },
   'PATCH members/:userId': { role: 'viewer' },
   'PATCH groups/:id': { name: 'ours' },
+  'POST tokens/:id/rotate': { overlapHours: 0 },
   'POST groups/:id/members': { members: [MEMBER] },
   'POST accounts/:id/resume': { waiting: 'send' },
 };
@@ -72,6 +73,8 @@ describe('every route of the portal', () => {
     theirs['groups/contactId'] = inGroup.data[0]?.id ?? '';
     const key = await other.ok<{ id: string }>('POST', 'keys', { scopes: ['email:read'] });
     theirs['keys/id'] = key.id;
+    const token = await other.ok<{ id: string }>('POST', 'tokens', { name: 'theirs', scopes: [] });
+    theirs['tokens/id'] = token.id;
     const domain = await other.ok<{ id: string }>('POST', 'domains', { name: 'their.example.com' });
     theirs['domains/id'] = domain.id;
   });

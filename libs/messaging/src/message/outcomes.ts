@@ -93,3 +93,30 @@ export interface RecentOutcomes {
   /** The newest first. */
   readonly spans: readonly OutcomeSpan[];
 }
+
+export interface DeliveredSharesOptions extends TenantsOption {
+  /** By the acceptance of messages; rounded down to 5 minutes. */
+  readonly since: Date;
+  /** Rounded down to 5 minutes, at most a day after `since`. */
+  readonly until: Date;
+  /** Milliseconds from when a message was due; rounded down to a bound of the histogram, such as 5 minutes. */
+  readonly within: number;
+  /** Days before with the same hours, 1 to 30. @default 7 */
+  readonly days?: number | undefined;
+  readonly where?: Pick<OutcomeFilter, 'channel' | 'provider' | 'country'> | undefined;
+}
+
+export interface DeliveredCount {
+  readonly messages: number;
+  /** Those that were delivered within the time. */
+  readonly delivered: number;
+}
+
+/** Of the messages that a provider took to a country. */
+export interface DeliveredShare extends DeliveredCount {
+  readonly provider: string;
+  /** `''`: none, or not known. */
+  readonly country: string;
+  /** The same hours of each day before, the newest first; whole hours. */
+  readonly days: readonly DeliveredCount[];
+}

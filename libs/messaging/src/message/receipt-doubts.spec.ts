@@ -50,21 +50,27 @@ describe('receiptFindings', () => {
       expect(receiptFindings(run(seed, HONEST, messages))).toEqual([]);
   });
 
-  it.each(SEEDS)('a carrier that reports what never arrives is found within 500 messages (seed %i)', (seed) => {
-    const found = receiptFindings(run(seed, { arrives: 0.3, fast: 0.002 }, 500));
-    expect(found.map(({ provider, witness }) => [provider, witness])).toEqual([['a', 'codes']]);
-    const [finding] = found;
-    expect(finding?.doubt).toBeGreaterThan(0.4);
-    expect(finding?.doubt).toBeLessThan(0.95);
-    expect(finding?.reason).toMatch(
-      /^\d+\.\d % of \d+ one-time codes were checked, of the other providers \d+\.\d %$/,
-    );
-  });
+  it.each(SEEDS)(
+    'a carrier that reports what never arrives is found within 500 messages (seed %i)',
+    (seed) => {
+      const found = receiptFindings(run(seed, { arrives: 0.3, fast: 0.002 }, 500));
+      expect(found.map(({ provider, witness }) => [provider, witness])).toEqual([['a', 'codes']]);
+      const [finding] = found;
+      expect(finding?.doubt).toBeGreaterThan(0.4);
+      expect(finding?.doubt).toBeLessThan(0.95);
+      expect(finding?.reason).toMatch(
+        /^\d+\.\d % of \d+ one-time codes were checked, of the other providers \d+\.\d %$/,
+      );
+    },
+  );
 
-  it.each(SEEDS)('a carrier whose reports come before a telephone can answer is found within 500 messages (seed %i)', (seed) => {
-    const found = receiptFindings(run(seed, { arrives: 0.9, fast: 0.5 }, 500, 0));
-    expect(found.map(({ provider, witness }) => [provider, witness])).toEqual([['a', 'speed']]);
-  });
+  it.each(SEEDS)(
+    'a carrier whose reports come before a telephone can answer is found within 500 messages (seed %i)',
+    (seed) => {
+      const found = receiptFindings(run(seed, { arrives: 0.9, fast: 0.5 }, 500, 0));
+      expect(found.map(({ provider, witness }) => [provider, witness])).toEqual([['a', 'speed']]);
+    },
+  );
 
   it('a carrier alone is not compared by its codes, and fast reports of other channels are no finding', () => {
     const alone = { provider: 'a', channel: 'sms', country: 'NG', codes: 500, checked: 10 };

@@ -185,8 +185,7 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
         const { only, except, action } = countries;
         if (only ? !only.includes(country) : except?.includes(country)) {
           if (action === 'deny') forbidden.add(country);
-          else
-            add('g_country', country || '-', { rule: 'countries', action, max: 0, per: HOUR });
+          else add('g_country', country || '-', { rule: 'countries', action, max: 0, per: HOUR });
         }
       }
       if (prefix)
@@ -271,11 +270,7 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
     ]);
   }
 
-  #tell(
-    { tenant, channel }: WatchedBatch,
-    limit: Limit,
-    forbidden: readonly string[] = [],
-  ): void {
+  #tell({ tenant, channel }: WatchedBatch, limit: Limit, forbidden: readonly string[] = []): void {
     const { rule, action } = limit;
     const reason = forbidden.length > 0 ? wordsOfCountries(forbidden) : wordsOf(limit);
     this.found({ tenant, channel, rule, action, reason, at: new Date(this.parts.clock.now()) });

@@ -160,13 +160,17 @@ describe('BestProviders', () => {
     let fails = false;
     let now = 1_790_000_000_000;
     const span = { start: now - SPAN, end: now, failed: 0, open: 0 };
-    const chosen = new BestProviders(readBest('best', { explore: 0 }), { now: () => now }, async () => {
-      if (fails) throw new Error('database is gone');
-      return read(
-        { ...IN_NIGERIA, provider: 'a', spans: [{ ...span, delivered: 200, failed: 200 }] },
-        { ...IN_NIGERIA, provider: 'b', spans: [{ ...span, delivered: 400 }] },
-      );
-    });
+    const chosen = new BestProviders(
+      readBest('best', { explore: 0 }),
+      { now: () => now },
+      async () => {
+        if (fails) throw new Error('database is gone');
+        return read(
+          { ...IN_NIGERIA, provider: 'a', spans: [{ ...span, delivered: 200, failed: 200 }] },
+          { ...IN_NIGERIA, provider: 'b', spans: [{ ...span, delivered: 400 }] },
+        );
+      },
+    );
     const group = { names: ['a', 'b'], channel: 'sms', country: 'NG' };
     await chosen.refreshed();
     expect(chosen.orderOf(group, 'one')).toEqual(['b', 'a']);
@@ -183,8 +187,10 @@ describe('BestProviders', () => {
     const now = 1_790_000_000_000;
     const spans = [{ start: now - SPAN, end: now, delivered: 950, failed: 50, open: 0 }];
     const of = (provider: string, p95: number) => ({ ...IN_NIGERIA, provider, p95, spans });
-    const chosen = new BestProviders(readBest('best', { explore: 0 }), { now: () => now }, async () =>
-      read(of('a', 8 * MINUTE), of('b', 2_000)),
+    const chosen = new BestProviders(
+      readBest('best', { explore: 0 }),
+      { now: () => now },
+      async () => read(of('a', 8 * MINUTE), of('b', 2_000)),
     );
     await chosen.refreshed();
     const group = { names: ['a', 'b'], channel: 'sms', country: 'NG' };
@@ -217,10 +223,10 @@ describe('BestProviders', () => {
         const chosen = new BestProviders(settings, { now: () => now }, async () =>
           read(
             ...step.map(([delivered, failed], n) => ({
-            ...IN_NIGERIA,
-            provider: NAMES[n] as string,
-            spans: [{ start: now - 2 * SPAN, end: now - SPAN, delivered, failed, open: 0 }],
-          })),
+              ...IN_NIGERIA,
+              provider: NAMES[n] as string,
+              spans: [{ start: now - 2 * SPAN, end: now - SPAN, delivered, failed, open: 0 }],
+            })),
           ),
         );
         const group = { names: ['a', 'b'], channel: 'sms', country: 'NG' };

@@ -102,8 +102,7 @@ export function namesOf(
   let left = shareOf(`${id}${path}`) * all;
   for (const [n, { choice: one, weight }] of choice.weighted.entries()) {
     left -= weight;
-    if (left < 0 || n === choice.weighted.length - 1)
-      return namesOf(one, id, `${path}.${n}`, rank);
+    if (left < 0 || n === choice.weighted.length - 1) return namesOf(one, id, `${path}.${n}`, rank);
   }
   return [];
 }

@@ -96,7 +96,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** After so long with another record, or none, a domain is verified no more. */
-const MISMATCH_FOR = 72 * HOUR;
+export const MISMATCH_FOR = 72 * HOUR;
 
 /** For so long the record of a former key stays, for mail that is still under way. */
 const FORMER_FOR = 7 * DAY;

@@ -134,7 +134,10 @@ function Doubts({ of }: { of: readonly InsightsDoubt[] }): JSX.Element {
         columns={[
           { title: 'Carrier', cell: ({ provider }) => provider },
           { title: 'Channel', cell: ({ channel }) => titleOf(channel) },
-          { title: 'Country', cell: ({ country }) => (country === '' ? '–' : countryName(country)) },
+          {
+            title: 'Country',
+            cell: ({ country }) => (country === '' ? '–' : countryName(country)),
+          },
           { title: 'Why', cell: ({ reason }) => reason },
         ]}
       />

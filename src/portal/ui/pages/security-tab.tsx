@@ -25,11 +25,13 @@ import { FormButton } from './form-button.js';
 import { PlainForm } from './plain-form.js';
 import { Secret } from './secret.js';
 import { SessionsCard } from './sessions-card.js';
+import { TokensCard } from './tokens-card.js';
 
 export function SecurityTab({ admin }: { admin: boolean }): JSX.Element {
   return (
     <>
       {admin && <Token />}
+      {admin && <TokensCard />}
       <Password />
       <SecondFactorCard />
       <SessionsCard />

@@ -307,10 +307,7 @@ function standardText({ code, minutes }: { readonly code: string; readonly minut
 }
 
 function viewOf(
-  verification: Omit<
-    StoredVerification,
-    'tenant' | 'country' | 'code' | 'tries' | 'attempts'
-  >,
+  verification: Omit<StoredVerification, 'tenant' | 'country' | 'code' | 'tries' | 'attempts'>,
   now: number,
 ): Verification {
   const { id, channel, batch: batchId, status, createdAt, expiresAt } = verification;

@@ -70,8 +70,7 @@ export class GuardedMessages {
     );
     const small = heads.filter(({ recipients }) => Number(recipients) <= SMALL);
     if (small.length > 0) yield this.#together(small, sql);
-    for (const head of heads)
-      if (Number(head.recipients) > SMALL) yield* this.#inPages(head, sql);
+    for (const head of heads) if (Number(head.recipients) > SMALL) yield* this.#inPages(head, sql);
   }
 
   /** Reports with further data, of all messages of the batches. */

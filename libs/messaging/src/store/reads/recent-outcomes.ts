@@ -59,16 +59,13 @@ export async function recentOutcomes(
       delivered: count(({ status }) => reached.has(status)),
       failed: count(({ status }) => failed.has(status)),
       open: count(
-        ({ status, codes }) =>
-          Number(codes) === 0 && !reached.has(status) && !failed.has(status),
+        ({ status, codes }) => Number(codes) === 0 && !reached.has(status) && !failed.has(status),
       ),
     };
   };
   return [...groups.values()].map((own) => {
     const [{ provider, channel, country }] = own as [Row];
-    const histogram = DELIVERED.map((name) =>
-      own.reduce((sum, row) => sum + Number(row[name]), 0),
-    );
+    const histogram = DELIVERED.map((name) => own.reduce((sum, row) => sum + Number(row[name]), 0));
     const spans = grouped(own, ({ start, minutes }) => `${start} ${minutes}`);
     return {
       provider,

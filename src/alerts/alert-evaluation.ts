@@ -1,0 +1,175 @@
+import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
+import {
+  type DueWork,
+  type LaneTask,
+  type LeasedLane,
+  type MessagingJob,
+  type WorkQueue,
+  WorkQueues,
+} from '@dundun/messaging/queue';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { type EntityManager, In, IsNull, LessThan, Not } from 'typeorm';
+import { type AlertKind, kindOf } from './alert-kinds.js';
+import { type AlertRule, AlertRules } from './alert-rules.js';
+import { AlertWatches, MOST_FINDINGS, type Observed } from './alert-watches.js';
+import { Alerts, type Finding } from './alerts.js';
+import { AlertEntity, AlertNoticeEntity, LONGEST_SUBJECT } from './alerts.tables.js';
+import { EvaluationState } from './evaluation-state.js';
+import { FailureCounts } from './failure-counts.js';
+
+const HOUR = 3_600_000;
+
+/** Resolved alerts, and their notices, are kept for so long, in milliseconds. */
+const KEPT = 90 * 24 * HOUR;
+
+/** Alerts that one transaction deletes. */
+const SLICE = 500;
+
+/** The only lane of the evaluation, so that one process at a time has it. */
+const KEY = 'all';
+
+/** Evaluates the rules once in `ALERTS_EVERY`: one process of all that run. */
+@Injectable()
+export class AlertEvaluation implements WorkQueue, OnModuleInit {
+  readonly name = 'alert-rules';
+  readonly jobs: readonly MessagingJob[] = [
+    { name: 'purge alerts', every: HOUR, run: (signal) => this.purge(signal) },
+  ];
+  readonly #logger = new Logger('Alerts');
+
+  constructor(
+    private readonly queues: WorkQueues,
+    private readonly messaging: MessagingService,
+    private readonly rules: AlertRules,
+    private readonly alerts: Alerts,
+    private readonly watches: AlertWatches,
+    private readonly counts: FailureCounts,
+    private readonly state: EvaluationState,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  onModuleInit(): void {
+    this.queues.add(this);
+  }
+
+  async due(): Promise<readonly DueWork[]> {
+    return [{ key: KEY, dueIn: await this.state.dueIn() }];
+  }
+
+  start(leased: LeasedLane): LaneTask {
+    return {
+      underWay: 'an evaluation of the rules of alerts',
+      nudge: () => undefined,
+      pump: async () => {
+        if (leased.stopping.aborted || !leased.valid || (await this.state.dueIn()) > 0) return;
+        await this.evaluate(() => leased.valid && !leased.stopping.aborted);
+      },
+      abort: () => undefined,
+      nextDueIn: () => this.state.dueIn(),
+    };
+  }
+
+  /** Never rejects for a rule that cannot be evaluated: its alerts stay as they are. */
+  async evaluate(mayGoOn: () => boolean = () => true): Promise<void> {
+    // A rule that ends the process is not evaluated again at once.
+    const mayRaise = await this.state.begin();
+    const rules = await this.rules.list();
+    for (const rule of rules) {
+      if (!mayGoOn()) return;
+      try {
+        await this.#evaluate(rule, rules, mayRaise);
+      } catch (error) {
+        this.#logger.warn({
+          message: 'a rule of alerts is not evaluated',
+          rule: rule.id,
+          err: error,
+        });
+      }
+    }
+    await this.#endThoseOfRemoved(rules);
+  }
+
+  async #evaluate(rule: AlertRule, all: readonly AlertRule[], mayRaise: boolean): Promise<void> {
+    const observed = rule.enabled ? await this.watches.observe(rule) : { findings: [] };
+    const lapsed = kindOf(rule.kind).lapses ?? Infinity;
+    const now = this.clock.now();
+    const { findings, stays = () => false }: Observed = observed ?? {
+      findings: [],
+      stays: ({ seenAt }) => now - seenAt.getTime() < lapsed,
+    };
+    const own = findings.filter((found) => isOf(rule, found, all)).slice(0, MOST_FINDINGS);
+    const channels = await this.messaging.transaction(async (manager) => {
+      const raised = await this.alerts.raisedBy(manager, rule.id);
+      const told: string[] = [];
+      for (const alert of raised)
+        if (!own.some((found) => isSame(alert, found)) && !stays(alert))
+          told.push(...(await this.alerts.end(manager, rule, alert)));
+      for (const found of own)
+        if (mayRaise || raised.some((alert) => isSame(alert, found)))
+          told.push(...(await this.alerts.put(manager, rule, found)));
+      return told;
+    });
+    this.alerts.wake(channels);
+  }
+
+  /** Alerts of rules that an operator has removed since. */
+  async #endThoseOfRemoved(rules: readonly AlertRule[]): Promise<void> {
+    const ids = rules.map(({ id }) => id);
+    const channels = await this.messaging.transaction(async (manager) => {
+      const left = await manager.findBy(AlertEntity, { resolvedAt: IsNull(), rule: Not(In(ids)) });
+      const told: string[] = [];
+      for (const alert of left) {
+        const rule = rules.find(({ id }) => id === alert.kind);
+        if (rule) told.push(...(await this.alerts.end(manager, rule, alert)));
+      }
+      return told;
+    });
+    this.alerts.wake(channels);
+  }
+
+  async purge(signal: AbortSignal): Promise<void> {
+    await this.counts.purge();
+    const before = new Date(this.clock.now() - KEPT);
+    while (!signal.aborted) {
+      const removed = await this.messaging.transaction((manager) => removeOld(manager, before));
+      if (removed < SLICE) return;
+    }
+  }
+}
+
+async function removeOld(manager: EntityManager, before: Date): Promise<number> {
+  const old = await manager.find(AlertEntity, {
+    select: { id: true },
+    where: { resolvedAt: LessThan(before) },
+    take: SLICE,
+  });
+  const ids = old.map(({ id }) => id);
+  if (ids.length > 0) {
+    await manager.delete(AlertNoticeEntity, { alertId: In(ids) });
+    await manager.delete(AlertEntity, { id: In(ids) });
+  }
+  await manager.delete(AlertNoticeEntity, { state: 'test', createdAt: LessThan(before) });
+  return ids.length;
+}
+
+function isSame(alert: AlertEntity, { subject, account = null }: Finding): boolean {
+  return alert.subject === subject.slice(0, LONGEST_SUBJECT) && alert.accountId === account;
+}
+
+/** An account with a rule of its own of the kind is left out of the rule of all accounts. */
+function isOf(
+  { id, kind, accountId }: Pick<AlertRule<AlertKind>, 'id' | 'kind' | 'accountId'>,
+  { account = null }: Finding,
+  all: readonly AlertRule[],
+): boolean {
+  if (accountId !== null) return account === accountId;
+  return (
+    account === null ||
+    !isThereByDefault(id, kind) ||
+    !all.some((rule) => rule.kind === kind && rule.accountId === account)
+  );
+}
+
+function isThereByDefault(id: string, kind: AlertKind): boolean {
+  return id === kind;
+}

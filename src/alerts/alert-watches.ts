@@ -1,0 +1,313 @@
+import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
+import { MessageHistory } from '@dundun/messaging/operations';
+import { partsOfLane } from '@dundun/messaging/values';
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, In, IsNull, LessThanOrEqual, Not } from 'typeorm';
+import { Account } from '../accounts/accounts.tables.js';
+import { BillingAccount } from '../billing/ledger/ledger.tables.js';
+import { amountText } from '../billing/money.js';
+import { MISMATCH_FOR } from '../channels/email/domains/domain-check.js';
+import { EmailDomain } from '../channels/email/domains/domains.tables.js';
+import { ENVIRONMENT, type Environment } from '../config/environment.js';
+import { originOf } from '../webhooks/webhook-address.js';
+import { WebhookEndpointEntity } from '../webhooks/webhooks.tables.js';
+import type { AlertKind } from './alert-kinds.js';
+import { type AlertRule, settingsOf } from './alert-rules.js';
+import type { Finding } from './alerts.js';
+import type { AlertEntity } from './alerts.tables.js';
+import { certificateEnds } from './certificates.js';
+import { FailureCounts } from './failure-counts.js';
+import { usualRange } from './usual-range.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Most findings of one rule. */
+export const MOST_FINDINGS = 1_000;
+
+export interface Observed {
+  readonly findings: readonly Finding[];
+  /** Whether an alert that is not among the findings stays, because nothing is known of it now. @default none does */
+  readonly stays?: (alert: Pick<AlertEntity, 'subject' | 'seenAt'>) => boolean;
+}
+
+type Watch<Kind extends AlertKind> = (rule: AlertRule<Kind>, now: number) => Promise<Observed>;
+
+/** Finds what is wrong now, by the rule of each kind. It only reads. */
+@Injectable()
+export class AlertWatches {
+  readonly #watches: { readonly [Kind in AlertKind]: Watch<Kind> | null };
+
+  constructor(
+    private readonly history: MessageHistory,
+    private readonly messaging: MessagingService,
+    private readonly counts: FailureCounts,
+    @InjectDataSource() private readonly dataSource: DataSource,
+    @Inject(ENVIRONMENT) private readonly environment: Environment,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
+  ) {
+    this.#watches = {
+      delivered_share: (rule, now) => this.#deliveredShare(rule, now),
+      failures: (rule, now) => this.#failures(rule, now),
+      lane_waiting: (rule) => this.#lanes(rule),
+      webhook_failing: (rule, now) => this.#webhooks(rule, now),
+      balance_low: (rule) => this.#balances(rule),
+      domain_expiring: (rule, now) => this.#domains(rule, now),
+      certificate_expiring: (rule, now) => this.#certificates(rule, now),
+      notice_undelivered: null,
+    };
+  }
+
+  /** `undefined`: alerts of the kind are raised by `Alerts.raise()` alone. */
+  async observe(rule: AlertRule): Promise<Observed | undefined> {
+    const watch = this.#watches[rule.kind] as Watch<AlertKind> | null;
+    return watch ? watch(rule, this.clock.now()) : undefined;
+  }
+
+  async #deliveredShare(rule: AlertRule<'delivered_share'>, now: number): Promise<Observed> {
+    const { window, within, minimum, drop, provider, country } = settingsOf(rule);
+    // Later messages may still arrive within the time.
+    const until = Math.floor((now - within) / (5 * MINUTE)) * 5 * MINUTE;
+    const since = until - Math.max(window, 5 * MINUTE);
+    const period = { since: new Date(since), until: new Date(until) };
+    const shares = await this.history.deliveredShares({
+      ...period,
+      within,
+      ...(rule.accountId !== null && { tenants: [rule.accountId] }),
+      where: { provider, country },
+    });
+    const known = new Set<string>();
+    const findings = shares.flatMap((share): Finding[] => {
+      const { messages, delivered } = share;
+      const range = usualRange(share.days, { minimum, drop: drop / 100 });
+      if (messages < minimum || !range) return [];
+      const subject = `${share.provider} ${share.country}`.trim();
+      known.add(subject);
+      if (delivered / messages >= range.lowest) return [];
+      const [percent, usual] = [percentOf(delivered / messages), percentOf(range.usual)];
+      const to = share.country === '' ? '' : ` to ${share.country}`;
+      const query = { by: 'country', provider: share.provider, country: share.country };
+      return [
+        {
+          subject,
+          account: rule.accountId,
+          detail: `${percent} % of ${messages} messages${to} by ${share.provider} were delivered within ${lengthOf(within)}; usually ${usual} % are.`,
+          figures: {
+            messages,
+            delivered,
+            percent,
+            usual_percent: usual,
+            lowest_percent: percentOf(Math.max(0, range.lowest)),
+            provider: share.provider,
+            country: share.country || null,
+          },
+          window: period,
+          page: pageOf('insights', query),
+        },
+      ];
+    });
+    const stays: Observed['stays'] = ({ subject, seenAt }) =>
+      !known.has(subject) && now - seenAt.getTime() < DAY;
+    return { findings, stays };
+  }
+
+  async #failures(rule: AlertRule<'failures'>, now: number): Promise<Observed> {
+    const { window, minimum, share, code, channel } = settingsOf(rule);
+    const since = new Date(now - window);
+    const counts = await this.counts.since(since, rule.accountId);
+    const found = counts.filter(
+      (count) =>
+        (code === undefined || count.code === code) &&
+        (channel === undefined || count.channel === channel) &&
+        count.failures >= minimum &&
+        shareOf(count) * 100 >= share,
+    );
+    const findings = found.map((count): Finding => {
+      const { failures, submits } = count;
+      const percent = percentOf(shareOf(count));
+      const query = { channel: count.channel };
+      return {
+        subject: `${count.channel} ${count.code}`,
+        account: rule.accountId,
+        detail: `${failures} messages on ${count.channel} failed with ${count.code} within ${lengthOf(window)}, ${percent} % of those sent.`,
+        figures: { failures, submits, percent, channel: count.channel, code: count.code },
+        window: { since, until: new Date(now) },
+        page:
+          rule.accountId === null
+            ? pageOf('insights', query)
+            : pageOf('messages', { status: 'failed', ...query, since: since.toISOString() }),
+      };
+    });
+    return { findings };
+  }
+
+  async #lanes(rule: AlertRule<'lane_waiting'>): Promise<Observed> {
+    const { after } = settingsOf(rule);
+    const waiting = (await this.messaging.lanes()).filter(
+      // An operator knows of the suspension.
+      ({ waiting: ms, hold }) => ms >= after && hold?.reason !== 'account_suspended',
+    );
+    const longest = waiting.toSorted((a, b) => b.waiting - a.waiting).slice(0, MOST_FINDINGS);
+    const tenants = longest.flatMap(({ lane }) => partsOfLane(lane)?.tenant ?? []);
+    const accounts = await this.#accountsAmong(tenants);
+    const findings = longest.map(
+      ({ lane, waiting: ms, hold, pauseReason, pauseProvider }): Finding => {
+        const { tenant = '', channel = lane } = partsOfLane(lane) ?? {};
+        const account = accounts.has(tenant) ? tenant : null;
+        const reason = hold?.reason ?? pauseReason;
+        const why = reason === null ? '' : ` (${hold ? 'held' : 'paused'}: ${reason})`;
+        return {
+          subject: account === null ? lane : channel,
+          account,
+          detail: `The oldest due message on ${channel} has waited for ${lengthOf(ms)}${why}.`,
+          figures: {
+            waited_seconds: Math.round(ms / 1_000),
+            channel,
+            state: hold ? 'held' : pauseReason === null ? 'waiting' : 'paused',
+            reason,
+            carrier: pauseProvider,
+          },
+          page: account === null ? 'lanes' : pageOf('messages', { status: 'queued', channel }),
+        };
+      },
+    );
+    return { findings };
+  }
+
+  async #webhooks(rule: AlertRule<'webhook_failing'>, now: number): Promise<Observed> {
+    const { after } = settingsOf(rule);
+    const failed = await this.dataSource.manager.find(WebhookEndpointEntity, {
+      where: [
+        { disabledAt: IsNull(), failingSince: LessThanOrEqual(now - after) },
+        { disabledReason: In(['gone', 'failing']) },
+      ],
+      order: { id: 'ASC' },
+      take: MOST_FINDINGS,
+    });
+    const findings = failed.map(
+      ({ id, accountId, url, failingSince, disabledAt, disabledReason }): Finding => {
+        const since = new Date(failingSince ?? disabledAt ?? now);
+        const state =
+          disabledReason === null ? 'has failed' : `was disabled (${disabledReason}), failing`;
+        return {
+          subject: id,
+          account: accountId,
+          detail: `The webhook at ${originOf(url)} ${state} since ${since.toISOString()}.`,
+          figures: {
+            webhook_id: id,
+            origin: originOf(url),
+            failing_since: since.toISOString(),
+            disabled_reason: disabledReason,
+          },
+          page: `settings/webhook/${id}`,
+        };
+      },
+    );
+    return { findings };
+  }
+
+  async #balances(rule: AlertRule<'balance_low'>): Promise<Observed> {
+    const { below } = settingsOf(rule);
+    const low = await this.dataSource.manager
+      .createQueryBuilder(BillingAccount, 'money')
+      .where(`money.mode <> 'off'`)
+      // A number in the statement: SQLite compares a parameter as a text.
+      .andWhere(`money.balance - money.reserved + money.creditLimit < ${below}`)
+      .andWhere(rule.accountId === null ? '1 = 1' : 'money.accountId = :account', {
+        account: rule.accountId,
+      })
+      .orderBy('money.accountId')
+      .take(MOST_FINDINGS)
+      .getMany();
+    const findings = low.map(({ accountId, balance, reserved, creditLimit, currency }): Finding => {
+      const available = BigInt(balance) - BigInt(reserved) + BigInt(creditLimit);
+      return {
+        subject: currency,
+        account: accountId,
+        detail: `${amountText(available)} ${currency} are available, less than ${amountText(below)} ${currency}.`,
+        figures: { available: amountText(available), below: amountText(below), currency },
+        page: 'overview',
+      };
+    });
+    return { findings };
+  }
+
+  async #domains(rule: AlertRule<'domain_expiring'>, now: number): Promise<Observed> {
+    const { before } = settingsOf(rule);
+    const failing = await this.dataSource.manager.find(EmailDomain, {
+      where: { status: 'verified', mismatchSince: Not(IsNull()) },
+      order: { id: 'ASC' },
+      take: MOST_FINDINGS,
+    });
+    const findings = failing.flatMap(({ id, accountId, name, mismatchSince }): Finding[] => {
+      const end = (mismatchSince?.getTime() ?? now) + MISMATCH_FOR;
+      if (end - now > before) return [];
+      const at = new Date(end).toISOString();
+      return [
+        {
+          subject: name,
+          account: accountId,
+          detail: `A required record of ${name} is missing or another one; without it mail from the domain is refused from ${at} on.`,
+          figures: {
+            domain: name,
+            mismatch_since: mismatchSince?.toISOString() ?? null,
+            ends_at: at,
+          },
+          page: `email/domains/${id}`,
+        },
+      ];
+    });
+    return { findings };
+  }
+
+  async #certificates(rule: AlertRule<'certificate_expiring'>, now: number): Promise<Observed> {
+    const { before } = settingsOf(rule);
+    const ends = await certificateEnds(this.environment);
+    const findings = ends.flatMap(({ name, until }): Finding[] => {
+      if (!until || until.getTime() - now > before) return [];
+      const isOver = until.getTime() <= now;
+      return [
+        {
+          subject: name,
+          detail: `The TLS certificate of ${name} ${isOver ? 'expired' : 'expires'} at ${until.toISOString()}.`,
+          figures: { setting: name, ends_at: until.toISOString() },
+          page: 'health',
+        },
+      ];
+    });
+    // Another process may have the setting that this one lacks, or reach the address.
+    const known = new Set<string>(ends.flatMap(({ name, until }) => (until ? [name] : [])));
+    return { findings, stays: ({ subject }) => !known.has(subject) };
+  }
+
+  async #accountsAmong(tenants: readonly string[]): Promise<ReadonlySet<string>> {
+    const ids = [...new Set(tenants)];
+    if (ids.length === 0) return new Set();
+    const select = { id: true } as const;
+    const found = await this.dataSource.manager.find(Account, { select, where: { id: In(ids) } });
+    return new Set(found.map(({ id }) => id));
+  }
+}
+
+function shareOf({ failures, submits }: { readonly failures: number; readonly submits: number }) {
+  return Math.min(1, failures / Math.max(1, submits));
+}
+
+/** Percent with one digit after the point. */
+function percentOf(share: number): number {
+  return Math.round(share * 1_000) / 10;
+}
+
+/** Such as `16 min`. */
+export function lengthOf(ms: number): string {
+  if (ms < 2 * MINUTE) return `${Math.round(ms / 1_000)} s`;
+  if (ms < 2 * HOUR) return `${Math.round(ms / MINUTE)} min`;
+  return ms < 2 * DAY ? `${Math.round(ms / HOUR)} h` : `${Math.round(ms / DAY)} days`;
+}
+
+function pageOf(page: string, query: Readonly<Record<string, string>>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== '');
+  return `${page}?${new URLSearchParams(given).toString()}`;
+}

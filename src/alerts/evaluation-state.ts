@@ -1,0 +1,46 @@
+import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { ENVIRONMENT, type Environment } from '../config/environment.js';
+import { AlertEvaluationEntity } from './alerts.tables.js';
+
+const ROW = { id: 1 } as const;
+
+/** After so many evaluations left out, the next ones of as long raise nothing. */
+const GAP = 5;
+
+/** When the rules were evaluated last, by any process. */
+@Injectable()
+export class EvaluationState {
+  constructor(
+    private readonly messaging: MessagingService,
+    @InjectDataSource() private readonly dataSource: DataSource,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'ALERTS_EVERY'>,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  /** Milliseconds until the next evaluation. */
+  async dueIn(): Promise<number> {
+    const state = await this.dataSource.manager.findOneBy(AlertEvaluationEntity, ROW);
+    if (!state) return 0;
+    return state.evaluatedAt.getTime() + this.environment.ALERTS_EVERY - this.clock.now();
+  }
+
+  /**
+   * Notes that an evaluation begins. After a time without any, as before a start, queues drain and reports arrive that
+   * waited, so nothing is raised for as long. @returns whether it may raise
+   */
+  begin(): Promise<boolean> {
+    return this.messaging.transaction(async (manager) => {
+      const now = this.clock.now();
+      const gap = GAP * this.environment.ALERTS_EVERY;
+      const last = await manager.findOneBy(AlertEvaluationEntity, ROW);
+      const isAfterGap = !last || now - last.evaluatedAt.getTime() > gap;
+      const quietUntil = isAfterGap ? new Date(now + gap) : last.quietUntil;
+      const state = { ...ROW, evaluatedAt: new Date(now), quietUntil };
+      await manager.upsert(AlertEvaluationEntity, state, ['id']);
+      return now >= quietUntil.getTime();
+    });
+  }
+}

@@ -1,0 +1,377 @@
+import { MessagingService } from '@dundun/messaging';
+import { HoldsService } from '@dundun/messaging/operations';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import PostalMime from 'postal-mime';
+import { Webhook } from 'standardwebhooks';
+import type { DataSource } from 'typeorm';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { AlertChannels } from '../../../src/alerts/alert-channels.js';
+import type { AlertKind } from '../../../src/alerts/alert-kinds.js';
+import { AlertRules } from '../../../src/alerts/alert-rules.js';
+import { Alerts } from '../../../src/alerts/alerts.js';
+import { AlertNoticeEntity } from '../../../src/alerts/alerts.tables.js';
+import { BillingService } from '../../../src/billing/ledger/billing.service.js';
+import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
+import { answer, Receiver } from '../../integration/webhooks/receiver.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { MailServer } from '../../support/mail-server.js';
+import { limitTests } from '../../support/time-limit.js';
+import { TestGateway } from './test-gateway.js';
+
+limitTests(120);
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const nothing = () => Promise.resolve();
+const originOf = ({ url }: Receiver): string => new URL(url).origin;
+
+describeEachDatabase('alerts', (database) => {
+  let mail: MailServer;
+  let chat: Receiver;
+  let hook: Receiver;
+  let one: TestGateway;
+  let other: TestGateway;
+  let account: CreatedAccount;
+  let hookSecret: string;
+
+  const part = <T>(type: abstract new (...given: never[]) => T, gateway = one): T =>
+    gateway.running.app.get(type, { strict: false });
+  const source = () => one.running.app.get<DataSource>(getDataSourceToken(), { strict: false });
+  const change = (kind: AlertKind, settings: Record<string, string>, channels?: string[]) =>
+    part(AlertRules).change(kind, { settings, channels }, nothing);
+  const send = async (to: string[], from = account) => {
+    const answered = await one.call('POST', '/ng/v1/sendsms', {
+      token: from.apiToken,
+      body: { from: 'ACME', to, body: 'Hello', delivery_report: 'yes' },
+    });
+    expect(answered.status).toBe(200);
+  };
+  /** Every process follows a hold within a second. */
+  const hold = async (of: CreatedAccount) => {
+    await part(HoldsService).hold({ lanes: `${of.accountId}:sms`, reason: 'under_repair' });
+    await wait(1_500);
+  };
+  const release = (of: CreatedAccount) =>
+    part(HoldsService).release({ lanes: `${of.accountId}:sms`, reason: 'under_repair' });
+  const found = async (kind: AlertKind) => {
+    const page = { account: null, limit: 100, cursor: undefined };
+    const { data } = await part(Alerts).list(page);
+    return data.filter((alert) => alert.kind === kind);
+  };
+  const only = async (kind: AlertKind, state: 'raised' | 'resolved') => {
+    const alerts = await found(kind);
+    expect(alerts.map((alert) => alert.state)).toEqual([state]);
+    return alerts[0]!;
+  };
+  /** Bodies of the notices of a kind that the webhook of the operators got. */
+  const hooked = (kind: AlertKind) =>
+    hook.received
+      .map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
+      .filter(({ data }) => data['kind'] === kind);
+
+  beforeAll(async () => {
+    [mail, chat, hook] = await Promise.all([
+      MailServer.start(),
+      Receiver.start(),
+      Receiver.start(),
+    ]);
+    const settings = {
+      DATABASE_URL: database.url,
+      ALERTS_EVERY: '1s',
+      ALERTS_SMTP: mail.url,
+      ALERTS_SMTP_TLS: 'off',
+      ALERTS_FROM: 'Alerts <alerts@example.com>',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      SMS_PRICES: 'NGN *=0.01',
+    };
+    one = await new TestGateway(settings).start();
+    other = await new TestGateway(settings).start();
+    account = await one.account();
+    const channels = part(AlertChannels);
+    await channels.add('email', 'operator@example.com', nothing);
+    await channels.add('slack', `${originOf(chat)}/services/T0/B0/secret`, nothing);
+    const { secret } = await channels.add('webhook', `${originOf(hook)}/alerts`, nothing);
+    hookSecret = secret!;
+  });
+  afterAll(async () => {
+    await one?.destroy();
+    await other?.destroy();
+    await Promise.all([mail?.close(), chat?.close(), hook?.close()]);
+  });
+
+  it('a held lane is notified once by two processes: by e-mail, Slack form and signed webhook, to its account as a signed event, and once more when it is over', async () => {
+    const receiver = await Receiver.start();
+    const added = await part(WebhookEndpointsService).add(
+      account.accountId,
+      `${originOf(receiver)}/own`,
+      ['alert.raised', 'alert.resolved'],
+    );
+    await change('lane_waiting', { after: '2s' });
+    await hold(account);
+    await send(['2348012345678']);
+    await eventually(async () => {
+      expect(mail.accepted).toHaveLength(1);
+      expect(chat.received).toHaveLength(1);
+      expect(hook.received).toHaveLength(1);
+      expect(receiver.received).toHaveLength(1);
+    });
+    const raised = await only('lane_waiting', 'raised');
+    expect(raised).toMatchObject({
+      accountId: account.accountId,
+      subject: 'sms',
+      seen: { figures: { state: 'held', reason: 'under_repair', channel: 'sms' } },
+      detail: expect.stringMatching(
+        /^The oldest due message on sms has waited for \d+ s \(held: under_repair\)\.$/,
+      ),
+      url: expect.stringMatching(
+        new RegExp(`/portal/a/${account.accountId}/messages\\?status=queued&channel=sms$`),
+      ),
+    });
+    const letter = await PostalMime.parse(mail.accepted[0]!.message);
+    expect(mail.accepted[0]!.to).toEqual(['operator@example.com']);
+    expect(letter.from).toMatchObject({ name: 'Alerts', address: 'alerts@example.com' });
+    expect(letter.subject).toBe('[Dundun] Alert: Messages wait (sms)');
+    expect(letter.text).toContain(raised.url);
+    expect(letter.html).toContain('held: under_repair');
+    const [posted] = chat.received;
+    expect(posted!.path).toBe('/services/T0/B0/secret');
+    expect(JSON.parse(posted!.body)).toEqual({
+      text: expect.stringContaining('*Alert: Messages wait (sms)*'),
+    });
+    const [noted] = hook.received;
+    expect(new Webhook(hookSecret).verify(noted!.body, noted!.headers)).toMatchObject({
+      type: 'alert.raised',
+      data: { alert_id: raised.id, kind: 'lane_waiting', state: 'raised', url: raised.url },
+    });
+    const [own] = receiver.received;
+    expect(new Webhook(added.secret).verify(own!.body, own!.headers)).toMatchObject({
+      type: 'alert.raised',
+      data: { alert_id: raised.id, account_id: account.accountId, resolved_at: null },
+    });
+    // Several evaluations later nothing was said again.
+    const { seenAt } = raised;
+    await eventually(async () => {
+      const [now] = await found('lane_waiting');
+      expect(now!.seenAt.getTime()).toBeGreaterThan(seenAt.getTime() + 3_000);
+    });
+    expect(mail.accepted).toHaveLength(1);
+    await release(account);
+    await eventually(async () => {
+      await only('lane_waiting', 'resolved');
+      expect(mail.accepted).toHaveLength(2);
+      expect(hook.received).toHaveLength(2);
+      expect(receiver.received.map(({ body }) => JSON.parse(body).type)).toEqual([
+        'alert.raised',
+        'alert.resolved',
+      ]);
+    });
+    // Again within the pause: it stands in the list, and nobody is told.
+    await hold(account);
+    await send(['2348012345678']);
+    await eventually(async () => {
+      const [again] = await found('lane_waiting');
+      expect(again).toMatchObject({ state: 'raised', notifiedAt: null });
+    });
+    await release(account);
+    await eventually(async () => {
+      const alerts = await found('lane_waiting');
+      expect(alerts.map(({ state }) => state)).toEqual(['resolved', 'resolved']);
+    });
+    expect(mail.accepted).toHaveLength(2);
+    expect(receiver.received).toHaveLength(2);
+    await receiver.close();
+  });
+
+  it('a carrier that fails raises failures of one code, and a delivered share below that of the same hours before', async () => {
+    await change('failures', { minimum: '10', share: '30', window: '1m' });
+    await change('delivered_share', { minimum: '20', within: '5s', window: '1h' });
+    const numbers = Array.from({ length: 40 }, (_, n) => `23480${String(n).padStart(4, '0')}9901`);
+    await send(numbers);
+    await eventually(async () => {
+      const failures = await only('failures', 'raised');
+      expect(failures).toMatchObject({
+        subject: 'sms absent_subscriber',
+        accountId: null,
+        seen: { figures: { failures: 40, channel: 'sms', code: 'absent_subscriber' } },
+        url: expect.stringMatching(/\/portal\/insights\?channel=sms$/),
+      });
+    });
+    // The messages become a quarter of an hour older, and four days of the same hours have better ones.
+    const sql = source();
+    for (const table of ['outcome_hour', 'outcome_change'])
+      await sql.query(`UPDATE messaging_${table} SET start = start - ${15 * 60_000_000}`);
+    const [{ names }] = (await sql.query(
+      `SELECT count(*) AS names FROM messaging_outcome_change WHERE country = 'NG'`,
+    )) as [{ names: string }];
+    const [{ hours }] = (await sql.query(
+      `SELECT count(*) AS hours FROM messaging_outcome_hour WHERE country = 'NG'`,
+    )) as [{ hours: string }];
+    expect(Number(names) + Number(hours)).toBeGreaterThan(0);
+    const hour = Math.floor((Date.now() - 20 * 60_000) / HOUR) * HOUR;
+    const columns = Array.from({ length: 14 }, (_, n) => [`sent_${n}`, `delivered_${n}`]).flat();
+    for (const days of [1, 2, 3, 4]) {
+      const counts = columns.map((name) => (name === 'delivered_1' ? 95 : 0)).join(', ');
+      await sql.query(
+        `INSERT INTO messaging_outcome_hour (start, tenant, channel, provider, country, sender, tag, category,
+            status, minutes, messages, parts, ${columns.join(', ')})
+          VALUES (${(hour - days * DAY) * 1_000}, '${account.accountId}', 'sms', 'simulator', 'NG', 'ACME', '',
+            '', 60, 60, 100, 100, ${counts})`,
+      );
+    }
+    await eventually(async () => {
+      const share = await only('delivered_share', 'raised');
+      expect(share).toMatchObject({
+        subject: 'simulator NG',
+        accountId: null,
+        seen: {
+          figures: { percent: expect.any(Number), usual_percent: 95, lowest_percent: 85 },
+          window: { since: expect.any(String), until: expect.any(String) },
+        },
+        url: expect.stringMatching(/insights\?by=country&provider=simulator&country=NG$/),
+      });
+      expect(share.seen.figures['percent']).toBeLessThan(20);
+    });
+    await part(AlertRules).change('delivered_share', { enabled: false }, nothing);
+    await eventually(async () => void (await only('delivered_share', 'resolved')));
+    await eventually(async () =>
+      expect(hooked('delivered_share').map(({ type }) => type)).toEqual([
+        'alert.raised',
+        'alert.resolved',
+      ]),
+    );
+  });
+
+  it('a webhook that answers 500 raises an alert of its account, which its other webhook gets', async () => {
+    const broken = await Receiver.start(answer(500));
+    const works = await Receiver.start();
+    const endpoints = part(WebhookEndpointsService);
+    const second = await one.account('second');
+    const failing = await endpoints.add(second.accountId, `${originOf(broken)}/a`);
+    await endpoints.add(second.accountId, `${originOf(works)}/b`, [
+      'alert.raised',
+      'alert.resolved',
+    ]);
+    await change('webhook_failing', { after: '1s' });
+    await send(['2348012345678'], second);
+    await eventually(async () => {
+      const [alert] = await found('webhook_failing');
+      expect(alert).toMatchObject({
+        state: 'raised',
+        accountId: second.accountId,
+        subject: failing.id,
+        seen: { figures: { origin: originOf(broken) } },
+        url: expect.stringMatching(new RegExp(`/settings/webhook/${failing.id}$`)),
+      });
+      expect(works.received.map(({ body }) => JSON.parse(body).type)).toEqual(['alert.raised']);
+    });
+    // The account is told, the operators are not.
+    expect(hooked('webhook_failing')).toEqual([]);
+    broken.respond = answer(204);
+    await eventually(async () => {
+      await only('webhook_failing', 'resolved');
+      expect(works.received).toHaveLength(2);
+    });
+    await Promise.all([broken.close(), works.close()]);
+  });
+
+  it('a low balance by the rule of its account alone, and a rule with channels notifies them', async () => {
+    const poor = await one.account('poor');
+    await part(BillingService).setMode(poor.accountId, { mode: 'prepaid' }, nothing);
+    await part(BillingService).topUp(
+      poor.accountId,
+      { amount: '40', reference: 'one', userId: null },
+      nothing,
+    );
+    const rule = await part(AlertRules).add(
+      { kind: 'balance_low', accountId: poor.accountId, settings: { below: '50' } },
+      nothing,
+    );
+    await eventually(async () => {
+      expect(await only('balance_low', 'raised')).toMatchObject({
+        rule: rule.id,
+        accountId: poor.accountId,
+        detail: expect.stringMatching(/^40\.00 \w{3} are available, less than 50\.00 \w{3}\.$/),
+      });
+    });
+    expect(hooked('balance_low')).toEqual([]);
+    await part(AlertRules).remove(rule.id, nothing);
+    await eventually(async () => void (await only('balance_low', 'resolved')));
+  });
+
+  it('a notice that fails is sent again under its id', async () => {
+    const flaky = await Receiver.start(answer(500));
+    const channels = part(AlertChannels);
+    const { id } = await channels.add('webhook', `${originOf(flaky)}/`, nothing);
+    await channels.test(id, nothing);
+    await eventually(async () => {
+      const [listed] = (await channels.list()).filter((channel) => channel.id === id);
+      expect(listed).toMatchObject({ error: 'http_status 500', target: originOf(flaky) });
+    });
+    flaky.respond = answer(204);
+    await eventually(async () => {
+      const notices = await source().manager.findBy(AlertNoticeEntity, { channelId: id });
+      expect(notices).toMatchObject([{ attempts: 2, error: null, dueAt: null }]);
+    });
+    expect(new Set(flaky.received.map((each) => each.id)).size).toBe(1);
+    await channels.remove(id, nothing);
+    await flaky.close();
+  });
+
+  it('another module raises and resolves an alert by one call each, also in a transaction of its own', async () => {
+    const alerts = part(Alerts);
+    const alert = {
+      kind: 'notice_undelivered',
+      subject: 'elsewhere',
+      detail: 'Something is wrong.',
+      page: 'lanes',
+    } as const;
+    await Promise.all([alerts, part(Alerts, other)].map((each) => each.raise(alert)));
+    await alerts.raise(alert);
+    await expect(
+      part(MessagingService).transaction(async (manager) => {
+        await alerts.raise({ ...alert, subject: 'undone' }, manager);
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    expect(await found('notice_undelivered')).toMatchObject([
+      { subject: 'elsewhere', state: 'raised' },
+    ]);
+    await eventually(async () => expect(hooked('notice_undelivered')).toHaveLength(1));
+    await alerts.resolve(alert);
+    await only('notice_undelivered', 'resolved');
+  });
+
+  it('a restart says nothing again of what is raised, and raises nothing at once', async () => {
+    const third = await one.account('third');
+    await hold(account);
+    await send(['2348012345678']);
+    const lanesOf = async (of: CreatedAccount) =>
+      (await found('lane_waiting')).filter(
+        ({ accountId, state }) => accountId === of.accountId && state === 'raised',
+      );
+    await eventually(async () => expect(await lanesOf(account)).toHaveLength(1));
+    const [before] = await lanesOf(account);
+    await one.stop();
+    await other.stop();
+    const notices = hook.received.length;
+    // Longer than five intervals.
+    await wait(5_500);
+    await one.start();
+    await other.start();
+    await hold(third);
+    await send(['2348012345678'], third);
+    await wait(2_500);
+    expect(await lanesOf(account)).toMatchObject([{ id: before!.id }]);
+    expect(await lanesOf(third)).toEqual([]);
+    expect(hook.received).toHaveLength(notices);
+    await eventually(async () => expect(await lanesOf(third)).toHaveLength(1));
+    for (const each of [account, third]) await release(each);
+    await eventually(async () => {
+      expect([...(await lanesOf(account)), ...(await lanesOf(third))]).toEqual([]);
+    });
+  });
+});
