@@ -34,6 +34,8 @@ export interface GatewayChannel {
   readonly module: Type;
   /** Tag of its operations in the OpenAPI document. */
   readonly tag: string;
+  /** What its operations do, beside the tag. */
+  readonly tagDescription: string;
   /** Scopes that its routes require of keys. */
   readonly scopes: readonly Scope[];
   /** Options of the library for this channel. */

@@ -23,6 +23,7 @@ export const sms = {
   definition: null,
   module: SmsModule,
   tag: 'SMS',
+  tagDescription: 'Batches of text messages to phones: sends, reads, cancels, estimates.',
   scopes: [],
   options: ({ MAX_RECIPIENTS, MAX_PARTS }) => ({
     sms: { deliveryReport: false, maxRecipients: MAX_RECIPIENTS, maxParts: MAX_PARTS },

@@ -19,6 +19,7 @@ export const voice = {
   definition: null,
   module: VoiceModule,
   tag: 'Voice',
+  tagDescription: 'Calls that play a text or an audio file and collect digits.',
   scopes: [],
   options: ({ VOICE_PRICE: { billing } }) => ({ voice: { deliveryReport: false, billing } }),
   prices: ({ VOICE_PRICE: { prices, billing } }) => ({
