@@ -3,7 +3,7 @@ import type { MessageRecord } from '@dundun/messaging/operations';
 import { csvOf } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ListAnswer, MessageDetail, MessageItem, RevealAnswer } from './api.js';
+import type { ListAnswer, MessageDetail, MessageItem, RevealAnswer, TotalAnswer } from './api.js';
 import { type ApiCall, TextAnswer } from './api-call.js';
 import { unknownId } from './dashboard.error.js';
 import { FactsReader } from './facts.js';
@@ -39,6 +39,14 @@ export class MessagesApi {
     const { data, nextCursor } = await this.parts.history.messages(filter);
     const codes = await this.parts.verification.ofBatches(data.map(({ batchId }) => batchId));
     return { data: data.map((message) => itemOf(message, codes)), nextCursor };
+  }
+
+  /** How many messages match, up to 10,000. */
+  async total(call: ApiCall, query: Given): Promise<TotalAnswer> {
+    const fields = new Fields(query);
+    const { cursor: _none, ...filter } = filterOf(call, fields);
+    fields.done();
+    return this.parts.history.total(filter);
   }
 
   async detail(call: ApiCall, id: string): Promise<MessageDetail> {
@@ -162,6 +170,10 @@ function filterOf(call: ApiCall, fields: Fields) {
     reference: fields.text('reference', 255),
     tag: fields.text('tag', 64),
     provider: fields.text('provider', 32),
+    errorCode: fields.text('error', 255),
+    toPart: fields.text('toPart', 15),
+    country: fields.text('country', 2),
+    subject: fields.text('subject', 100),
     since: fields.time('since'),
     until: fields.time('until'),
     cursor: fields.text('cursor', 600),
@@ -189,5 +201,11 @@ function itemOf(
     acceptedAt: iso(message.acceptedAt),
     sendAt: iso(message.sendAt),
     code: codes.get(message.batchId)?.status ?? null,
+    kind: message.kind,
+    template: message.template,
+    country: message.country,
+    parts: message.parts,
+    cost: message.cost,
+    currency: message.currency,
   };
 }

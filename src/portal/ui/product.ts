@@ -6,6 +6,7 @@ import {
   messages,
   overview,
   type Page,
+  type PaletteAction,
   phone,
   type Product,
 } from '@dundun/dashboard/ui';
@@ -105,6 +106,20 @@ const carriers: Page = {
 /** The pages of operators, which are of no account. */
 export const OPERATION: readonly Page[] = [accounts, lanes, carriers, health];
 
+function actionsOf({ account }: Session): readonly PaletteAction[] {
+  if (!account) return [];
+  const own = [
+    { title: 'Webhook: events, receivers, attempts', to: 'settings/webhook' },
+    { title: 'Change the password, end sessions', to: 'settings/security' },
+  ];
+  const admin = [
+    { title: 'Make an API key', to: 'email/keys' },
+    { title: 'Invite a member', to: 'settings/members' },
+    { title: 'Audit log', to: 'settings/audit' },
+  ];
+  return account.role === 'admin' ? [...own, ...admin] : own;
+}
+
 /** The pages for the person's role, and the gateway's parts of the shared pages. */
 export function portalProduct(session: Session): Product {
   const ofAccount = session.account
@@ -129,6 +144,7 @@ export function portalProduct(session: Session): Product {
     pages: session.account
       ? [...ofAccount, ...operation]
       : [...operation, ...(session.user?.isOperator ? [insights] : []), settings],
+    actions: actionsOf(session),
     curl: curlWith(session.curls),
     tenant: 'Account',
     templates: 'api/templates?limit=100',
