@@ -153,8 +153,8 @@ describeEachDatabase('the history of all channels', (database) => {
     ['country', { country: 'ng' }],
     ['subject', { subject: 'x' }],
   ])('a wrong %s is refused with its name', async (path, filter) => {
-    for (const asked of [history.messages(filter), history.total(filter)])
-      await expect(asked).rejects.toMatchObject({ errors: [{ path }] });
+    await expect(history.messages(filter)).rejects.toThrow(`${path}: must be`);
+    await expect(history.total(filter)).rejects.toThrow(`${path}: must be`);
   });
 
   it('pages of a list follow each other without gaps', async () => {
