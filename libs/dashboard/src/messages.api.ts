@@ -120,19 +120,20 @@ export class MessagesApi {
    */
   async export(call: ApiCall, query: Given): Promise<TextAnswer> {
     const fields = new Fields(query);
-    const { cursor: _none, ...filter } = filterOf(call, fields);
+    const { cursor: from, ...filter } = filterOf(call, fields);
+    const most = fields.limit(MOST_ROWS, MOST_ROWS);
     const whole = fields.flag('reveal');
     fields.done();
     if (whole) call.require('reveal');
     const rows: ListedMessage[] = [];
-    let cursor: string | null | undefined;
-    for (let page = 0; page < MOST_PAGES && cursor !== null && rows.length < MOST_ROWS; page++) {
+    let cursor: string | null | undefined = from;
+    for (let page = 0; page < MOST_PAGES && cursor !== null && rows.length < most; page++) {
       const { data, nextCursor } = await this.parts.history.messages({
         ...filter,
-        limit: 1_000,
+        limit: Math.min(1_000, most - rows.length),
         ...(cursor !== undefined && { cursor }),
       });
-      rows.push(...data.slice(0, MOST_ROWS - rows.length));
+      rows.push(...data);
       cursor = nextCursor;
       // On SQLite nothing else here waits.
       await turn();
@@ -150,7 +151,8 @@ export class MessagesApi {
     return new TextAnswer(csvOf([header, ...lines]), {
       'Content-Type': 'text/csv; charset=utf-8',
       'Content-Disposition': 'attachment; filename="messages.csv"',
-      ...(cursor !== null && { 'X-Truncated': String(rows.length) }),
+      'X-Rows': String(rows.length),
+      ...(cursor && { 'X-Truncated': String(rows.length), 'X-Next-Cursor': cursor }),
     });
   }
 

@@ -20,4 +20,3 @@ export { List, Table } from './components/table.js';
 export { Tabs } from './components/tabs.js';
 export * from './pages/pages.js';
 export { SearchBox } from './components/search-box.js';
-export { localTime } from './pages/batches-page.js';

@@ -148,6 +148,7 @@ export interface RevealAnswer {
 // GET api/messages/:id/html → the html of an e-mail for a sandboxed frame, under a policy of its own
 // (needs `reveal`; audited). GET api/phones/:id/html is the same of a simulated message (needs `act`).
 
-// GET api/messages/export?…&reveal=true (as MessagesQuery) → text/csv of at most 10,000 messages
-// (`X-Truncated` where there are more); whole with `reveal` (needs the right; audited for each of their
-// tenants)
+// GET api/messages/export?…&reveal=true (as MessagesQuery, `limit` up to 10,000, which is the default) →
+// text/csv of so many messages, `X-Rows` has their number; whole with `reveal` (needs the right; audited for
+// each of their tenants). Where there are more, `X-Truncated` is there and `X-Next-Cursor` is the `cursor` of
+// the next piece.

@@ -179,11 +179,25 @@ function usePageFocus(address: string, title: string | undefined, product: strin
     document.title = title ? `${title} · ${product}` : product;
     if (first.current) {
       first.current = false;
-      return;
+      return undefined;
     }
     window.scrollTo(0, 0);
-    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    return focusHeading();
   }, [address, title, product]);
+}
+
+/** Focuses the title of the page, once its part is loaded. @returns ends the wait */
+function focusHeading(): (() => void) | undefined {
+  const focus = (): boolean => {
+    const heading = document.querySelector<HTMLElement>('main h1');
+    heading?.focus({ preventScroll: true });
+    return heading !== null;
+  };
+  const main = document.querySelector('main');
+  if (focus() || !main) return undefined;
+  const observer = new MutationObserver(() => focus() && observer.disconnect());
+  observer.observe(main, { childList: true, subtree: true });
+  return () => observer.disconnect();
 }
 
 function Brand({ title }: { title: string }): JSX.Element {

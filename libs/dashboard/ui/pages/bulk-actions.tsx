@@ -109,7 +109,8 @@ function Question({ kind }: { kind: BulkKind }): JSX.Element {
   return kind === 'cancel' ? (
     <p>
       Every message of these batches that has not started is cancelled, also those that are not on
-      this page. What a provider has is not called back. The audit log gets an entry for each batch.
+      this page; a provider that can is asked to cancel what it has. The audit log gets an entry for
+      each batch.
     </p>
   ) : (
     <Notice tone="warning" title="Recipients may get a message twice">
@@ -137,7 +138,7 @@ function Report(props: {
         {!isRunning && ended < tasks ? `, ${tasks - ended} not tried` : ''}.
       </p>
       {refused.length > 0 && (
-        <ul class="refused">
+        <ul class="refused" tabIndex={0}>
           {refused.map(({ id, message }) => (
             <li key={id}>
               <code>{id}</code>: {message}

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useContextData } from '../app/context.js';
-import { fullTime } from '../app/format.js';
+import { fullTime, localTime } from '../app/format.js';
 import { ALL_TIMES } from '../app/message-filter.js';
 import { navigate, setQuery, useRoute } from '../app/router.js';
 import { forgetView, savedViews, saveView } from '../app/saved-views.js';
@@ -10,7 +10,6 @@ import { words } from '../components/badge.js';
 import { Button } from '../components/basics.js';
 import { FormDialog } from '../components/dialog.js';
 import { Field, Filter } from '../components/field.js';
-import { localTime } from './batches-page.js';
 
 const PAGE = 'messages';
 

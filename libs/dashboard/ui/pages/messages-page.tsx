@@ -54,6 +54,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
         />
         <ExportButton
           what="messages"
+          inPieces
           masked={`api/messages/export${queryOf(filter)}`}
           whole={reveal && `api/messages/export${queryOf({ ...filter, reveal: 'true' })}`}
         />

@@ -38,11 +38,20 @@ export function WebhookEventsCard(): JSX.Element {
       {shown && (
         <>
           <p>
-            <strong>{shown.summary}.</strong> {shown.description}
+            <strong>{shown.summary}.</strong> <Described text={shown.description} />
           </p>
           <CodeBlock label={`Example of ${shown.type}`} code={shown.example} />
         </>
       )}
     </Card>
+  );
+}
+
+/** A text of the OpenAPI document, whose names stand between backticks. */
+function Described({ text }: { text: string }): JSX.Element {
+  return (
+    <>
+      {text.split('`').map((part, n) => (n % 2 === 1 ? <code key={n}>{part}</code> : part))}
+    </>
   );
 }
