@@ -39,6 +39,8 @@ export interface GatewayChannel {
   readonly module: Type;
   /** Tag of its operations in the OpenAPI document. */
   readonly tag: string;
+  /** What its operations do, beside the tag. */
+  readonly tagDescription: string;
   /** Scopes that its routes require of keys. */
   readonly scopes: readonly Scope[];
   /** Scopes that its routes require of tokens that have scopes. @default none */

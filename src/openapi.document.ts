@@ -9,6 +9,7 @@ import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js'
 import { ERRORS_KEY } from './http/operation.decorator.js';
 import type { JsonSchema } from './http/validation.js';
 import { ALERT_CALLBACKS } from './webhooks/alert-callbacks.js';
+import { CallbackCatalogue, type CallbackDocument } from './webhooks/callback-catalogue.js';
 import { NOTIFICATION_CALLBACKS } from './webhooks/notification-callbacks.js';
 
 const DOCUMENT = {
@@ -19,6 +20,7 @@ const DOCUMENT = {
     description:
       'SMS batches, WhatsApp messages, email, calls, notifications over several channels, orders of airtime and data, balances, contacts and groups, delivery reports and webhooks.',
     version: '1',
+    contact: { name: 'The operator of this gateway' },
     license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
   },
   servers: [{ url: '/' }],
@@ -51,11 +53,20 @@ const DOCUMENT = {
 } as const;
 
 /** Of the surfaces beside the channels. */
-const TAGS = ['Notifications', 'Billing', 'Groups', 'Inbound', 'Webhooks', 'Health'];
+const TAGS: Readonly<Record<string, string>> = {
+  Notifications:
+    'One message to one person over several channels, each the fallback of the one before.',
+  Billing: 'The balance of the account and the entries of its ledger.',
+  Groups: 'Contacts under one id, which a send may name as a recipient.',
+  Inbound: 'Messages that people sent to the account, and their files.',
+  Webhooks: 'Addresses that get the callbacks of the account, and the attempts to call them.',
+  Health: 'Probes for the supervisor of the process and for load balancers; public.',
+};
 
 /** An operation from Nest's scan. */
 interface ScannedOperation {
   readonly [ERRORS_KEY]?: readonly ErrorResponseName[];
+  readonly description?: string;
   readonly parameters?: readonly { readonly in: string }[];
   readonly requestBody?: JsonSchema;
   readonly responses: Readonly<Record<string, ScannedResponse>>;
@@ -84,7 +95,12 @@ export function serveOpenApi(app: NestFastifyApplication, { page }: { page: bool
     if (request.url.startsWith('/docs')) reply.header('content-security-policy', POLICY);
     done();
   });
-  SwaggerModule.setup('docs', app, () => openApiDocument(app), {
+  let made: OpenAPIObject | undefined;
+  const document = () => (made ??= openApiDocument(app));
+  app
+    .get(CallbackCatalogue, { strict: false })
+    .readFrom(() => document() as unknown as CallbackDocument);
+  SwaggerModule.setup('docs', app, document, {
     ui: page,
     jsonDocumentUrl: 'openapi.json',
     raw: ['json'],
@@ -102,7 +118,10 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
   );
   callbacks.push(...gateway.all.flatMap(({ callback }) => callback?.others ?? []));
   callbacks.push(...NOTIFICATION_CALLBACKS, ...ALERT_CALLBACKS);
-  const tags = [...gateway.all.map(({ tag }) => tag), ...TAGS].map((name) => ({ name }));
+  const tags = [
+    ...gateway.all.map(({ tag, tagDescription }) => ({ name: tag, description: tagDescription })),
+    ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+  ];
   const document = SwaggerModule.createDocument(
     app,
     { ...DOCUMENT, tags } as unknown as OpenAPIObject,
@@ -119,7 +138,7 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
   const webhooks = Object.fromEntries(
     callbacks.map((callback) => [callback.type, { post: callbackOf(callback, schemas) }]),
   );
-  return { ...document, paths, webhooks } as unknown as OpenAPIObject;
+  return withPlainRefs({ ...document, paths, webhooks }) as OpenAPIObject;
 }
 
 /** Without the carrier's callbacks and the metrics, which have no `@Operation()`. */
@@ -136,9 +155,41 @@ function pathsOf(
         responses[ERROR_RESPONSES[name][0]] = { $ref: `#/components/responses/${name}` };
       for (const [status, response] of Object.entries(operation.responses))
         responses[status] = responseOf(response, operation.security !== undefined, schemas);
-      (paths[path] ??= {})[method] = { security: [], ...operation, responses };
+      (paths[path] ??= {})[method] = { ...operation, ...accessOf(operation), responses };
     }
   return paths;
+}
+
+/**
+ * The credentials of an operation, an empty list where it is public. OpenAPI lets only OAuth 2 list its
+ * scopes in `security`, so the scope of a key is in `x-scope` and in words.
+ */
+function accessOf({ security = [], description }: ScannedOperation): JsonSchema {
+  const [scope] = security.flatMap((credential) => Object.values(credential).flat());
+  return {
+    security: security.map((credential) =>
+      Object.fromEntries(Object.keys(credential).map((name) => [name, []])),
+    ),
+    ...(scope !== undefined && {
+      'x-scope': scope,
+      description: [description, `A key needs the scope \`${String(scope)}\`.`]
+        .filter(Boolean)
+        .join(' '),
+    }),
+  };
+}
+
+/** Nest wraps a reference with siblings in an `allOf` of one, which OpenAPI 3.1 does not need. */
+function withPlainRefs(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPlainRefs);
+  if (typeof value !== 'object' || value === null) return value;
+  const { allOf, ...rest } = Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, withPlainRefs(child)]),
+  );
+  if (allOf === undefined) return rest;
+  return Array.isArray(allOf) && allOf.length === 1
+    ? { ...(allOf[0] as object), ...rest }
+    : { allOf, ...rest };
 }
 
 function responseOf(response: ScannedResponse, secured: boolean, schemas: Schemas): JsonSchema {
@@ -236,13 +287,14 @@ function callbackOf(
   const camelCase = type.replaceAll(/[._](.)/g, (_, letter: string) => letter.toUpperCase());
   const component = `${camelCase[0]?.toUpperCase()}${camelCase.slice(1)}Event`;
   const form = { $ref: `#/components/schemas/${event.name}` };
-  const data = { type: 'object', properties: { status: { ...text, enum: statuses } } };
+  const open = { type: 'object', additionalProperties: true } as const;
+  const data = { ...open, properties: { status: { ...text, enum: statuses } } };
   const own = { type: { ...text, const: type }, ...(statuses && { data }) };
   const example = exampleOf(form, schemas) as { readonly data: { readonly status?: string } };
   const isShown = !statuses || statuses.includes(example.data.status ?? '');
   const shown = isShown ? {} : { status: statuses[0] };
   schemas[component] = {
-    allOf: [form, { type: 'object', properties: own }],
+    allOf: [form, { ...open, properties: own }],
     examples: [{ ...example, type, data: { ...example.data, ...shown } }],
   };
   const schema = { $ref: `#/components/schemas/${component}` };
@@ -251,6 +303,7 @@ function callbackOf(
     summary,
     description: `${description} Sent to the account’s webhooks, signed as Standard Webhooks. Any 2xx within 15 seconds is a success.`,
     tags: ['Webhooks'],
+    security: [],
     parameters: [
       { ...header, name: 'webhook-id', description: 'The same on every attempt.' },
       { ...header, name: 'webhook-timestamp', description: 'Epoch seconds of this attempt.' },

@@ -33,6 +33,8 @@ export class AccountController {
 
   @Get('entries')
   @Operation('List the entries of the ledger', {
+    description:
+      'Each entry changes the balance once, has a number without gaps, and never changes.',
     answer: AccountEntryPage,
     success: 'A page of entries, newest first.',
   })

@@ -24,6 +24,7 @@ export class SuppressionsController {
   @Get()
   @Auth('api_key', 'email:read')
   @Operation('List suppressed addresses', {
+    description: 'Nothing is sent to these addresses until their entries are removed.',
     answer: SuppressionPage,
     success: 'A page of entries, by address; an address has one for each category.',
   })

@@ -84,6 +84,38 @@ export function columnsAdded(
   }
 }
 
+/**
+ * A migration that adds an index to a table of a released migration. On an empty database the table has
+ * it already.
+ * @param name of the index, as the entity names it
+ */
+export function indexAdded(
+  migration: string,
+  entity: new () => object,
+  name: string,
+): new () => MigrationInterface {
+  return class implements MigrationInterface {
+    readonly name = migration;
+
+    async up(runner: QueryRunner): Promise<void> {
+      const { tableName, indices } = runner.dataSource.getMetadata(entity);
+      const columns = indices.find((index) => index.name === name)?.columns;
+      if (!columns) throw new TypeError(`${tableName} has no index ${name}`);
+      const known = await runner.getTable(tableName);
+      if (known?.indices.some((index) => index.name === name)) return;
+      const names = columns.map(({ databaseName }) => databaseName).join(', ');
+      await runner.query(`CREATE INDEX ${name} ON ${tableName} (${names})`);
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      const { type } = runner.dataSource.options;
+      const isMysql = type === 'mysql' || type === 'mariadb';
+      const { tableName } = runner.dataSource.getMetadata(entity);
+      await runner.query(`DROP INDEX ${name}${isMysql ? ` ON ${tableName}` : ''}`);
+    }
+  };
+}
+
 function adapt(column: TableColumn, server: string): void {
   // SQLite generates numbers for this type only.
   if (server === 'better-sqlite3' && column.isGenerated) column.type = 'integer';

@@ -32,7 +32,13 @@ export class GroupsController {
   }
 
   @Post()
-  @Operation('Make a group', { status: 201, answer: Group, success: 'The group, without members.' })
+  @Operation('Make a group', {
+    description:
+      'A group has contacts of the account; a send may name its id among the recipients.',
+    status: 201,
+    answer: Group,
+    success: 'The group, without members.',
+  })
   async createGroup(
     @AccountId() tenant: string,
     @JsonBody(GroupBody) { name }: GroupBody,
@@ -41,7 +47,11 @@ export class GroupsController {
   }
 
   @Get()
-  @Operation('List groups', { answer: GroupPage, success: 'A page of groups, by id.' })
+  @Operation('List groups', {
+    description: 'Each with its name and the number of its members.',
+    answer: GroupPage,
+    success: 'A page of groups, by id.',
+  })
   async listGroups(
     @AccountId() tenant: string,
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
@@ -50,13 +60,21 @@ export class GroupsController {
   }
 
   @Get(':groupId')
-  @Operation('Read a group', { answer: Group, success: 'The group.' })
+  @Operation('Read a group', {
+    description: 'Its name and the number of its members; the members are a list of their own.',
+    answer: Group,
+    success: 'The group.',
+  })
   async readGroup(@AccountId() tenant: string, @GroupId() id: string): Promise<Group> {
     return groupOf(await this.#groups.find(id, { tenant }));
   }
 
   @Patch(':groupId')
-  @Operation('Rename a group', { answer: Group, success: 'The group as it is now.' })
+  @Operation('Rename a group', {
+    description: 'The id and the members stay.',
+    answer: Group,
+    success: 'The group as it is now.',
+  })
   async renameGroup(
     @AccountId() tenant: string,
     @GroupId() id: string,
@@ -93,6 +111,7 @@ export class GroupsController {
 
   @Get(':groupId/members')
   @Operation('List members', {
+    description: 'The contacts in the group, each with its number and name.',
     answer: MemberPage,
     success: 'A page of members, in the order they became contacts.',
   })

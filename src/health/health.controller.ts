@@ -86,7 +86,11 @@ class HealthController {
    */
   @Get('live')
   @Header('cache-control', 'no-store')
-  @Operation('Whether the process works', { answer: Live, success: 'It does.' })
+  @Operation('Whether the process works', {
+    description: 'For the probe that restarts the process.',
+    answer: Live,
+    success: 'It does.',
+  })
   @ApiResponse({
     status: 503,
     type: Live,
@@ -105,6 +109,7 @@ class HealthController {
   @Get('ready')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
   @Operation('Whether the process can accept messages', {
+    description: 'For the probe of a load balancer; it names each check and its result.',
     answer: Readiness,
     success: 'It can, perhaps degraded.',
   })

@@ -77,7 +77,7 @@ export function Bounce(): PropertyDecorator {
 
 /** In the document: at least one of these fields must be there. */
 export function RequiresOneOf(...names: readonly string[]): ClassDecorator {
-  const anyOf = names.map((name) => ({ required: [name] }));
+  const anyOf = names.map((name) => ({ required: [name], properties: { [name]: true } }));
   return ApiSchema({ anyOf } as unknown as ApiSchemaOptions);
 }
 

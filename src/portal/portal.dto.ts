@@ -45,6 +45,9 @@ import {
   type NewTemplate,
   TEMPLATE_CATEGORIES,
   TEMPLATE_STATUSES,
+  WEBHOOK_PERIODS,
+  type WebhookAttemptFilter,
+  type WebhookPeriod,
 } from './portal-api.js';
 
 export class PortalQuery extends PageQueryOf(100, 50) {}
@@ -52,6 +55,26 @@ export class PortalQuery extends PageQueryOf(100, 50) {}
 /** The answer of a list; `PortalQuery` reads its cursor. */
 export function listedOf<T, A>({ data, nextCursor }: Page<T>, answer: (item: T) => A): Listed<A> {
   return { data: data.map(answer), nextCursor: sealedCursor(nextCursor) };
+}
+
+/** Query of the attempts of a webhook. */
+export class AttemptsQuery extends PortalQuery implements WebhookAttemptFilter {
+  @Text({ optional: true, minLength: 1, maxLength: 64 }) readonly event?: string;
+  @Choice(['success', 'failed'], { optional: true }) readonly result?: 'success' | 'failed';
+
+  @Text({
+    optional: true,
+    pattern: '^(?:[1-5][0-9]{2}|[a-z_]{1,32})$',
+    message: 'must be a status such as 500, or an error such as timeout',
+  })
+  readonly code?: string;
+
+  @Timestamp({ optional: true }) readonly since?: string;
+  @Timestamp({ optional: true }) readonly until?: string;
+}
+
+export class SuccessQuery {
+  @Choice(WEBHOOK_PERIODS, { optional: true }) readonly period?: WebhookPeriod;
 }
 
 /** Query of a list that masks addresses. */

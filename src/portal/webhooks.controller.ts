@@ -1,6 +1,9 @@
+import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
 import { Delete, Get, HttpCode, Inject, Param, Patch, Post } from '@nestjs/common';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
+import { CallbackCatalogue } from '../webhooks/callback-catalogue.js';
+import { WebhookAttempts } from '../webhooks/webhook-attempts.js';
 import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.js';
 import { WebhookKinds } from '../webhooks/webhook-kinds.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from '../webhooks/webhook-options.js';
@@ -13,7 +16,7 @@ import type {
   WebhookEndpointEntity,
 } from '../webhooks/webhooks.tables.js';
 import { Audit } from './audit.js';
-import { listedOf, PortalQuery, RedeliverBody } from './portal.dto.js';
+import { AttemptsQuery, listedOf, RedeliverBody, SuccessQuery } from './portal.dto.js';
 import { maskedCallback, maskedText } from './masking.js';
 import type {
   Listed,
@@ -21,12 +24,23 @@ import type {
   TestEvent,
   Webhook,
   WebhookAttempt,
+  WebhookEvents,
+  WebhookPeriod,
   Webhooks,
   WebhookSecret,
+  WebhookSuccess,
 } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { Caller, type InAccount } from './portal-request.js';
+
+const HOUR = 3_600_000;
+
+/** Milliseconds of a slot, and how many there are. */
+const SLOTS: Readonly<Record<WebhookPeriod, readonly [slot: number, slots: number]>> = {
+  '24h': [HOUR, 24],
+  '14d': [24 * HOUR, 14],
+};
 
 /** The account's webhooks: the same as those of the API. */
 @PortalController('webhooks')
@@ -37,6 +51,9 @@ export class PortalWebhooksController {
     private readonly kinds: WebhookKinds,
     private readonly audit: Audit,
     @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
+    private readonly reads: WebhookAttempts,
+    private readonly catalogue: CallbackCatalogue,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
   @Get()
@@ -47,6 +64,16 @@ export class PortalWebhooksController {
       most: this.options.maxEndpoints,
       kinds: this.kinds.all,
     };
+  }
+
+  @Get('events')
+  @PortalAccess('viewer')
+  events(): WebhookEvents {
+    const data = this.catalogue.kinds.map(({ example, ...kind }) => ({
+      ...kind,
+      example: JSON.stringify(example, undefined, 2),
+    }));
+    return { data };
   }
 
   @Post()
@@ -110,11 +137,37 @@ export class PortalWebhooksController {
   async attempts(
     @Caller() { accountId }: InAccount,
     @Param('id') id: string,
-    @ValidQuery(PortalQuery) query: PortalQuery,
+    @ValidQuery(AttemptsQuery) { cursor, limit, event, result, code, since, until }: AttemptsQuery,
   ): Promise<Listed<WebhookAttempt>> {
-    const page = await this.endpoints.attempts(accountId, id, query);
+    const endpoint = await this.endpoints.get(accountId, id);
+    const times = { since: timeOf(since), until: timeOf(until) };
+    const filter = { event, result, code, ...times };
+    const page = await this.reads.page(endpoint.id, filter, { cursor, limit });
     const deliveries = await this.endpoints.deliveriesOf(page.data);
     return listedOf(page, (attempt) => attemptOf(attempt, deliveries.get(attempt.deliveryId)));
+  }
+
+  @Get(':id/success')
+  @PortalAccess('viewer')
+  async success(
+    @Caller() { accountId }: InAccount,
+    @Param('id') id: string,
+    @ValidQuery(SuccessQuery) { period = '24h' }: SuccessQuery,
+  ): Promise<WebhookSuccess> {
+    const endpoint = await this.endpoints.get(accountId, id);
+    const [slot, slots] = SLOTS[period];
+    const since = Math.floor(this.clock.now() / slot) * slot - (slots - 1) * slot;
+    const counts = await this.reads.counts(endpoint.id, since, slot);
+    const known = new Map(counts.slots.map((one) => [one.at, one]));
+    const all = Array.from({ length: slots }, (_, n) => since + n * slot);
+    return {
+      slots: all.map((at) => ({
+        at: new Date(at).toISOString(),
+        succeeded: known.get(at)?.succeeded ?? 0,
+        failed: known.get(at)?.failed ?? 0,
+      })),
+      countedSince: counts.isPartial ? timestamp(counts.slots[0]?.at ?? since) : null,
+    };
   }
 
   @Post(':id/redeliver')
@@ -194,6 +247,10 @@ function attemptOf(
     state: isDelivered ? 'delivered' : isDue ? 'due' : 'exhausted',
     nextAttemptAt: isDue && !isDelivered ? timestamp(delivery.dueAt || delivery.createdAt) : null,
   };
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  return parseTimestamp(text)?.getTime();
 }
 
 function timestamp(milliseconds: number | null): string | null {

@@ -46,7 +46,7 @@ interface Callers {
   readonly noun: string;
   /** Part of the summaries. */
   readonly by?: string;
-  readonly description?: string;
+  readonly description: string;
   /** What a list has. */
   readonly listed: string;
 }
@@ -157,6 +157,8 @@ function WebhookRoutes({ Kinds, noun, by = '', description, listed }: Callers) {
     @Get(':id/attempts')
     @Operation(`List the attempts${by}, newest first`, {
       id: `list${noun}Attempts`,
+      description:
+        'Each call of the webhook with its answer, for 14 days; a delivery has one for each try.',
       answer: WebhookAttemptPage,
       success: 'A page of attempts.',
     })
@@ -200,6 +202,7 @@ function WebhookRoutes({ Kinds, noun, by = '', description, listed }: Callers) {
 export class WebhooksController extends WebhookRoutes({
   Kinds: createParamDecorator((): CallerKinds => 'token'),
   noun: 'Webhook',
+  description: 'The webhooks whose kinds of callbacks the token may have: all but `email.*`.',
   listed: 'All webhooks of the account whose kinds the token may have, on one page.',
 }) {}
 

@@ -13,6 +13,8 @@ import { ENVIRONMENT } from '../config/environment.js';
 import { Metrics } from '../metrics/metrics.js';
 import { SecretsModule } from '../secrets/secrets.js';
 import { WebhookClient } from './webhook-client.js';
+import { CallbackCatalogue } from './callback-catalogue.js';
+import { WebhookAttempts } from './webhook-attempts.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import { WebhookErasure } from './webhook-erasure.js';
@@ -23,7 +25,7 @@ import { WebhookOutbox, WebhookOutboxListener, WebhookWakes } from './webhook-ou
 import { WebhookSender } from './webhook-sender.js';
 import { EmailWebhooksController, WebhooksController } from './webhooks.controller.js';
 
-const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService, WebhookOutbox];
+const SERVICES = [WebhookAttempts, WebhookDeliveryStore, WebhookEndpointsService, WebhookOutbox];
 
 /** Webhook endpoints without the sender; also used by the command line. */
 @Global()
@@ -56,8 +58,8 @@ export class WebhookEndpointsModule {}
 @Module({
   imports: [AccountsModule, WebhookEndpointsModule],
   controllers: [WebhooksController, EmailWebhooksController],
-  providers: [WebhookClient, WebhookSender, WebhookWakes],
-  exports: [WebhookClient, WebhookEndpointsModule, WebhookSender],
+  providers: [CallbackCatalogue, WebhookClient, WebhookSender, WebhookWakes],
+  exports: [CallbackCatalogue, WebhookClient, WebhookEndpointsModule, WebhookSender],
 })
 export class WebhooksModule {
   constructor(

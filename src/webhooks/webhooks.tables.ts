@@ -8,7 +8,7 @@ import {
   type QueryRunner,
   Unique,
 } from 'typeorm';
-import { columnsAdded, tablesOf } from '../config/entity-tables.js';
+import { columnsAdded, indexAdded, tablesOf } from '../config/entity-tables.js';
 import type { MadeFor } from './webhook-kinds.js';
 
 /** The value of a BIGINT column, which drivers return as text. */
@@ -127,6 +127,7 @@ export class WebhookDeliveryEntity {
 /** One request to an endpoint and its result. Times are epoch milliseconds. */
 @Entity('gateway_webhook_attempt')
 @Index('gateway_webhook_attempt_endpoint', ['endpointId', 'position'])
+@Index('gateway_webhook_attempt_time', ['endpointId', 'startedAt', 'position'])
 export class WebhookAttemptEntity {
   @Generated('increment') @PrimaryColumn(BIGINT) position!: number;
   @Column('uuid', { name: 'endpoint_id' }) endpointId!: string;
@@ -189,5 +190,10 @@ export const WEBHOOK_TABLES = {
     columnsAdded('WebhookMakers1790000001110', [[WebhookEndpointEntity, ['madeFor']]]),
     columnsAdded('WebhookTypes1790000001600', [[WebhookDeliveryEntity, ['type']]]),
     WebhookTypesRead1790000001601,
+    indexAdded(
+      'WebhookAttemptTimes1790000002350',
+      WebhookAttemptEntity,
+      'gateway_webhook_attempt_time',
+    ),
   ],
 };

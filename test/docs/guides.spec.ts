@@ -12,20 +12,23 @@ import { ROOT } from './markdown-blocks.js';
 
 const OWN = 'http://127.0.0.1:3000';
 
-const LANGUAGES: Readonly<Record<string, string>> = { js: 'mjs', python: 'py', php: 'php' };
-
 const isInstalled = (command: string): boolean =>
   (process.env['PATH'] ?? '').split(delimiter).some((one) => existsSync(join(one, command)));
 
-/** Programs of a page: the command in the line before the block, and the code. */
-function programsOf(page: string) {
-  const found = page.matchAll(/^\w+, `([^`]+)`:\n\n```(\w+)\n([^]*?)^```/gm);
-  return [...found].map(([, command = '', language = '', code = '']) => ({
-    command,
+const RECEIVERS = join(ROOT, 'src/webhooks/receivers');
+
+/** The receivers of a page, by its table. */
+function receiversOf(page: string) {
+  const rows = page.matchAll(/^\| ([\w#]+) \| \[([\w.]+)\]\((\S+)\) \| `([^`]+)` \|$/gm);
+  return [...rows].map(([, language = '', file = '', link = '', command = '']) => ({
     language,
-    code,
+    file,
+    link,
+    command,
   }));
 }
+
+const PAGE = readFileSync(join(ROOT, 'docs/guides/verify-a-webhook.md'), 'utf8');
 
 it('a guide has at most 90 lines, and a suite beside this one', () => {
   const names = readdirSync(join(ROOT, 'docs/guides'));
@@ -73,33 +76,40 @@ describe('guides for a running gateway', () => {
     return guide;
   }
 
-  const programs = programsOf(readFileSync(join(ROOT, 'docs/guides/verify-a-webhook.md'), 'utf8'));
-  it.each(programs.filter(({ command }) => isInstalled(command.split(' ')[0] ?? '')))(
-    'a receiver started by $command takes genuine callbacks alone',
-    async ({ command, language, code }) => {
+  for (const { language, file, command } of receiversOf(PAGE)) {
+    const [program = '', ...args] = command.split(' ');
+    const run = isInstalled(program) ? it : it.skip;
+    run(`the receiver in ${language} takes genuine callbacks alone (${program})`, async () => {
       const port = String(await freePort());
       await open('verify-a-webhook', { '8787': port });
       const [set = '', curl = '', send = '', ...others] = guide.blocks('sh');
       expect(others).toEqual([]);
       const [, secret = ''] = /secret +(whsec_\S+)/.exec(await guide.run(set)) ?? [];
-      await writeFile(
-        join(guide.directory, `receiver.${LANGUAGES[language]}`),
-        guide.inPlace(code),
-      );
-      const [program = '', ...args] = guide.inPlace(command).split(' ');
+      const code = readFileSync(join(RECEIVERS, file), 'utf8');
+      await writeFile(join(guide.directory, file), guide.inPlace(code));
       const own = { WEBHOOK_SECRET: secret };
-      guide.start(program, args, own);
+      guide.start(
+        program,
+        args.map((arg) => guide.inPlace(arg)),
+        own,
+      );
       await eventually(async () => void (await fetch(`http://127.0.0.1:${port}/`)));
       expect((await guide.run(curl, own)).trim().split('\n')).toEqual(['204', '401']);
       await guide.run(send);
       await eventually(async () =>
         expect(guide.output.match(/sms\.delivery_report/g)).toHaveLength(2),
       );
-    },
-  );
+    });
+  }
 
-  it('the programs of the guide are those of Node, Python and PHP', () => {
-    expect(programs.map(({ language }) => language)).toEqual(Object.keys(LANGUAGES));
+  it('the guide lists every receiver, and shows those in Node and Python and the request as they are', () => {
+    const listed = receiversOf(PAGE);
+    expect([...listed.map(({ file }) => file), 'try.sh'].toSorted()).toEqual(
+      readdirSync(RECEIVERS).toSorted(),
+    );
+    for (const { file, link } of listed) expect(link).toBe(`../../src/webhooks/receivers/${file}`);
+    for (const file of ['receiver.mjs', 'receiver.py', 'try.sh'])
+      expect(PAGE).toContain(`\n${readFileSync(join(RECEIVERS, file), 'utf8')}\`\`\``);
   });
 
   it('the guide of a queued message names the hold of its lane, and ends it', async () => {

@@ -69,6 +69,7 @@ route('GET stats', StatsApi, (api, call, { query }) => api.stats(call, query));
 route('GET changes', StatsApi, (api, call, { query }) => api.changes(call, query));
 
 route('GET messages', MessagesApi, (api, call, { query }) => api.list(call, query), SHARED);
+route('GET messages/total', MessagesApi, (api, call, { query }) => api.total(call, query));
 route('GET messages/export', MessagesApi, (api, call, { query }) => api.export(call, query));
 route('POST messages/estimate', SendingApi, (api, call, { body }) => api.estimate(call, body));
 route('POST messages', SendingApi, (api, call, { body }) => api.send(call, body), CREATED);

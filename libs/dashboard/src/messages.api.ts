@@ -3,7 +3,7 @@ import type { MessageRecord } from '@dundun/messaging/operations';
 import { csvOf } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ListAnswer, MessageDetail, MessageItem, RevealAnswer } from './api.js';
+import type { ListAnswer, MessageDetail, MessageItem, RevealAnswer, TotalAnswer } from './api.js';
 import { type ApiCall, TextAnswer } from './api-call.js';
 import { unknownId } from './dashboard.error.js';
 import { FactsReader } from './facts.js';
@@ -39,6 +39,14 @@ export class MessagesApi {
     const { data, nextCursor } = await this.parts.history.messages(filter);
     const codes = await this.parts.verification.ofBatches(data.map(({ batchId }) => batchId));
     return { data: data.map((message) => itemOf(message, codes)), nextCursor };
+  }
+
+  /** How many messages match, up to 10,000. */
+  async total(call: ApiCall, query: Given): Promise<TotalAnswer> {
+    const fields = new Fields(query);
+    const { cursor: _none, ...filter } = filterOf(call, fields);
+    fields.done();
+    return this.parts.history.total(filter);
   }
 
   async detail(call: ApiCall, id: string): Promise<MessageDetail> {
@@ -112,19 +120,20 @@ export class MessagesApi {
    */
   async export(call: ApiCall, query: Given): Promise<TextAnswer> {
     const fields = new Fields(query);
-    const { cursor: _none, ...filter } = filterOf(call, fields);
+    const { cursor: from, ...filter } = filterOf(call, fields);
+    const most = fields.limit(MOST_ROWS, MOST_ROWS);
     const whole = fields.flag('reveal');
     fields.done();
     if (whole) call.require('reveal');
     const rows: ListedMessage[] = [];
-    let cursor: string | null | undefined;
-    for (let page = 0; page < MOST_PAGES && cursor !== null && rows.length < MOST_ROWS; page++) {
+    let cursor: string | null | undefined = from;
+    for (let page = 0; page < MOST_PAGES && cursor !== null && rows.length < most; page++) {
       const { data, nextCursor } = await this.parts.history.messages({
         ...filter,
-        limit: 1_000,
+        limit: Math.min(1_000, most - rows.length),
         ...(cursor !== undefined && { cursor }),
       });
-      rows.push(...data.slice(0, MOST_ROWS - rows.length));
+      rows.push(...data);
       cursor = nextCursor;
       // On SQLite nothing else here waits.
       await turn();
@@ -142,7 +151,8 @@ export class MessagesApi {
     return new TextAnswer(csvOf([header, ...lines]), {
       'Content-Type': 'text/csv; charset=utf-8',
       'Content-Disposition': 'attachment; filename="messages.csv"',
-      ...(cursor !== null && { 'X-Truncated': String(rows.length) }),
+      'X-Rows': String(rows.length),
+      ...(cursor && { 'X-Truncated': String(rows.length), 'X-Next-Cursor': cursor }),
     });
   }
 
@@ -162,6 +172,10 @@ function filterOf(call: ApiCall, fields: Fields) {
     reference: fields.text('reference', 255),
     tag: fields.text('tag', 64),
     provider: fields.text('provider', 32),
+    errorCode: fields.text('error', 255),
+    toPart: fields.text('toPart', 15),
+    country: fields.text('country', 2),
+    subject: fields.text('subject', 100),
     since: fields.time('since'),
     until: fields.time('until'),
     cursor: fields.text('cursor', 600),
@@ -189,5 +203,11 @@ function itemOf(
     acceptedAt: iso(message.acceptedAt),
     sendAt: iso(message.sendAt),
     code: codes.get(message.batchId)?.status ?? null,
+    kind: message.kind,
+    template: message.template,
+    country: message.country,
+    parts: message.parts,
+    cost: message.cost,
+    currency: message.currency,
   };
 }

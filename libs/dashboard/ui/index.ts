@@ -1,8 +1,8 @@
 /** Exports from which the gateway's portal builds its own pages; not part of the package. */
 export { call, onSignedOut, queryOf } from './app/api-client.js';
 export * from './app/format.js';
-export type { CurlAction, Page, Product } from './app/product.js';
-export { mount, navigate, type Route, setQuery, useRoute } from './app/router.js';
+export type { CurlAction, Page, PaletteAction, Product } from './app/product.js';
+export { mount, navigate, type Route, setQuery, useRoute, withQuery } from './app/router.js';
 export { Shell } from './app/shell.js';
 export { startPages } from './app/start.js';
 export { toast } from './app/toasts.js';
@@ -15,8 +15,8 @@ export { Dialog, FormDialog } from './components/dialog.js';
 export { ExportButton } from './components/export-button.js';
 export * from './components/field.js';
 export { type IconName, Logo } from './components/icon.js';
+export { lazy } from './components/lazy.js';
 export { List, Table } from './components/table.js';
 export { Tabs } from './components/tabs.js';
 export * from './pages/pages.js';
 export { SearchBox } from './components/search-box.js';
-export { localTime } from './pages/batches-page.js';

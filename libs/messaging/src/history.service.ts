@@ -37,6 +37,7 @@ import type {
   Latency,
   ListedMessage,
   MessageRecord,
+  MessageTotal,
   Page,
   TenantsOption,
 } from './message/views.js';
@@ -52,6 +53,15 @@ import type { ListScope } from './store/rows/cursor.js';
 
 const MOST_SLOTS = 2_300;
 const MOST_TENANTS = 100;
+
+/** A total ends here. */
+const MOST_TOTAL = 10_000;
+
+const SEARCHES = [
+  ['toPart', /^\d{3,15}$/, 'must be 3 to 15 digits of a number'],
+  ['country', /^[A-Z]{2}$/, 'must be the ISO 3166 code of a country, such as NG'],
+  ['subject', /^[^]{2,100}$/, 'must be 2 to 100 characters of a subject'],
+] as const;
 
 const HOUR = 3_600_000;
 /** What the newest counts of outcomes are kept by. */
@@ -88,12 +98,31 @@ export class MessageHistory {
 
   /**
    * Messages, one for each recipient, also before they start; the newest batch first. A page looks
-   * at 1,000 batches, and with `status`, `provider`, `errorCode` or `to` at 10,000 recipients. With the option
+   * at 1,000 batches, and with `status`, `provider`, `errorCode`, `to`, `toPart`, `country` or `subject` at 10,000 recipients. With the option
    * `store.recipientIndex` one page finds the 1,000 newest messages `to` an address that have
    * started, and those in the 1,000 newest batches that have not.
    * @throws MessageValidationError naming each wrong field of the filter
    */
   async messages(filter: HistoryFilter = {}): Promise<Page<ListedMessage>> {
+    const asked = await this.#asked(filter);
+    if (!asked) return { data: [], nextCursor: null };
+    return this.context.store.messages.page(asked.scope, { ...asked.filter, ...pageOf(filter) });
+  }
+
+  /**
+   * Number of messages that match a filter, up to 10,000. It looks at 10,000 batches, and with a filter
+   * other than tenant, channel, sender, tag and time at 30,000 recipients; then there may be `more`.
+   * @throws MessageValidationError naming each wrong field of the filter
+   */
+  async total(filter: Omit<HistoryFilter, 'cursor' | 'limit'> = {}): Promise<MessageTotal> {
+    const asked = await this.#asked(filter);
+    if (!asked) return { messages: 0, more: false };
+    const { scope, filter: wanted } = asked;
+    return this.context.store.messages.total(scope, { ...wanted, limit: MOST_TOTAL }, MOST_TOTAL);
+  }
+
+  /** The filter as the store takes it; `undefined`: it names an id that no message has. */
+  async #asked(filter: HistoryFilter) {
     const { reference, status, to } = filter;
     const scope = this.#scopeOf(filter);
     const address = to === undefined ? undefined : readAddress(to);
@@ -108,16 +137,14 @@ export class MessageHistory {
             'must be a whole phone number with country code, an e-mail address or platform:id',
         });
       for (const path of ['since', 'until'] as const) checkTime(path, filter[path], errors);
+      for (const [path, form, message] of SEARCHES) {
+        const value = filter[path];
+        if (value !== undefined && !form.test(value)) errors.push({ path, message });
+      }
     });
-    const { records, messages } = this.context.store;
+    const { records } = this.context.store;
     const found = reference === undefined ? {} : await records.find(reference);
-    if (!found) return { data: [], nextCursor: null };
-    return messages.page(scope, {
-      ...filter,
-      ...found,
-      ...pageOf(filter),
-      to: address && addressKey(address),
-    });
+    return found && { scope, filter: { ...filter, ...found, to: address && addressKey(address) } };
   }
 
   /**

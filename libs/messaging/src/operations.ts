@@ -15,6 +15,7 @@ export type {
   Latency,
   MessageOutcomes,
   MessageRecord,
+  MessageTotal,
   SubmissionView,
   UnmatchedReport,
 } from './message/views.js';

@@ -24,6 +24,7 @@ export const email = {
   definition: null,
   module: EmailModule,
   tag: 'Email',
+  tagDescription: 'Messages by e-mail, contacts, suppressed addresses and the domains of senders.',
   scopes: ['email:read', 'email:send', 'email:webhooks', 'domains:write'],
   options: ({ MAX_RECIPIENTS }) => ({ email: { maxRecipients: MAX_RECIPIENTS } }),
   prices: () => undefined,

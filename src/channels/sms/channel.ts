@@ -23,6 +23,7 @@ export const sms = {
   definition: null,
   module: SmsModule,
   tag: 'SMS',
+  tagDescription: 'Batches of text messages to phones: sends, reads, cancels, estimates.',
   scopes: [],
   tokenScopes: ['sms:send', 'sms:read'],
   options: ({ MAX_RECIPIENTS, MAX_PARTS }) => ({

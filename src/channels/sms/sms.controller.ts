@@ -133,6 +133,7 @@ export class SmsController {
   @Get('sms/:referenceId')
   @Auth('api_token', 'sms:read')
   @Operation('Read a batch', {
+    description: 'Its status, and counts of its messages by status.',
     answer: SmsBatch,
     success: 'The batch with its first 1,000 unique recipients.',
   })

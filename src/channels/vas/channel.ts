@@ -10,6 +10,7 @@ export const vas = {
   definition: null,
   module: VasModule,
   tag: 'VAS',
+  tagDescription: 'Orders of airtime and data, and verifications by one-time codes.',
   scopes: [],
   tokenScopes: ['orders:write', 'orders:read', 'verifications:write', 'verifications:read'],
   options: () => ({}),

@@ -36,7 +36,12 @@ export class VasOrdersController {
 
   @Get('products')
   @Auth('api_token', 'orders:read')
-  @Operation('List products', { answer: ProductList, success: 'What can be ordered.' })
+  @Operation('List products', {
+    description:
+      'Each with its type, network, currency, and its price or the amounts that an order may have.',
+    answer: ProductList,
+    success: 'What can be ordered.',
+  })
   async listVasProducts(): Promise<ProductList> {
     const products = await this.vas.products().catch(refuse);
     return { data: products.map(productOf) };
@@ -91,7 +96,11 @@ export class VasOrdersController {
 
   @Get('orders/:orderId')
   @Auth('api_token', 'orders:read')
-  @Operation('Read an order', { answer: Order, success: 'The order.' })
+  @Operation('Read an order', {
+    description: 'Its status, and what arrived once the operator has answered.',
+    answer: Order,
+    success: 'The order.',
+  })
   async readOrder(@AccountId() tenant: string, @Param('orderId') id: string): Promise<Order> {
     if (!isUUID(id)) throw new VasOrderNotFoundError();
     return this.#shown(await this.vas.find(id.toLowerCase(), { tenant }));

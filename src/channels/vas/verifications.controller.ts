@@ -74,7 +74,11 @@ export class VerificationsController {
 
   @Get(':verificationId')
   @Auth('api_token', 'verifications:read')
-  @Operation('Read a verification', { answer: Verification, success: 'The verification.' })
+  @Operation('Read a verification', {
+    description: 'Its state and when it expires, without the code.',
+    answer: Verification,
+    success: 'The verification.',
+  })
   async readVerification(
     @AccountId() tenant: string,
     @Param('verificationId') id: string,

@@ -20,6 +20,7 @@ export const voice = {
   definition: null,
   module: VoiceModule,
   tag: 'Voice',
+  tagDescription: 'Calls that play a text or an audio file and collect digits.',
   scopes: [],
   tokenScopes: ['voice:send', 'voice:read'],
   options: ({ VOICE_PRICE: { billing } }) => ({ voice: { deliveryReport: false, billing } }),

@@ -27,6 +27,8 @@ export const whatsapp = {
   definition: null,
   module: WhatsAppModule,
   tag: 'WhatsApp',
+  tagDescription:
+    'Messages by templates, free texts and media, templates and contacts on WhatsApp.',
   scopes: ['whatsapp:send', 'whatsapp:read', 'contacts:read', 'contacts:write'],
   // The templates of each account are in the database.
   options: () => ({ whatsapp: { templates: 'open' } }),

@@ -83,7 +83,11 @@ export class ContactsController {
 
   @Get()
   @Auth('api_key', 'contacts:read')
-  @Operation('List contacts', { answer: ContactPage, success: 'A page of contacts, oldest first.' })
+  @Operation('List contacts', {
+    description: 'All contacts of the account, or the one with a number or bsuid.',
+    answer: ContactPage,
+    success: 'A page of contacts, oldest first.',
+  })
   async listContacts(
     @AccountId() tenant: string,
     @ValidQuery(ContactsQuery) { phone, bsuid, cursor, limit }: ContactsQuery,

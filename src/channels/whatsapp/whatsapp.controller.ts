@@ -161,6 +161,7 @@ export class WhatsAppController implements OnModuleDestroy {
   @Get('templates')
   @Auth('api_key', 'whatsapp:read')
   @Operation('List templates', {
+    description: 'The templates of the account, each with its language, category and state.',
     answer: TemplatePage,
     success: 'A page of templates, by name and language.',
   })

@@ -120,7 +120,51 @@ export interface TestEvent {
   readonly deliveryId: string;
 }
 
-/** `GET api/webhooks/:id/attempts` answers `Listed<WebhookAttempt>`, newest first. */
+/** `GET api/webhooks/events`: every kind of callback. */
+export interface WebhookEvents {
+  readonly data: readonly WebhookEvent[];
+}
+
+export interface WebhookEvent {
+  /** Such as `sms.delivery_report`. */
+  readonly type: string;
+  readonly summary: string;
+  readonly description: string;
+  /** A body with made-up values, as indented JSON. */
+  readonly example: string;
+}
+
+export const WEBHOOK_PERIODS = ['24h', '14d'] as const;
+export type WebhookPeriod = (typeof WEBHOOK_PERIODS)[number];
+
+/**
+ * `GET api/webhooks/:id/success?period=24h`: attempts by hour, of `14d` by day in UTC, oldest first, from
+ * the newest 20,000 on.
+ */
+export interface WebhookSuccess {
+  readonly slots: readonly {
+    readonly at: string;
+    readonly succeeded: number;
+    readonly failed: number;
+  }[];
+  /** Start of the oldest slot that was counted, where older attempts were not; `null`: all were. */
+  readonly countedSince: string | null;
+}
+
+/** Query of `GET api/webhooks/:id/attempts`. */
+export interface WebhookAttemptFilter {
+  readonly event?: string;
+  readonly result?: 'success' | 'failed';
+  /** HTTP status of the answer, or the error without one, such as `timeout`. */
+  readonly code?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/**
+ * `GET api/webhooks/:id/attempts` answers `Listed<WebhookAttempt>`, newest first. A page looks at 2,000
+ * attempts, so with {@link WebhookAttemptFilter} it may have few, even none, before the last one.
+ */
 export interface WebhookAttempt {
   /** The `webhook-id` of the request. */
   readonly deliveryId: string;

@@ -3,26 +3,40 @@ import {
   call,
   contacts,
   lanes,
+  lazy,
   messages,
   overview,
   type Page,
+  type PaletteAction,
   phone,
   type Product,
 } from '@dundun/dashboard/ui';
 import type { Senders, Session } from '../portal-api.js';
 import { curlWith } from './curl.js';
-import { AccountsPage } from './pages/accounts-page.js';
 import { alerts } from './pages/alerts-page.js';
-import { CarriersPage } from './pages/carriers-page.js';
-import { EmailPage } from './pages/email-page.js';
-import { GroupsPage } from './pages/groups-page.js';
 import { health } from './pages/health-page.js';
-import { InsightsPage } from './pages/insights-page.js';
-import { OrdersPage } from './pages/orders-page.js';
 import { requests } from './pages/requests-page.js';
-import { SendersPage } from './pages/senders-page.js';
-import { SettingsPage } from './pages/settings-page.js';
-import { TemplatesPage } from './pages/templates-page.js';
+
+// The first load has the frame and the first pages; a browser loads these when they are opened.
+const AccountsPage = lazy(() =>
+  import('./pages/accounts-page.js').then((part) => part.AccountsPage),
+);
+const CarriersPage = lazy(() =>
+  import('./pages/carriers-page.js').then((part) => part.CarriersPage),
+);
+const EmailPage = lazy(() => import('./pages/email-page.js').then((part) => part.EmailPage));
+const GroupsPage = lazy(() => import('./pages/groups-page.js').then((part) => part.GroupsPage));
+const InsightsPage = lazy(() =>
+  import('./pages/insights-page.js').then((part) => part.InsightsPage),
+);
+const OrdersPage = lazy(() => import('./pages/orders-page.js').then((part) => part.OrdersPage));
+const SendersPage = lazy(() => import('./pages/senders-page.js').then((part) => part.SendersPage));
+const SettingsPage = lazy(() =>
+  import('./pages/settings-page.js').then((part) => part.SettingsPage),
+);
+const TemplatesPage = lazy(() =>
+  import('./pages/templates-page.js').then((part) => part.TemplatesPage),
+);
 
 const groups: Page = {
   name: 'groups',
@@ -106,6 +120,20 @@ const carriers: Page = {
 /** The pages of operators, which are of no account. */
 export const OPERATION: readonly Page[] = [accounts, lanes, carriers, health];
 
+function actionsOf({ account }: Session): readonly PaletteAction[] {
+  if (!account) return [];
+  const own = [
+    { title: 'Webhook: events, receivers, attempts', to: 'settings/webhook' },
+    { title: 'Change the password, end sessions', to: 'settings/security' },
+  ];
+  const admin = [
+    { title: 'Make an API key', to: 'email/keys' },
+    { title: 'Invite a member', to: 'settings/members' },
+    { title: 'Audit log', to: 'settings/audit' },
+  ];
+  return account.role === 'admin' ? [...own, ...admin] : own;
+}
+
 /** The pages for the person's role, and the gateway's parts of the shared pages. */
 export function portalProduct(session: Session): Product {
   const ofAccount = session.account
@@ -131,6 +159,7 @@ export function portalProduct(session: Session): Product {
     pages: session.account
       ? [...ofAccount, ...operation]
       : [...operation, ...(session.user?.isOperator ? [insights, alerts] : []), settings],
+    actions: actionsOf(session),
     curl: curlWith(session.curls),
     tenant: 'Account',
     templates: 'api/templates?limit=100',

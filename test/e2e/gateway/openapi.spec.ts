@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { AuthRequirement } from '../../../src/accounts/auth.guard.js';
 import { API_ERRORS } from '../../../src/http/api-error.js';
 import { declaredRoutes } from './declared-routes.js';
+import { LINTERS } from './openapi-linters.js';
 import type { ResponseContract } from './response-contract.js';
 import { TestGateway } from './test-gateway.js';
 
@@ -16,7 +17,9 @@ interface Media {
 
 interface Operation {
   readonly operationId: string;
+  readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly 'x-scope'?: string;
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
@@ -84,7 +87,7 @@ describe('the OpenAPI document', () => {
     );
     const declared = declaredRoutes(gateway.running.app).map(({ method, path, auth }) => ({
       name: `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
-      security: auth ? securityOf(auth) : [],
+      ...accessOf(auth),
     }));
     expect(
       declared
@@ -94,8 +97,13 @@ describe('the OpenAPI document', () => {
         )
         .toSorted(),
     ).toEqual([...documented.keys()].toSorted());
-    for (const { name, security } of declared.filter((route) => documented.has(route.name)))
-      expect([name, documented.get(name)?.security]).toEqual([name, security]);
+    for (const { name, security, scope } of declared) {
+      const operation = documented.get(name);
+      if (!operation) continue;
+      expect([name, operation.security, operation['x-scope']]).toEqual([name, security, scope]);
+      if (scope !== undefined)
+        expect([name, operation.description]).toEqual([name, expect.stringContaining(scope)]);
+    }
   });
 
   it('every documented operation has a tag and the common errors', () => {
@@ -153,6 +161,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it.each(LINTERS)(
+    '%s finds nothing by its recommended rules',
+    async (_name, linter) => {
+      expect(await linter(document)).toEqual([]);
+    },
+    60_000,
+  ); // starts a process that loads some hundred modules
+
   it('docs/requests.http has every documented operation', async () => {
     const requests = await readFile(
       join(import.meta.dirname, '../../../docs/requests.http'),
@@ -163,9 +179,10 @@ describe('the OpenAPI document', () => {
   });
 });
 
-function securityOf({ kind, scope }: AuthRequirement) {
-  const scopes = scope === undefined ? [] : [scope];
-  return kind === 'any' ? [{ api_token: scopes }, { api_key: scopes }] : [{ [kind]: scopes }];
+function accessOf(auth: AuthRequirement | undefined) {
+  if (!auth) return { security: [], scope: undefined };
+  const kinds = auth.kind === 'any' ? ['api_token', 'api_key'] : [auth.kind];
+  return { security: kinds.map((kind) => ({ [kind]: [] })), scope: auth.scope };
 }
 
 /** Every `application/json` of the document. */

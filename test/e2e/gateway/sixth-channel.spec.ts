@@ -132,6 +132,7 @@ const pager = {
   definition,
   module: PagersModule,
   tag: 'Pagers',
+  tagDescription: 'Pages to pagers.',
   scopes: ['pager:send'],
   options: () => ({}),
   prices: () => undefined,
@@ -285,9 +286,11 @@ describe('a sixth channel that only this file has', () => {
   it('is in the OpenAPI document with its tag, route, scope and callbacks', async () => {
     const answer = await fetch(`${gateway.url}/openapi.json`);
     expect(await answer.json()).toMatchObject({
-      tags: expect.arrayContaining([{ name: 'Pagers' }]),
+      tags: expect.arrayContaining([{ name: 'Pagers', description: 'Pages to pagers.' }]),
       paths: {
-        '/ng/v1/pages': { post: { tags: ['Pagers'], security: [{ api_key: ['pager:send'] }] } },
+        '/ng/v1/pages': {
+          post: { tags: ['Pagers'], security: [{ api_key: [] }], 'x-scope': 'pager:send' },
+        },
       },
       webhooks: { 'pager.transmitted': {}, 'pager.beeped': {} },
       components: {

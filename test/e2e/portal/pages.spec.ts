@@ -13,6 +13,9 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   'alerts-resolved': () => 'alerts?state=resolved',
   messages: () => 'messages',
   'messages-none': () => 'messages?q=2340000000000',
+  'messages-part': () => 'messages?q=5678&in=part',
+  'messages-chart': () =>
+    'messages?chart=on&country=NG&from=ACME&since=2026-01-01T00%3A00%3A00.000Z&view=Ours',
   message: ({ failedId }) => `messages/${failedId}`,
   batches: () => 'batches',
   batch: ({ batchId }) => `batches/${batchId}`,
@@ -34,6 +37,9 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   security: () => 'settings/security',
   webhook: () => 'settings/webhook',
   'webhook-attempts': ({ webhookId }) => `settings/webhook/${webhookId}`,
+  'webhook-attempts-failed': ({ webhookId }) =>
+    `settings/webhook/${webhookId}?result=failed&code=500&age=24h&period=14d`,
+  'webhook-java': () => 'settings/webhook?language=java&event=email.bounced',
   members: () => 'settings/members',
   audit: () => 'settings/audit',
   domains: () => 'email/domains',
@@ -70,6 +76,9 @@ const DIALOGS: Readonly<
   Record<string, readonly [address: (filled: FilledAccount) => string, ...steps: Step[]]>
 > = {
   send: [() => 'messages', 'Send a message'],
+  'go-to': [() => 'messages', 'Go to'],
+  'filters-more': [() => 'messages', 'Filters'],
+  'view-save': [() => 'messages?status=failed', 'Save view'],
   curl: [() => 'messages', 'curl'],
   keys: [() => 'overview', 'Keyboard shortcuts'],
   reschedule: [({ scheduledId }) => `batches/${scheduledId}`, 'Reschedule'],

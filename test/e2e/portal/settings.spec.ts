@@ -21,7 +21,9 @@ import type {
   TestEvent,
   WebhookAttempt,
   Webhooks,
+  WebhookEvents,
   WebhookSecret,
+  WebhookSuccess,
 } from '../../../src/portal/portal-api.js';
 import { answer, Receiver } from '../../integration/webhooks/receiver.js';
 import { describeOneDatabase } from '../../support/databases.js';
@@ -152,6 +154,81 @@ describeOneDatabase('the settings of an account', (database) => {
       (await admin.call('POST', `webhooks/${webhook.id}/redeliver`, { body: none })).status,
     ).toBe(404);
     await admin.ok('DELETE', `webhooks/${webhook.id}`);
+  });
+
+  it('attempts are found by event, result, code and time, and counted by hour and day', async () => {
+    receiver.respond = answer(500);
+    const { webhook } = await admin.ok<WebhookSecret>('POST', 'webhooks', { url: receiver.url });
+    const path = `webhooks/${webhook.id}`;
+    const found = async (filter: string) =>
+      (await viewer.ok<Listed<WebhookAttempt>>('GET', `${path}/attempts?${filter}`)).data.length;
+    await admin.ok('POST', `${path}/test`);
+    await eventually(async () => expect(await found('code=500')).toBe(1));
+    receiver.respond = answer(204);
+    await admin.ok('POST', `${path}/test`);
+    await eventually(async () => expect(await found('code=204')).toBe(1));
+    const now = Date.now();
+    const [before, after] = [now - 60_000, now + 60_000].map((at) => new Date(at).toISOString());
+    for (const [filter, expected] of [
+      ['event=webhook.test', 2],
+      ['event=sms.delivery_report', 0],
+      ['result=success', 1],
+      ['result=failed', 1],
+      ['result=failed&code=204', 0],
+      ['code=timeout', 0],
+      [`since=${before}`, 2],
+      [`since=${before}&until=${after}&event=webhook.test&result=failed`, 1],
+      [`until=${before}`, 0],
+    ] as const)
+      expect([filter, await found(filter)]).toEqual([filter, expected]);
+    for (const wrong of ['result=some', 'code=5', 'since=yesterday', 'cursor=1.1'])
+      expect([wrong, (await viewer.call('GET', `${path}/attempts?${wrong}`)).status]).toEqual([
+        wrong,
+        422,
+      ]);
+    for (const [period, slots] of [
+      ['24h', 24],
+      ['14d', 14],
+    ] as const) {
+      const success = await viewer.ok<WebhookSuccess>('GET', `${path}/success?period=${period}`);
+      expect(success.slots).toHaveLength(slots);
+      const sum = (of: 'succeeded' | 'failed') =>
+        success.slots.reduce((total, slot) => total + slot[of], 0);
+      expect([sum('succeeded'), sum('failed')]).toEqual([1, 1]);
+      expect(success.countedSince).toBeNull();
+    }
+    await admin.ok('DELETE', path);
+  });
+
+  it('attempts are listed by time in pages without gaps', async () => {
+    receiver.respond = answer(204);
+    const { webhook } = await admin.ok<WebhookSecret>('POST', 'webhooks', { url: receiver.url });
+    const path = `webhooks/${webhook.id}`;
+    const page = (query: string) =>
+      viewer.ok<Listed<WebhookAttempt>>('GET', `${path}/attempts?${query}`);
+    for (let tests = 0; tests < 5; tests++) await admin.ok('POST', `${path}/test`);
+    await eventually(async () => expect((await page('limit=100')).data).toHaveLength(5));
+    const all = (await page('limit=100')).data.map(({ deliveryId }) => deliveryId);
+    const paged: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const query: string = `limit=2&event=webhook.test${cursor && `&cursor=${cursor}`}`;
+      const { data, nextCursor }: Listed<WebhookAttempt> = await page(query);
+      paged.push(...data.map(({ deliveryId }) => deliveryId));
+      cursor = nextCursor;
+    }
+    expect(paged).toEqual(all);
+    await admin.ok('DELETE', path);
+  });
+
+  it('the catalogue has an example of every kind of callback that a webhook may choose', async () => {
+    const { data } = await viewer.ok<WebhookEvents>('GET', 'webhooks/events');
+    const { kinds } = await viewer.ok<Webhooks>('GET', 'webhooks');
+    expect(data.map(({ type }) => type).toSorted()).toEqual(kinds.toSorted());
+    for (const { type, example, summary } of data) {
+      expect([type, JSON.parse(example)]).toEqual([type, expect.objectContaining({ type })]);
+      expect([type, summary]).toEqual([type, expect.stringMatching(/^\S.+[^.]$/)]);
+    }
   });
 
   it('a sender ID that an admin adds is used only after an operator approved it', async () => {

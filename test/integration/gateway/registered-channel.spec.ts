@@ -66,6 +66,7 @@ const parcelInGateway: GatewayChannel = {
   definition: parcel,
   module: ParcelModule,
   tag: 'Parcels',
+  tagDescription: 'Parcels of a carrier.',
   scopes: [],
   options: () => ({}),
   prices: () => undefined,

@@ -117,8 +117,44 @@ describeEachDatabase('the history of all channels', (database) => {
     ],
     ['a queued address', { to: '2348010000003' }, ['later-0']],
     ['a time', { until: new Date(0) }, []],
+    ['a part of a number', { toPart: '0009901' }, ['sms-2']],
+    ['a part of queued numbers', { toPart: '000003', tenants: ['acme'] }, ['later-0']],
+    ['a part that no number has', { toPart: '999999' }, []],
+    [
+      'a country',
+      { country: 'NG' },
+      ['later-0', 'later-1', 'whatsapp-0', 'other-0', 'sms-0', 'sms-1', 'sms-2'],
+    ],
+    ['a country without messages', { country: 'DE' }, []],
+    ['a country and an address', { country: 'NG', to: '2348010000003' }, ['later-0']],
+    ['a subject that no message has', { subject: 'Hello' }, []],
+    ['an error code and a country', { errorCode: 'none', country: 'NG' }, []],
   ])('a list finds by %s', async (_filter, filter, expected) => {
     expect(namesOf(await history.messages(filter))).toEqual(expected);
+    expect(await history.total(filter)).toEqual({ messages: expected.length, more: false });
+  });
+
+  it('a message of a list has its country, kind, template and parts', async () => {
+    const [sent] = (await history.messages({ reference: ids['sms'] })).data;
+    expect(sent).toMatchObject({ country: 'NG', kind: 'text', template: null, parts: 1 });
+    const [templated] = (await history.messages({ reference: ids['whatsapp'] })).data;
+    expect(templated).toMatchObject({ country: 'NG', kind: 'template', template: 'hello' });
+  });
+
+  it('the total of an unknown reference is 0, and that of one message 1', async () => {
+    expect(await history.total({ reference: 'unknown' })).toEqual({ messages: 0, more: false });
+    const one = { reference: `${ids['sms']}-1` };
+    expect(await history.total(one)).toEqual({ messages: 1, more: false });
+  });
+
+  it.each([
+    ['toPart', { toPart: '12' }],
+    ['toPart', { toPart: '12a' }],
+    ['country', { country: 'ng' }],
+    ['subject', { subject: 'x' }],
+  ])('a wrong %s is refused with its name', async (path, filter) => {
+    await expect(history.messages(filter)).rejects.toThrow(`${path}: must be`);
+    await expect(history.total(filter)).rejects.toThrow(`${path}: must be`);
   });
 
   it('pages of a list follow each other without gaps', async () => {

@@ -214,6 +214,17 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
           await history.messages({ tenants, provider: 'paper', limit: 50 });
           await history.messages({ tenants, to: '2348010000007', limit: 50 });
           await history.messages({ tenants, tag: 'news', ...period });
+          for (const search of [
+            { toPart: '000007' },
+            { country: 'NG' },
+            { subject: 'Hello' },
+            { errorCode: '30003' },
+          ]) {
+            await history.messages({ tenants, ...search, ...period });
+            await history.total({ tenants, ...search });
+          }
+          await history.total({ tenants });
+          await history.total({ tenants, channel: 'sms', ...period });
           for (const reference of [id, `${id}-0`, 'id 0 7', 'ref 7', 'none'])
             await history.messages({ tenants, reference });
           await history.batches({ tenants, limit: 50 });

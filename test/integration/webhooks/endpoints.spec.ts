@@ -5,6 +5,7 @@ import {
   WebhookDeliveryEntity,
   WebhookEndpointEntity,
 } from '../../../src/webhooks/webhooks.tables.js';
+import { WebhookAttempts } from '../../../src/webhooks/webhook-attempts.js';
 import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.store.js';
 import { WorkQueues } from '@dundun/messaging/queue';
 import { SECRETS, statusChange } from './webhook-fixture.js';
@@ -175,5 +176,60 @@ describeWebhooks('webhook endpoints', (stage, db) => {
       );
       expect(scanned).toEqual([]);
     }
+  });
+
+  it('attempts are found in windows and counted by the index of their time', async () => {
+    const { webhook_id: endpointId } = await stage.gateway.endpoints.set(stage.account, URL);
+    const first = stage.clock.now();
+    const attempts = stage.source.getRepository(WebhookAttemptEntity);
+    const ids = { endpointId, deliveryId: stage.clock.id(), messageId: 'one' };
+    const rows = Array.from({ length: 2_500 }, (_, n) => ({
+      ...ids,
+      attempt: 1,
+      startedAt: first + n * 1_000,
+      duration: 5,
+      status: n === 0 ? 500 : 204,
+      error: n === 0 ? ('http_status' as const) : null,
+      response: null,
+    }));
+    for (let from = 0; from < rows.length; from += 250)
+      await attempts.insert(rows.slice(from, from + 250));
+    if (db.kind !== 'sqlite')
+      await stage.source.query(
+        db.kind === 'postgres'
+          ? 'ANALYZE gateway_webhook_attempt'
+          : 'ANALYZE TABLE gateway_webhook_attempt',
+      );
+    const asked: { sql: string; params: readonly unknown[] }[] = [];
+    const { database } = stage.gateway;
+    const recording = Object.create(database) as typeof database;
+    recording.all = (sql, params) => {
+      asked.push({ sql, params: params ?? [] });
+      return database.all(sql, params);
+    };
+    const options = { leaseTime: 1_000, shutdownTimeout: 1_000 };
+    const queues = new WorkQueues({ database: recording }, stage.clock, options);
+    const reads = new WebhookAttempts(queues, stage.source);
+    const failed = { result: 'failed' } as const;
+    const before = await reads.page(endpointId, failed, { limit: 10 });
+    expect(before).toMatchObject({ data: [], nextCursor: expect.any(String) });
+    const cursor = before.nextCursor ?? '';
+    const found = await reads.page(endpointId, failed, { limit: 10, cursor });
+    expect(found).toMatchObject({ data: [{ status: 500, startedAt: first }], nextCursor: null });
+    const times = { since: first + 1_000, until: first + 3_000, event: undefined };
+    const page = await reads.page(endpointId, times, { limit: 10 });
+    expect(page.data.map(({ startedAt }) => startedAt - first)).toEqual([2_000, 1_000]);
+    await reads.page(endpointId, { event: 'webhook.test' }, { limit: 10, cursor });
+    const counts = await reads.counts(endpointId, first, 60_000);
+    const sum = (of: 'succeeded' | 'failed') =>
+      counts.slots.reduce((total, slot) => total + slot[of], 0);
+    expect([sum('succeeded'), sum('failed'), counts.isPartial]).toEqual([2_499, 1, false]);
+    for (const { sql, params } of asked) {
+      const explain = { sqlite: 'EXPLAIN QUERY PLAN ', postgres: 'EXPLAIN ', mariadb: 'EXPLAIN ' };
+      const plan = JSON.stringify(await database.all(explain[db.kind] + sql, params));
+      expect(plan).toContain('gateway_webhook_attempt_time');
+      expect(plan).not.toMatch(/Seq Scan|SCAN gateway_webhook|SCAN d\b/);
+    }
+    await expect(reads.page(endpointId, {}, { limit: 1, cursor: 'x' })).rejects.toThrow();
   });
 });

@@ -14,10 +14,27 @@ export interface MessagesQuery extends ListQuery, TenantQuery {
   readonly reference?: string;
   readonly tag?: string;
   readonly provider?: string;
+  /** Error code, in full. */
+  readonly error?: string;
+  /** 3 to 15 digits of the recipient's number, one after the other. */
+  readonly toPart?: string;
+  /** ISO 3166 code of the country of the recipient's number, such as `NG`. */
+  readonly country?: string;
+  /** 2 to 100 characters of the subject, in any case. */
+  readonly subject?: string;
   /** Accepted at or after this time. */
   readonly since?: Timestamp;
   /** Accepted before this time. */
   readonly until?: Timestamp;
+}
+
+// GET api/messages/total (as MessagesQuery, without `cursor` and `limit`) → TotalAnswer
+
+export interface TotalAnswer {
+  /** At most 10,000. */
+  readonly messages: number;
+  /** There may be more: the count looks at 10,000 batches, or 30,000 recipients. */
+  readonly more: boolean;
 }
 
 export interface MessageItem {
@@ -41,6 +58,16 @@ export interface MessageItem {
   readonly sendAt: Timestamp | null;
   /** `null`: the message carries no one-time code. */
   readonly code: CodeStatus | null;
+  /** ISO 3166 code of the country of the recipient's number; empty: another address, or not known. */
+  readonly country: string;
+  /** Parts of one SMS; 0 where the channel has none. */
+  readonly parts: number;
+  /** Charged price as a decimal number, with `currency`. */
+  readonly cost: string | null;
+  readonly currency: string | null;
+  /** Kind of the content, such as `text`; `null`: it was erased, or carries a one-time code. */
+  readonly kind: string | null;
+  readonly template: string | null;
 }
 
 // GET api/messages/:id → MessageDetail
@@ -50,12 +77,7 @@ export interface MessageDetail extends MessageItem {
   readonly attempts: number;
   /** The provider's id of the message, once it is known. */
   readonly providerId: string | null;
-  /** Parts of one SMS; 0 where the channel has none. */
-  readonly parts: number;
   readonly category: string | null;
-  /** Charged price as a decimal number, with `currency`. */
-  readonly cost: string | null;
-  readonly currency: string | null;
   readonly sentAt: Timestamp | null;
   readonly validUntil: Timestamp | null;
   /** Shape of the content, without its words; `null` also where it carries a one-time code. */
@@ -126,6 +148,7 @@ export interface RevealAnswer {
 // GET api/messages/:id/html → the html of an e-mail for a sandboxed frame, under a policy of its own
 // (needs `reveal`; audited). GET api/phones/:id/html is the same of a simulated message (needs `act`).
 
-// GET api/messages/export?…&reveal=true (as MessagesQuery) → text/csv of at most 10,000 messages
-// (`X-Truncated` where there are more); whole with `reveal` (needs the right; audited for each of their
-// tenants)
+// GET api/messages/export?…&reveal=true (as MessagesQuery, `limit` up to 10,000, which is the default) →
+// text/csv of so many messages, `X-Rows` has their number; whole with `reveal` (needs the right; audited for
+// each of their tenants). Where there are more, `X-Truncated` is there and `X-Next-Cursor` is the `cursor` of
+// the next piece.

@@ -72,6 +72,19 @@ export async function call<T>(
   throw error;
 }
 
+/** Reads a text of the API, with its headers. @throws {ApiError} a refusal, or no answer */
+export async function readText(
+  path: string,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly headers: Headers }> {
+  const response = await request('GET', path, undefined, { signal });
+  const text = await response.text().catch(() => {
+    throw noAnswer();
+  });
+  if (!response.ok) throw refusal(response, text);
+  return { text, headers: response.headers };
+}
+
 async function request(
   method: Method,
   path: string,

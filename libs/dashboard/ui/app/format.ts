@@ -76,3 +76,9 @@ export function valueWords(value: unknown): string {
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
+
+/** As an input of type `datetime-local` takes it. */
+export function localTime(iso: string | null): string {
+  const date = iso ? new Date(iso) : new Date();
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -30,6 +30,14 @@ export type CurlAction =
     }
   | { readonly action: 'messages'; readonly channel: string };
 
+/** A place to go to that is no page of its own. */
+export interface PaletteAction {
+  /** Such as `Rotate the API token`. */
+  readonly title: string;
+  /** Its address; it is offered to those who have its page. */
+  readonly to: string;
+}
+
 /** The differences between the dashboard and the portal. */
 export interface Product {
   readonly pages: readonly Page[];
@@ -39,6 +47,8 @@ export interface Product {
   readonly bottom?: ComponentType;
   /** The command for an action; `undefined` where the interface has none. */
   readonly curl?: (action: CurlAction) => string | undefined;
+  /** Offered by Ctrl+K beside the pages. @default none */
+  readonly actions?: readonly PaletteAction[];
   /** Word for a tenant. @default 'Tenant' */
   readonly tenant?: string;
   /** Path that lists the templates of a channel, for a choice instead of a text field. */

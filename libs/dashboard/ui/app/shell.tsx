@@ -5,6 +5,7 @@ import { Badge } from '../components/badge.js';
 import { Button, Empty, ErrorNotice, Notice, Skeleton } from '../components/basics.js';
 import { Dialog } from '../components/dialog.js';
 import { Icon, Logo } from '../components/icon.js';
+import { lazy } from '../components/lazy.js';
 import { watchServer } from './api-client.js';
 import { ContextData } from './context.js';
 import { configureLive } from './live.js';
@@ -14,6 +15,8 @@ import { shortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.js';
 import { chooseTheme, chosenTheme, type Theme } from './theme.js';
 import { dismissToast, type Toast, watchToasts } from './toasts.js';
 import { useData } from './use-data.js';
+
+const Palette = lazy(() => import('./palette.js').then((part) => part.Palette), null);
 
 /** The frame around every page: navigation, title, keys, toasts. */
 export function Shell({ product }: { product: Product }): JSX.Element {
@@ -56,6 +59,7 @@ function Frame(props: {
   const page = pages.find(({ name }) => name === route.page);
   const address = `${route.page}/${route.id ?? ''}/${route.tab ?? ''}`;
   useShortcuts(pages, () => setHelp(true));
+  const [palette, setPalette] = usePalette();
   useEffect(() => setMenu(false), [address]);
   const first = pages[0]?.name;
   useEffect(() => {
@@ -104,6 +108,9 @@ function Frame(props: {
           {product.bottom && <product.bottom />}
           <div class="sidebar-tools">
             <ThemeChoice />
+            <Button kind="quiet" icon="search" iconOnly onClick={() => setPalette(true)}>
+              Go to
+            </Button>
             <Button kind="quiet" icon="keyboard" iconOnly onClick={() => setHelp(true)}>
               Keyboard shortcuts
             </Button>
@@ -116,9 +123,28 @@ function Frame(props: {
         {!View && route.page && <UnknownPage home={pages[0]} />}
       </main>
       <Toasts />
+      {palette && <Palette pages={pages} onClose={() => setPalette(false)} />}
       {help && <ShortcutHelp pages={pages} onClose={() => setHelp(false)} />}
     </div>
   );
+}
+
+/** Whether the palette is open; Ctrl+K and ⌘K open and close it, also while a person types. */
+function usePalette(): readonly [boolean, (open: boolean) => void] {
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isWanted = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+      if (!isWanted || event.key.toLowerCase() !== 'k') return;
+      const others = document.querySelector('dialog[open]:not(:has(.palette))');
+      if (others) return;
+      event.preventDefault();
+      setOpen((before) => !before);
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
+  return [open, setOpen];
 }
 
 /** Says that the server does not answer, until it does. */
@@ -153,11 +179,25 @@ function usePageFocus(address: string, title: string | undefined, product: strin
     document.title = title ? `${title} · ${product}` : product;
     if (first.current) {
       first.current = false;
-      return;
+      return undefined;
     }
     window.scrollTo(0, 0);
-    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    return focusHeading();
   }, [address, title, product]);
+}
+
+/** Focuses the title of the page, once its part is loaded. @returns ends the wait */
+function focusHeading(): (() => void) | undefined {
+  const focus = (): boolean => {
+    const heading = document.querySelector<HTMLElement>('main h1');
+    heading?.focus({ preventScroll: true });
+    return heading !== null;
+  };
+  const main = document.querySelector('main');
+  if (focus() || !main) return undefined;
+  const observer = new MutationObserver(() => focus() && observer.disconnect());
+  observer.observe(main, { childList: true, subtree: true });
+  return () => observer.disconnect();
 }
 
 function Brand({ title }: { title: string }): JSX.Element {
@@ -262,6 +302,24 @@ function ShortcutHelp(props: { pages: readonly Page[]; onClose: () => void }): J
             <kbd>/</kbd>
           </dt>
           <dd>Search</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>Ctrl</kbd> <kbd>K</kbd>
+          </dt>
+          <dd>Go to a page, id, number or contact (⌘K on a Mac)</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>j</kbd> <kbd>k</kbd>
+          </dt>
+          <dd>Next and former row of a list; Enter opens it</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>x</kbd>
+          </dt>
+          <dd>Choose the row</dd>
         </div>
         {props.pages.map(
           ({ name, title, key }) =>

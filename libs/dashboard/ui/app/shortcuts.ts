@@ -25,7 +25,10 @@ export function switchShortcuts(on: boolean): void {
   }
 }
 
-/** `/` searches, `g` and a letter open a page, `?` helps; none of them while a person types. */
+/**
+ * `/` searches, `g` and a letter open a page, `?` helps, `j` and `k` go to the next and the former row of
+ * a list, `x` chooses it; none of them while a person types.
+ */
 export function useShortcuts(pages: readonly Page[], help: () => void): void {
   useEffect(() => {
     let pressedG = 0;
@@ -39,7 +42,11 @@ export function useShortcuts(pages: readonly Page[], help: () => void): void {
       )
         return;
       const { target } = event;
-      if (target instanceof Element && target.closest('input, textarea, select, dialog')) return;
+      if (
+        target instanceof Element &&
+        target.closest('input:not([type=checkbox]), textarea, select, dialog')
+      )
+        return;
       const followsG = event.timeStamp - pressedG < SEQUENCE;
       pressedG = 0;
       const page = followsG ? pages.find(({ key }) => key === event.key) : undefined;
@@ -47,12 +54,28 @@ export function useShortcuts(pages: readonly Page[], help: () => void): void {
       else if (event.key === 'g') pressedG = event.timeStamp;
       else if (event.key === '?') help();
       else if (event.key === '/') search();
+      else if (event.key === 'j' || event.key === 'k') moveRow(event.key === 'j' ? 1 : -1);
+      else if (event.key === 'x') chooseRow();
       else return;
       event.preventDefault();
     };
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
   }, [pages, help]);
+}
+
+const rowOfFocus = (): Element | null | undefined => document.activeElement?.closest('tbody tr');
+
+/** Focuses the link of the next or former row, where Enter opens its page. */
+function moveRow(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll('main tr.linked')];
+  const at = rows.findIndex((row) => row === rowOfFocus());
+  const next = at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by));
+  rows[next]?.querySelector<HTMLElement>('.row-link')?.focus();
+}
+
+function chooseRow(): void {
+  rowOfFocus()?.querySelector<HTMLElement>('.choice input')?.click();
 }
 
 /** Focuses the search of the page, or that of the messages. */

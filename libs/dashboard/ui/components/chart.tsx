@@ -35,12 +35,15 @@ export function Chart(props: {
   format?: (value: number) => string;
   /** Least top of the axis. */
   least?: number;
+  /** Called with the first and last point that a person draws over. @default nothing can be drawn */
+  onRange?: (from: number, to: number) => void;
 }): JSX.Element {
-  const { points, series, line } = props;
+  const { points, series, line, onRange } = props;
   const format = props.format ?? compactNumber;
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const [at, setAt] = useState<number>();
+  const [start, setStart] = useState<number>();
   const total = (point: ChartPoint): number => point.values.reduce((sum, value) => sum + value, 0);
   const lineOf = ({ line: value }: ChartPoint): string =>
     value === undefined ? '–' : format(value);
@@ -53,11 +56,31 @@ export function Chart(props: {
   const every = Math.max(1, Math.ceil(64 / step));
   const shown = at === undefined ? undefined : points[at];
 
-  const follow = (event: PointerEvent): void => {
+  const placeOf = (event: PointerEvent): number | undefined => {
     const { left } = (event.currentTarget as Element).getBoundingClientRect();
     const index = Math.floor((event.clientX - left - LEFT) / step);
-    setAt(index >= 0 && index < points.length ? index : undefined);
+    return index >= 0 && index < points.length ? index : undefined;
   };
+  const draw = onRange && {
+    onPointerDown: (event: PointerEvent) => {
+      const index = placeOf(event);
+      if (event.button !== 0 || index === undefined) return;
+      event.preventDefault();
+      setStart(index);
+    },
+    onPointerUp: (event: PointerEvent) => {
+      const end = placeOf(event) ?? at;
+      setStart(undefined);
+      if (start !== undefined && end !== undefined)
+        onRange(Math.min(start, end), Math.max(start, end));
+    },
+  };
+  const leave = (): void => {
+    setAt(undefined);
+    setStart(undefined);
+  };
+  const drawn =
+    start === undefined || at === undefined ? undefined : [start, at].toSorted((a, b) => a - b);
 
   return (
     <figure class="chart">
@@ -69,7 +92,13 @@ export function Chart(props: {
         ))}
         {line && <li class="line">{line}</li>}
       </ul>
-      <div class="plot" ref={box} onPointerMove={follow} onPointerLeave={() => setAt(undefined)}>
+      <div
+        class={`plot${onRange ? ' brushed' : ''}`}
+        ref={box}
+        onPointerMove={(event) => setAt(placeOf(event))}
+        onPointerLeave={leave}
+        {...draw}
+      >
         <svg
           width={width}
           height={HEIGHT}
@@ -84,6 +113,15 @@ export function Chart(props: {
               </text>
             </g>
           ))}
+          {drawn && (
+            <rect
+              class="brush"
+              x={LEFT + (drawn[0] ?? 0) * step}
+              y={TOP}
+              width={((drawn[1] ?? 0) - (drawn[0] ?? 0) + 1) * step}
+              height={inner}
+            />
+          )}
           {points.map((point, index) => {
             let below = 0;
             const x = LEFT + index * step;

@@ -3,14 +3,18 @@ import { useEffect, useState } from 'preact/hooks';
 import { setQuery, useRoute } from '../app/router.js';
 import { Icon } from './icon.js';
 
-/** Writes `q` of the address when the person presses Enter or leaves the field. */
-export function SearchBox({ placeholder }: { placeholder: string }): JSX.Element {
+/**
+ * Writes a value of the address when the person presses Enter or leaves the field.
+ * @param props.name of the value @default 'q'
+ */
+export function SearchBox(props: { placeholder: string; name?: string }): JSX.Element {
+  const { placeholder, name = 'q' } = props;
   const { query } = useRoute();
-  const asked = query.get('q') ?? '';
+  const asked = query.get(name) ?? '';
   const [text, setText] = useState(asked);
   useEffect(() => setText(asked), [asked]);
   const search = (): void => {
-    if (text.trim() !== asked) setQuery({ q: text.trim() });
+    if (text.trim() !== asked) setQuery({ [name]: text.trim() });
   };
   return (
     <form
@@ -23,7 +27,7 @@ export function SearchBox({ placeholder }: { placeholder: string }): JSX.Element
       <Icon name="search" />
       <input
         type="search"
-        name="q"
+        name={name}
         aria-label={placeholder}
         placeholder={placeholder}
         value={text}

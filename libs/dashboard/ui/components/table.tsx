@@ -4,6 +4,7 @@ import { useRoute, withQuery } from '../app/router.js';
 import type { Loaded } from '../app/use-data.js';
 import { Empty, ErrorNotice, Skeleton } from './basics.js';
 import { Icon } from './icon.js';
+import type { Selection } from './selection.js';
 
 export interface Column<T> {
   readonly title: string;
@@ -25,13 +26,25 @@ export function Table<T>(props: {
   id: (row: T) => string;
   /** The page of a row: its first cell is the link, and the whole row can be clicked. */
   to?: (row: T) => string;
+  /** Rows have a box that chooses them. @default none */
+  selection?: Selection<T>;
 }): JSX.Element {
-  const { columns, rows } = props;
+  const { columns, rows, selection } = props;
   return (
     <div class="table-box">
       <table role="table" aria-label={props.label}>
         <thead role="rowgroup">
           <tr role="row">
+            {selection && (
+              <th role="columnheader" scope="col" class="choice">
+                <input
+                  type="checkbox"
+                  aria-label="Choose all rows"
+                  checked={rows.length > 0 && selection.chosen.length === rows.length}
+                  onChange={selection.toggleAll}
+                />
+              </th>
+            )}
             {columns.map(({ title, number, actions }) => (
               <th key={title} role="columnheader" scope="col" class={number ? 'number' : undefined}>
                 {actions ? <span class="hidden">{title}</span> : title}
@@ -42,6 +55,16 @@ export function Table<T>(props: {
         <tbody role="rowgroup">
           {rows.map((row) => (
             <tr role="row" key={props.id(row)} class={props.to ? 'linked' : undefined}>
+              {selection && (
+                <td role="cell" class="choice">
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose ${props.id(row)}`}
+                    checked={selection.has(row)}
+                    onChange={() => selection.toggle(row)}
+                  />
+                </td>
+              )}
               {columns.map((column, index) => (
                 <td
                   key={column.title}
@@ -74,6 +97,7 @@ export function List<T>(props: {
   columns: readonly Column<T>[];
   id: (row: T) => string;
   to?: (row: T) => string;
+  selection?: Selection<T>;
   /** Shown where the list has no rows. */
   empty: ComponentChildren;
 }): JSX.Element {
@@ -104,6 +128,7 @@ export function List<T>(props: {
           rows={data.data}
           id={props.id}
           to={props.to}
+          selection={props.selection}
         />
       ) : (
         props.empty

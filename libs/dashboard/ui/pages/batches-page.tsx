@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { BatchItem } from '../../src/api.js';
 import { call, queryOf } from '../app/api-client.js';
 import { useContextData } from '../app/context.js';
-import { formatNumber, fullTime, plural } from '../app/format.js';
+import { formatNumber, fullTime, localTime, plural } from '../app/format.js';
 import { type Route, setQuery } from '../app/router.js';
 import { toast } from '../app/toasts.js';
 import { useData, useList } from '../app/use-data.js';
@@ -291,10 +291,4 @@ function RescheduleDialog({ batch, done, onClose }: BatchDialog): JSX.Element {
       )}
     </FormDialog>
   );
-}
-
-/** As an input of type `datetime-local` takes it. */
-export function localTime(iso: string | null): string {
-  const date = iso ? new Date(iso) : new Date();
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -1,70 +1,50 @@
 import type { JSX } from 'preact';
-import type { MessageItem } from '../../src/api.js';
+import { useEffect } from 'preact/hooks';
+import type { MessageItem, TotalAnswer } from '../../src/api.js';
 import { queryOf } from '../app/api-client.js';
 import { allStatuses, useContextData } from '../app/context.js';
+import { formatNumber } from '../app/format.js';
+import { AGES, ALL_TIMES, askedMessages, type MessageFilter } from '../app/message-filter.js';
 import { type Route, setQuery } from '../app/router.js';
-import { useList } from '../app/use-data.js';
-import { ChannelName, CodeBadge, StatusBadge, words } from '../components/badge.js';
+import { useData, useList } from '../app/use-data.js';
+import { ChannelName, CodeBadge, kindWords, StatusBadge, words } from '../components/badge.js';
 import { Button, Card, Empty, PageHeader, Time } from '../components/basics.js';
 import { CurlButton } from '../components/curl.js';
 import { Filter } from '../components/field.js';
 import { ExportButton } from '../components/export-button.js';
 import { SearchBox } from '../components/search-box.js';
 import { ChannelFilter } from '../components/channel-filter.js';
+import { lazy } from '../components/lazy.js';
 import { List } from '../components/table.js';
+import { useSelection } from '../components/selection.js';
 import { TenantFilter, useTenant, useTenantColumn } from '../components/tenant-filter.js';
+import { FilterChips, MoreFilters, SavedViews, SearchFurther } from './message-filters.js';
 import { MessagePage } from './message-page.js';
 import { SendButton } from './send-dialog.js';
 
-const FILTERS = [
-  'tenant',
-  'channel',
-  'status',
-  'from',
-  'tag',
-  'provider',
-  'since',
-  'until',
-] as const;
+const BulkActions = lazy(() => import('./bulk-actions.js').then((part) => part.BulkActions));
+const MessagesChart = lazy(() => import('./messages-chart.js').then((part) => part.MessagesChart));
+
+/** Milliseconds between two counts of the total. */
+const RECOUNT = 30_000;
 
 export function MessagesPage({ route }: { route: Route }): JSX.Element {
   return route.id ? <MessagePage id={route.id} /> : <MessageList route={route} />;
 }
 
-/** The filter of the address as the API takes it. */
-function filterOf({ query }: Route): Record<string, string | undefined> {
-  const search = query.get('q')?.trim() ?? '';
-  const since = query.get('age');
-  return {
-    ...Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? undefined])),
-    ...(since && AGES[since] ? { since: sinceOf(AGES[since].ms) } : {}),
-    ...(search && (isAddress(search) ? { to: search } : { reference: search })),
-  };
-}
-
-/** A number or an e-mail address; all else is an id. */
-const isAddress = (text: string): boolean =>
-  /^\+?[\d\s().-]{6,20}$/.test(text) || text.includes('@');
-
-const AGES: Readonly<Record<string, { title: string; ms: number }>> = {
-  '1h': { title: 'Last hour', ms: 3_600_000 },
-  '24h': { title: 'Last 24 hours', ms: 86_400_000 },
-  '7d': { title: 'Last 7 days', ms: 604_800_000 },
-};
-
-/** To the minute, so that the address of the request stays the same between two live reads. */
-const sinceOf = (ms: number): string =>
-  new Date(Math.floor(Date.now() / 60_000) * 60_000 - ms).toISOString();
-
 function MessageList({ route }: { route: Route }): JSX.Element {
   const { channels, act, reveal } = useContextData();
   const tenant = useTenant(route);
   const tenantColumn = useTenantColumn<MessageItem>();
-  const filter = filterOf(route);
+  const { filter, kind, isNarrowed } = askedMessages(route);
   const get = (name: string): string => route.query.get(name) ?? '';
   const filtered = Object.values(filter).some(Boolean);
   const query = queryOf({ ...filter, cursor: get('cursor') });
   const list = useList<MessageItem>(`api/messages${query}`, true);
+  const rows = list.data?.data ?? [];
+  const selection = useSelection(rows, ({ id }) => id, `${queryOf(filter)}${get('cursor')}`);
+  const hasPrices = rows.some(({ cost }) => cost !== null);
+  const hasParts = rows.some(({ parts }) => parts > 0);
   return (
     <>
       <PageHeader title="Messages" description="Newest first; the list follows while you watch.">
@@ -74,6 +54,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
         />
         <ExportButton
           what="messages"
+          inPieces
           masked={`api/messages/export${queryOf(filter)}`}
           whole={reveal && `api/messages/export${queryOf({ ...filter, reveal: 'true' })}`}
         />
@@ -81,6 +62,16 @@ function MessageList({ route }: { route: Route }): JSX.Element {
       </PageHeader>
       <div class="filters" role="search" aria-label="Messages">
         <SearchBox placeholder="Number, address, message id or reference" />
+        <Filter
+          label="Search in"
+          value={kind === 'whole' ? '' : kind}
+          all="Number or id"
+          options={[
+            ['part', 'Part of a number'],
+            ['subject', 'Subject'],
+          ]}
+          onChange={(value) => setQuery({ in: value })}
+        />
         <TenantFilter tenant={tenant} />
         <ChannelFilter channel={get('channel')} />
         <Filter
@@ -94,29 +85,40 @@ function MessageList({ route }: { route: Route }): JSX.Element {
           label="Time"
           value={get('age')}
           all="Any time"
-          options={Object.entries(AGES).map(([name, { title }]) => [name, title])}
-          onChange={(age) => setQuery({ age, since: undefined })}
+          options={[
+            ...Object.entries(AGES).map(([name, { title }]) => [name, title] as const),
+            ...(get('age') === ALL_TIMES ? [[ALL_TIMES, 'All times'] as const] : []),
+          ]}
+          onChange={(age) => setQuery({ age, since: undefined, until: undefined })}
         />
-        {(['from', 'tag', 'provider', 'since', 'until'] as const).map(
-          (name) =>
-            get(name) && (
-              <Button key={name} icon="close" onClick={() => setQuery({ [name]: undefined })}>
-                {words(name)}: {get(name)}
-              </Button>
-            ),
-        )}
+        <MoreFilters />
+        <FilterChips />
+        <SavedViews />
+        <Button
+          icon="chart"
+          aria-pressed={get('chart') === 'on'}
+          onClick={() => setQuery({ chart: get('chart') === 'on' ? undefined : 'on' })}
+        >
+          Chart
+        </Button>
         {filtered && (
           <a class="button quiet" href="messages">
             Clear
           </a>
         )}
       </div>
+      {get('chart') === 'on' && <MessagesChart filter={filter} />}
+      <Total filter={filter} />
+      {act && selection.chosen.length > 0 && (
+        <BulkActions chosen={selection.chosen} clear={selection.clear} reload={list.reload} />
+      )}
       <Card flush>
         <List
           label="Messages"
           list={list}
           id={({ id }) => id}
           to={({ id }) => `messages/${id}`}
+          selection={act ? selection : undefined}
           columns={[
             { title: 'Recipient', cell: ({ recipient }) => recipient || 'erased' },
             {
@@ -126,6 +128,21 @@ function MessageList({ route }: { route: Route }): JSX.Element {
             ...tenantColumn,
             { title: 'Channel', cell: ({ channel }) => <ChannelName channel={channel} /> },
             { title: 'From', cell: ({ sender }) => sender },
+            { title: 'Country', cell: ({ country }) => country || '–' },
+            { title: 'Content', cell: contentOf },
+            ...(hasParts
+              ? [{ title: 'Parts', number: true, cell: ({ parts }: MessageItem) => parts || '–' }]
+              : []),
+            ...(hasPrices
+              ? [
+                  {
+                    title: 'Price',
+                    number: true,
+                    cell: ({ cost, currency }: MessageItem) =>
+                      cost === null ? '–' : `${cost} ${currency ?? ''}`,
+                  },
+                ]
+              : []),
             {
               title: 'Reason',
               cell: ({ reason, code, deferredUntil }) =>
@@ -160,7 +177,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
                   </a>
                 }
               >
-                A number is searched in full; ids too.
+                A whole number, an id, a part of a number or a subject can be searched.
               </Empty>
             ) : (
               <Empty icon="message" title="No messages yet" action={<SendButton />}>
@@ -172,6 +189,32 @@ function MessageList({ route }: { route: Route }): JSX.Element {
           }
         />
       </Card>
+      {isNarrowed && !list.data?.nextCursor && <SearchFurther />}
     </>
+  );
+}
+
+/** The shape of the content; its words are shown once the message is revealed. */
+function contentOf({ kind, template }: MessageItem): string {
+  if (kind === null) return '–';
+  return template === null ? kindWords(kind) : `${kindWords(kind)} ${template}`;
+}
+
+/** How many messages match, as far as they are counted. */
+function Total({ filter }: { filter: MessageFilter }): JSX.Element {
+  const total = useData<TotalAnswer>(`api/messages/total${queryOf(filter)}`);
+  const { data, refresh } = total;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void refresh();
+    }, RECOUNT);
+    return () => clearInterval(timer);
+  }, [refresh]);
+  return (
+    <p class="total muted" role="status">
+      {data
+        ? `${formatNumber(data.messages)}${data.more ? '+' : ''} ${data.messages === 1 && !data.more ? 'message' : 'messages'}`
+        : '\u00a0'}
+    </p>
   );
 }

@@ -1,10 +1,12 @@
 import type { Page } from '../app/product.js';
-import { BatchesPage } from './batches-page.js';
-import { ContactsPage } from './contacts-page.js';
-import { LanesPage } from './lanes-page.js';
+import { lazy } from '../components/lazy.js';
 import { MessagesPage } from './messages-page.js';
 import { OverviewPage } from './overview-page.js';
-import { PhonePage } from './phone-page.js';
+
+const BatchesPage = lazy(() => import('./batches-page.js').then((part) => part.BatchesPage));
+const ContactsPage = lazy(() => import('./contacts-page.js').then((part) => part.ContactsPage));
+const LanesPage = lazy(() => import('./lanes-page.js').then((part) => part.LanesPage));
+const PhonePage = lazy(() => import('./phone-page.js').then((part) => part.PhonePage));
 
 /** Pages that the dashboard and the portal share. */
 export const overview: Page = {

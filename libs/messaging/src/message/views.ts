@@ -159,9 +159,19 @@ export interface ListedMessage extends MessageView {
   readonly sender: string;
   /** As accepted, with its variables; `null` where the content has none or was erased. */
   readonly subject: string | null;
+  /** Kind of the content, such as `text`, and its template; `null`: it was erased, or carries a one-time code. */
+  readonly kind: string | null;
+  readonly template: string | null;
   readonly tags: readonly string[];
   readonly acceptedAt: Date;
   readonly sendAt: Date | null;
+  /** ISO 3166 code of the country of the recipient's number; empty: another address, or not known. */
+  readonly country: string;
+  /** Parts of the text of its batch, without variables; 0 where the channel has none. */
+  readonly parts: number;
+  /** Charged price as a decimal number, with `currency`; `null`: none is known. */
+  readonly cost: string | null;
+  readonly currency: string | null;
 }
 
 /** One request to a provider, for one or more messages. */
@@ -379,6 +389,19 @@ export interface HistoryFilter extends Omit<MessageFilter, 'tenant' | 'batchId'>
   readonly errorCode?: string | undefined;
   /** Id of a batch or message, or the provider's id of a message or submission. */
   readonly reference?: string | undefined;
+  /** 3 to 15 digits that the number of the recipient has one after the other. */
+  readonly toPart?: string | undefined;
+  /** ISO 3166 code of the country of the recipient's number, such as `NG`. */
+  readonly country?: string | undefined;
+  /** 2 to 100 characters that the subject has, in any case. */
+  readonly subject?: string | undefined;
+}
+
+/** Number of messages that match a filter. */
+export interface MessageTotal {
+  readonly messages: number;
+  /** There may be more: the count ended at its limit. */
+  readonly more: boolean;
 }
 
 export interface BatchFilter extends Omit<ListOptions, 'tenant'>, TenantsOption {

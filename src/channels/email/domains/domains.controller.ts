@@ -19,7 +19,11 @@ export class DomainsController {
 
   @Get()
   @Auth('api_key', 'email:read')
-  @Operation('List domains', { answer: DomainPage, success: 'A page of domains, oldest first.' })
+  @Operation('List domains', {
+    description: 'The domains that the account sends from, each with its state and DNS records.',
+    answer: DomainPage,
+    success: 'A page of domains, oldest first.',
+  })
   async listDomains(
     @AccountId() account: string,
     @ValidQuery(DomainsQuery) query: DomainsQuery,
@@ -45,7 +49,11 @@ export class DomainsController {
 
   @Get(':domainId')
   @Auth('api_key', 'email:read')
-  @Operation('Read a domain', { answer: Domain, success: 'The domain with its records.' })
+  @Operation('Read a domain', {
+    description: 'Each DNS record with its value, and whether the last check found it.',
+    answer: Domain,
+    success: 'The domain with its records.',
+  })
   async readDomain(@AccountId() account: string, @DomainId() id: string): Promise<Domain> {
     return domainOf(await this.domains.get(account, id));
   }

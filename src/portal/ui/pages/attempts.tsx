@@ -10,12 +10,15 @@ import {
   ErrorNotice,
   Facts,
   Field,
+  Filter,
   fullTime,
   List,
   localTime,
   Notice,
   plural,
   queryOf,
+  SearchBox,
+  setQuery,
   Time,
   toast,
   type Tone,
@@ -32,6 +35,21 @@ import type { Listed, Redeliver, Redelivered, WebhookAttempt } from '../../porta
 /** Milliseconds: a callback is no message, so no change of messages tells of it. */
 const REFRESH = 1000;
 
+const FILTERS = ['event', 'result', 'code', 'since', 'until'] as const;
+
+const AGES: Readonly<Record<string, readonly [title: string, milliseconds: number]>> = {
+  '1h': ['Last hour', 3_600_000],
+  '24h': ['Last 24 hours', 86_400_000],
+  '7d': ['Last 7 days', 604_800_000],
+};
+
+/** To the minute, so that the address of the request stays the same between two reads. */
+function sinceOf(age: string | null): { since?: string } {
+  const [, milliseconds] = AGES[age ?? ''] ?? [];
+  if (milliseconds === undefined) return {};
+  return { since: new Date(Math.floor(Date.now() / 60_000) * 60_000 - milliseconds).toISOString() };
+}
+
 const TONES: Readonly<Record<WebhookAttempt['state'], Tone>> = {
   delivered: 'success',
   due: 'info',
@@ -39,11 +57,20 @@ const TONES: Readonly<Record<WebhookAttempt['state'], Tone>> = {
 };
 
 /** The calls of an endpoint, newest first, and calling it again. */
-export function Attempts({ id, admin }: { id: string; admin: boolean }): JSX.Element {
+export function Attempts(props: {
+  id: string;
+  kinds: readonly string[];
+  admin: boolean;
+}): JSX.Element {
+  const { id, admin } = props;
   const { query } = useRoute();
   const path = `api/webhooks/${id}`;
   const list = useData<Listed<WebhookAttempt>>(
-    `${path}/attempts${queryOf({ cursor: query.get('cursor') })}`,
+    `${path}/attempts${queryOf({
+      ...Object.fromEntries(FILTERS.map((name) => [name, query.get(name)])),
+      ...sinceOf(query.get('age')),
+      cursor: query.get('cursor'),
+    })}`,
     true,
   );
   const refresh = list.refresh;
@@ -59,6 +86,7 @@ export function Attempts({ id, admin }: { id: string; admin: boolean }): JSX.Ele
     await list.reload();
   };
   const redeliver = useAction(sendAgain);
+  const filtered = [...FILTERS, 'age'].some((name) => query.has(name));
   return (
     <Card
       flush
@@ -104,6 +132,7 @@ export function Attempts({ id, admin }: { id: string; admin: boolean }): JSX.Ele
       }
     >
       <ErrorNotice error={redeliver.error} />
+      <AttemptFilters kinds={props.kinds} />
       <List
         label="Attempts"
         list={list}
@@ -152,12 +181,59 @@ export function Attempts({ id, admin }: { id: string; admin: boolean }): JSX.Ele
           },
         ]}
         empty={
-          <Empty icon="reply" title="No attempt yet">
-            Send a test event, or a message with a delivery report.
-          </Empty>
+          filtered ? (
+            <Empty icon="search" title="No attempt matches">
+              Attempts are kept for 14 days.
+            </Empty>
+          ) : (
+            <Empty icon="reply" title="No attempt yet">
+              Send a test event, or a message with a delivery report.
+            </Empty>
+          )
         }
       />
     </Card>
+  );
+}
+
+/** The filter of the list, in the address. */
+function AttemptFilters({ kinds }: { kinds: readonly string[] }): JSX.Element {
+  const { query } = useRoute();
+  const get = (name: string): string => query.get(name) ?? '';
+  const [since, until] = [get('since'), get('until')];
+  return (
+    <div class="filters inside" role="search" aria-label="Attempts">
+      <SearchBox name="code" placeholder="Code, such as 500 or timeout" />
+      <Filter
+        label="Event"
+        value={get('event')}
+        all="All events"
+        options={[...kinds, 'webhook.test'].map((kind) => [kind, kind])}
+        onChange={(event) => setQuery({ event })}
+      />
+      <Filter
+        label="Result"
+        value={get('result')}
+        all="All results"
+        options={[
+          ['success', 'Success'],
+          ['failed', 'Failed'],
+        ]}
+        onChange={(result) => setQuery({ result })}
+      />
+      <Filter
+        label="Time"
+        value={get('age')}
+        all="Any time"
+        options={Object.entries(AGES).map(([name, [title]]) => [name, title])}
+        onChange={(age) => setQuery({ age, since: undefined, until: undefined })}
+      />
+      {since && until && (
+        <Button icon="close" onClick={() => setQuery({ since: undefined, until: undefined })}>
+          {fullTime(since)} to {fullTime(until)}
+        </Button>
+      )}
+    </div>
   );
 }
 

@@ -4,12 +4,12 @@ import {
   call,
   Card,
   Choices,
-  CodeBlock,
   Dialog,
   Empty,
   ErrorNotice,
   Field,
   FormDialog,
+  lazy,
   type Route,
   Skeleton,
   Table,
@@ -26,23 +26,12 @@ import { Attempts } from './attempts.js';
 import { ApiCurl } from './api-curl.js';
 import { ConfirmButton } from './form-button.js';
 import { Secret } from './secret.js';
+import { WebhookEventsCard } from './webhook-events.js';
+import { WebhookSuccessCard } from './webhook-success.js';
 
-const SNIPPET = `import { createServer } from 'node:http';
-import { Webhook } from 'standardwebhooks'; // npm install standardwebhooks
-
-const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_…
-
-createServer(async (request, response) => {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  try {
-    const event = webhook.verify(Buffer.concat(chunks), request.headers);
-    console.log(event.type, event.data);
-    response.writeHead(204).end();
-  } catch {
-    response.writeHead(401).end();
-  }
-}).listen(8080);`;
+const WebhookReceivers = lazy(() =>
+  import('./webhook-receivers.js').then(({ WebhookReceivers: view }) => view),
+);
 
 export function WebhookTab({ route }: { route: Route }): JSX.Element {
   const { data, error, loading, reload } = useData<Webhooks>('api/webhooks', true);
@@ -62,6 +51,7 @@ export function WebhookTab({ route }: { route: Route }): JSX.Element {
       {chosen ? (
         <Endpoint
           webhook={chosen}
+          kinds={data.kinds}
           admin={admin}
           edit={() => setEditing(chosen)}
           show={setSecret}
@@ -83,11 +73,9 @@ export function WebhookTab({ route }: { route: Route }): JSX.Element {
               <EndpointTable webhooks={data.data} />
             )}
           </Card>
-          <Card
-            title="Verify the signature"
-            description="In Node, with the standardwebhooks package"
-          >
-            <CodeBlock label="Verification in Node" code={SNIPPET} />
+          <WebhookEventsCard />
+          <Card title="Verify the signature" description="Receivers that need no package">
+            <WebhookReceivers />
           </Card>
         </>
       )}
@@ -149,6 +137,7 @@ function EndpointState({ webhook }: { webhook: Webhook }): JSX.Element {
 
 function Endpoint(props: {
   webhook: Webhook;
+  kinds: readonly string[];
   admin: boolean;
   edit: () => void;
   show: (secret: string) => void;
@@ -221,7 +210,8 @@ function Endpoint(props: {
         )}
       </Card>
       <ErrorNotice error={test.error ?? toggle.error} />
-      <Attempts id={webhook.id} admin={props.admin} />
+      <WebhookSuccessCard id={webhook.id} />
+      <Attempts id={webhook.id} kinds={props.kinds} admin={props.admin} />
     </>
   );
 }

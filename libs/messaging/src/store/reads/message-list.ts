@@ -1,8 +1,10 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { messageIdOf } from '../../message/ids.js';
 import type { BatchLabels } from '../../message/labels.js';
+import { countryOfNumber } from '../../message/phone-country.js';
 import { storedFormsOf } from '../../message/phone-identity.js';
 import type { MessageStatus } from '../../message/status.js';
-import type { ListedMessage, MessageView, Page } from '../../message/views.js';
+import type { ListedMessage, MessageTotal, MessageView, Page } from '../../message/views.js';
 import type { RowSource } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { stateOf } from '../rows/batch-state.js';
@@ -46,8 +48,18 @@ interface Started extends Pick<MessageView, 'position' | 'errorCode' | 'attempts
   readonly dueAt: string | number | null;
 }
 
-/** Before its subject, tags and provider are read. */
-type Plain = Omit<ListedMessage, 'subject' | 'tags'>;
+/** Of a batch, taken from its content and labels by the server. */
+interface Outline {
+  readonly subject: string | null;
+  readonly kind: string | null;
+  readonly template: string | null;
+  readonly labels?: string | null;
+}
+
+const NO_OUTLINE: Outline = { subject: null, kind: null, template: null };
+
+/** Before its outline, tags and provider are read. */
+type Plain = Omit<ListedMessage, 'subject' | 'kind' | 'template' | 'tags'>;
 
 /**
  * Reads the messages of tenants, one row for each recipient: the newest batch first, in a batch by
@@ -71,19 +83,9 @@ export class MessageList {
   }
 
   async page(scope: ListScope, filter: Filter): Promise<Page<ListedMessage>> {
-    const { to, status, provider, errorCode, limit } = filter;
+    const { provider, limit } = filter;
     const after = filter.cursor === undefined ? undefined : placeOf(filter.cursor);
-    const { located, reached } =
-      to !== undefined && this.byRecipient && filter.batchId === undefined
-        ? await this.#toRecipient(scope, filter, storedFormsOf(to), after)
-        : await this.#inWindow(scope, filter, after);
-    let found = (await this.#messages(located)).filter(
-      (message) =>
-        (status === undefined || message.status === status) &&
-        (errorCode === undefined || message.errorCode === errorCode),
-    );
-    if (provider !== undefined)
-      found = (await this.#withProviders(found)).filter((message) => message.provider === provider);
+    const { found, reached } = await this.#found(scope, filter, after);
     const page = found.slice(0, limit);
     const data = await this.#described(
       provider === undefined ? await this.#withProviders(page) : page,
@@ -92,10 +94,82 @@ export class MessageList {
     return { data, nextCursor: next ? encodeCursor(next.join('.')) : null };
   }
 
+  /**
+   * How many messages match, as far as a few windows reach: 10,000 batches, or with a filter of messages
+   * 30,000 recipients.
+   * @param most ends the count
+   */
+  async total(scope: ListScope, filter: Filter, most: number): Promise<MessageTotal> {
+    const isOfBatches = isWhole(filter) && filter.position === undefined;
+    let after: Place | undefined;
+    let messages = 0;
+    for (let windows = 0; windows < (isOfBatches ? 10 : 3); windows++) {
+      const { count, reached } = isOfBatches
+        ? await this.#countBatches(scope, filter, after)
+        : await this.#countMessages(scope, filter, after);
+      messages += count;
+      if (messages >= most) return { messages: most, more: true };
+      if (!reached) return { messages, more: false };
+      after = reached;
+      // On SQLite nothing else here waits.
+      await turn();
+    }
+    return { messages, more: true };
+  }
+
+  async #countBatches(scope: ListScope, filter: Filter, after: Place | undefined) {
+    const heads = await this.#heads(scope, filter, after);
+    const counted = heads.filter((head) => head.id !== after?.[0] && matches(head, scope, filter));
+    const last = heads.at(-1);
+    return {
+      count: counted.reduce((sum, { recipients }) => sum + recipients, 0),
+      reached: last && heads.length === BATCHES ? endOf(last) : undefined,
+    };
+  }
+
+  async #countMessages(scope: ListScope, filter: Filter, after: Place | undefined) {
+    const { found, reached } = await this.#found(scope, filter, after);
+    return { count: found.length, reached };
+  }
+
+  /** The messages of the next window that match the filter, before they are described. */
+  async #found(scope: ListScope, filter: Filter, after: Place | undefined) {
+    const { to, status, provider, errorCode } = filter;
+    const { located, reached } =
+      to !== undefined && this.byRecipient && filter.batchId === undefined
+        ? await this.#toRecipient(scope, filter, storedFormsOf(to), after)
+        : await this.#inWindow(scope, filter, after);
+    const searched = await this.#withSubject(located.filter(isSearched(filter)), filter.subject);
+    let found = (await this.#messages(searched)).filter(
+      (message) =>
+        (status === undefined || message.status === status) &&
+        (errorCode === undefined || message.errorCode === errorCode),
+    );
+    if (provider !== undefined)
+      found = (await this.#withProviders(found)).filter((message) => message.provider === provider);
+    return { found, reached };
+  }
+
+  /** Messages whose subject has the text; the server takes subjects from the contents. */
+  async #withSubject(
+    located: readonly Located[],
+    subject: string | undefined,
+  ): Promise<readonly Located[]> {
+    if (subject === undefined || located.length === 0) return located;
+    const ids = [...new Set(located.map(({ head }) => head.id))];
+    const wanted = subject.toLocaleLowerCase('en');
+    const found = new Set(
+      [...(await this.#outlines(ids))].flatMap(([id, { subject: own }]) =>
+        own?.toLocaleLowerCase('en').includes(wanted) ? [id] : [],
+      ),
+    );
+    return located.filter(({ head }) => found.has(head.id));
+  }
+
   /** The recipients of the next batches; with a status or provider, those that may have it. */
   async #inWindow(scope: ListScope, filter: Filter, after: Place | undefined) {
     const { to, status, provider, errorCode, position, limit } = filter;
-    const isFiltered = [to, status, provider, errorCode].some((one) => one !== undefined);
+    const isFiltered = !isWhole(filter);
     // Each batch has a recipient, and the first may have been listed.
     const most = isFiltered || mayNotMatch(scope, filter) ? BATCHES : Math.min(BATCHES, limit + 2);
     const heads = await this.#heads(scope, filter, after, most);
@@ -325,6 +399,10 @@ export class MessageList {
         attempts: own?.attempts ?? 0,
         deferredUntil: own ? deferredUntilOf(own.status, own.dueAt) : null,
         sender: head.sender,
+        country: countryOf(recipient),
+        parts: head.parts,
+        cost: null,
+        currency: null,
         acceptedAt: dateOf(head.createdAt),
         sendAt: head.sendAt === null ? null : dateOf(head.sendAt),
       };
@@ -334,42 +412,83 @@ export class MessageList {
   async #withProviders(messages: readonly Plain[]): Promise<Plain[]> {
     if (messages.length === 0) return [];
     const { dialect } = this.database;
-    const rows = await this.database.all<{ batch: string; position: number; provider: string }>(
-      `SELECT m.batch, m.position, s.provider FROM ${this.#places.keyed}
+    const rows = await this.database.all<{
+      batch: string;
+      position: number;
+      provider: string;
+      details: string | null;
+    }>(
+      `SELECT m.batch, m.position, s.provider, s.details FROM ${this.#places.keyed}
        ${dialect.join} messaging_message m ON m.batch = v_batch AND m.position = v_position
        ${dialect.join} messaging_submission s ON s.batch = m.batch AND s.n = m.submission`,
       this.#places.bind(messages.map(({ batchId, position }) => [batchId, position])),
     );
     const providers = new Map(
-      rows.map(({ batch, position, provider }) => [messageIdOf(batch, position), provider]),
+      rows.map(({ batch, position, provider, details }) => [
+        messageIdOf(batch, position),
+        { provider, ...priceOf(details) },
+      ]),
     );
-    return messages.map((message) => ({
-      ...message,
-      provider: providers.get(message.id) ?? null,
-    }));
+    return messages.map((message) => ({ ...message, ...providers.get(message.id) }));
   }
 
   async #described(page: readonly Plain[]) {
     if (page.length === 0) return [];
-    const { dialect } = this.database;
     const batches = [...new Set(page.map(({ batchId }) => batchId))];
+    const described = await this.#outlines(batches);
+    return page.map((message): ListedMessage => {
+      const { labels = null, ...outline } = described.get(message.batchId) ?? NO_OUTLINE;
+      return { ...message, ...outline, tags: readLabels(labels)?.tags ?? [] };
+    });
+  }
+
+  async #outlines(batches: readonly string[]) {
+    const { dialect } = this.database;
     // The server takes the subject from the content, which may have some megabytes.
-    const rows = await this.database.all<{
-      id: string;
-      subject: string | null;
-      labels: string | null;
-    }>(
-      `SELECT b.id, ${dialect.jsonText('b.content', 'subject')} AS subject, l.labels
+    const rows = await this.database.all<Outline & { id: string }>(
+      `SELECT b.id, ${dialect.jsonText('b.content', 'subject')} AS subject,
+         ${dialect.jsonText('b.content', 'kind')} AS kind,
+         ${dialect.jsonText('b.content', 'template')} AS template, l.labels
        FROM ${this.#ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id
        LEFT JOIN messaging_batch_label l ON l.batch = b.id AND l.n = 0`,
       this.#ids.bind(batches.map((id) => [id])),
     );
-    const described = new Map(rows.map(({ id, ...row }) => [id, row]));
-    return page.map((message): ListedMessage => {
-      const { subject = null, labels = null } = described.get(message.batchId) ?? {};
-      return { ...message, subject, tags: readLabels(labels)?.tags ?? [] };
-    });
+    return new Map(rows.map(({ id, ...row }) => [id, row]));
   }
+}
+
+/** Whether every message of a batch matches that the batch matches. */
+function isWhole({ to, status, provider, errorCode, toPart, country, subject }: Filter): boolean {
+  return [to, status, provider, errorCode, toPart, country, subject].every(
+    (one) => one === undefined,
+  );
+}
+
+function isSearched({ toPart, country }: Filter): (one: Located) => boolean {
+  return ({ recipient }) =>
+    (toPart === undefined || (isNumber(recipient) && recipient.includes(toPart))) &&
+    (country === undefined || countryOf(recipient) === country);
+}
+
+function isNumber(recipient: string): boolean {
+  return /^\d+$/.test(recipient);
+}
+
+function countryOf(recipient: string): string {
+  return isNumber(recipient) ? countryOfNumber(recipient) : '';
+}
+
+/** The price in the provider's answer. */
+function priceOf(details: string | null): Pick<ListedMessage, 'cost' | 'currency'> {
+  const { cost, currency } = (details === null ? {} : JSON.parse(details)) as Record<
+    string,
+    unknown
+  >;
+  const isAmount = typeof cost === 'string' || typeof cost === 'number';
+  return {
+    cost: isAmount ? String(cost) : null,
+    currency: typeof currency === 'string' ? currency : null,
+  };
 }
 
 function readLabels(json: string | null): BatchLabels | undefined {

@@ -11,13 +11,14 @@ export interface Head {
   readonly sender: string;
   readonly state: number;
   readonly recipients: number;
+  readonly parts: number;
   readonly createdAt: Big;
   readonly sendAt: Big | null;
   /** Start of the part of the window in which a tag is searched. */
   readonly tagged?: Big;
 }
 
-export const HEAD = `b.id, b.tenant, b.channel, b.sender, b.state, b.recipient_count AS recipients,
+export const HEAD = `b.id, b.tenant, b.channel, b.sender, b.state, b.recipient_count AS recipients, b.parts,
   b.created_at AS "createdAt", b.send_at AS "sendAt"`;
 
 /** Positions of a batch, `to` excluded. */
@@ -32,6 +33,9 @@ export type Place = readonly [batch: string, position: number];
 export type Filter = Omit<MessageFilter, 'tenant'> & {
   readonly provider?: string | undefined;
   readonly errorCode?: string | undefined;
+  readonly toPart?: string | undefined;
+  readonly country?: string | undefined;
+  readonly subject?: string | undefined;
   /** With `batchId`: one message. */
   readonly position?: number | undefined;
   readonly limit: number;
