@@ -84,6 +84,37 @@ export function columnsAdded(
   }
 }
 
+/**
+ * A migration that adds indexes to tables of released migrations. On an empty database the tables have
+ * them already.
+ * @param added names of indexes by entity
+ */
+export function indexesAdded(
+  migration: string,
+  added: readonly (readonly [entity: new () => object, name: string])[],
+): new () => MigrationInterface {
+  return class implements MigrationInterface {
+    readonly name = migration;
+
+    async up(runner: QueryRunner): Promise<void> {
+      for (const [entity, name] of added) {
+        const { tableName, indices } = runner.dataSource.getMetadata(entity);
+        const index = indices.find((one) => one.name === name);
+        if (!index) throw new TypeError(`${tableName} has no index ${name}`);
+        const table = await runner.getTable(tableName);
+        if (table?.indices.some((one) => one.name === name)) continue;
+        const columns = index.columns.map(({ databaseName }) => databaseName).join(', ');
+        await runner.query(`CREATE INDEX ${name} ON ${tableName} (${columns})`);
+      }
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      for (const [entity, name] of added)
+        await runner.dropIndex(runner.dataSource.getMetadata(entity).tableName, name);
+    }
+  };
+}
+
 function adapt(column: TableColumn, server: string): void {
   // SQLite generates numbers for this type only.
   if (server === 'better-sqlite3' && column.isGenerated) column.type = 'integer';

@@ -12,4 +12,10 @@ export { isPhoneNumber, maskPhoneNumber, withoutTrunkPrefix } from './message/ph
 export { templateBodyFault } from './message/templates.js';
 export { rateOf } from './ports/option-schema.js';
 export { checkRoutes } from './routing/router.js';
-export { type SmsParts, smsParts } from './message/sms-parts.js';
+export {
+  doubledCharacters,
+  type SmsParts,
+  smsPartEnds,
+  smsParts,
+  ucs2Characters,
+} from './message/sms-parts.js';

@@ -17,11 +17,13 @@ import { EmailPage } from './pages/email-page.js';
 import { GroupsPage } from './pages/groups-page.js';
 import { health } from './pages/health-page.js';
 import { InsightsPage } from './pages/insights-page.js';
+import { MessageCallbacks } from './pages/message-callbacks.js';
 import { OrdersPage } from './pages/orders-page.js';
 import { requests } from './pages/requests-page.js';
 import { SendersPage } from './pages/senders-page.js';
 import { SettingsPage } from './pages/settings-page.js';
 import { TemplatesPage } from './pages/templates-page.js';
+import { Welcome } from './pages/welcome.js';
 
 const groups: Page = {
   name: 'groups',
@@ -131,6 +133,9 @@ export function portalProduct(session: Session): Product {
       : [...operation, ...(session.user?.isOperator ? [insights] : []), settings],
     curl: curlWith(session.curls),
     tenant: 'Account',
+    welcome: Welcome,
+    ofMessage: MessageCallbacks,
+    balance: 'api/balance',
     templates: 'api/templates?limit=100',
     senders: async (channel) => {
       const { ofChannels } = await call<Senders>('GET', 'api/senders');

@@ -14,7 +14,7 @@ import { ChannelFilter } from '../components/channel-filter.js';
 import { List } from '../components/table.js';
 import { TenantFilter, useTenant, useTenantColumn } from '../components/tenant-filter.js';
 import { MessagePage } from './message-page.js';
-import { SendButton } from './send-dialog.js';
+import { SendButton } from './send-button.js';
 
 const FILTERS = [
   'tenant',

@@ -1,0 +1,43 @@
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ErrorNotice, Skeleton } from './basics.js';
+import { ApiError } from '../app/api-client.js';
+
+/**
+ * A part of a page whose script is loaded once it is shown, so that the first load stays small.
+ *
+ * @param placeholder until then
+ *
+ * @example
+ * const EmailView = lazily(async () => (await import('./email-view.js')).EmailView);
+ */
+export function lazily<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  placeholder: () => JSX.Element | null = () => <Skeleton />,
+): ComponentType<P> {
+  let loaded: ComponentType<P> | undefined;
+  return function Lazy(props: P): JSX.Element {
+    const [View, setView] = useState(() => loaded);
+    const [failed, setFailed] = useState(false);
+    const read = async (): Promise<void> => {
+      setFailed(false);
+      try {
+        loaded = await load();
+        setView(() => loaded);
+      } catch {
+        setFailed(true);
+      }
+    };
+    useEffect(() => {
+      if (!loaded) void read();
+    }, []);
+    if (failed) return <ErrorNotice error={NOT_LOADED} retry={read} />;
+    return View ? <View {...props} /> : <>{placeholder()}</>;
+  };
+}
+
+const NOT_LOADED = new ApiError(
+  0,
+  'not_loaded',
+  'This part of the page was not loaded. Load the page again: the server may be newer than it.',
+);
