@@ -3,6 +3,7 @@ import {
   call,
   contacts,
   lanes,
+  lazily,
   messages,
   overview,
   type Page,
@@ -11,18 +12,8 @@ import {
 } from '@dundun/dashboard/ui';
 import type { Senders, Session } from '../portal-api.js';
 import { curlWith } from './curl.js';
-import { AccountsPage } from './pages/accounts-page.js';
-import { CarriersPage } from './pages/carriers-page.js';
-import { EmailPage } from './pages/email-page.js';
-import { GroupsPage } from './pages/groups-page.js';
-import { health } from './pages/health-page.js';
-import { InsightsPage } from './pages/insights-page.js';
 import { MessageCallbacks } from './pages/message-callbacks.js';
-import { OrdersPage } from './pages/orders-page.js';
-import { requests } from './pages/requests-page.js';
-import { SendersPage } from './pages/senders-page.js';
 import { SettingsPage } from './pages/settings-page.js';
-import { TemplatesPage } from './pages/templates-page.js';
 import { Welcome } from './pages/welcome.js';
 
 const groups: Page = {
@@ -31,7 +22,7 @@ const groups: Page = {
   icon: 'tag',
   key: 'r',
   group: 'Audience',
-  view: GroupsPage,
+  view: lazily(async () => (await import('./pages/groups-page.js')).GroupsPage),
 };
 
 const insights: Page = {
@@ -39,7 +30,7 @@ const insights: Page = {
   title: 'Insights',
   icon: 'chart',
   key: 'i',
-  view: InsightsPage,
+  view: lazily(async () => (await import('./pages/insights-page.js')).InsightsPage),
 };
 
 const orders: Page = {
@@ -48,7 +39,7 @@ const orders: Page = {
   icon: 'bag',
   key: 'd',
   shown: ({ channels }) => channels.some(({ name }) => name === 'vas'),
-  view: OrdersPage,
+  view: lazily(async () => (await import('./pages/orders-page.js')).OrdersPage),
 };
 
 const templates: Page = {
@@ -57,7 +48,7 @@ const templates: Page = {
   icon: 'template',
   key: 't',
   group: 'Sending',
-  view: TemplatesPage,
+  view: lazily(async () => (await import('./pages/templates-page.js')).TemplatesPage),
 };
 
 const senders: Page = {
@@ -66,7 +57,7 @@ const senders: Page = {
   icon: 'at',
   key: 's',
   group: 'Sending',
-  view: SendersPage,
+  view: lazily(async () => (await import('./pages/senders-page.js')).SendersPage),
 };
 
 const email: Page = {
@@ -75,7 +66,7 @@ const email: Page = {
   icon: 'mail',
   key: 'e',
   group: 'Sending',
-  view: EmailPage,
+  view: lazily(async () => (await import('./pages/email-page.js')).EmailPage),
 };
 
 const settings: Page = {
@@ -93,7 +84,7 @@ const accounts: Page = {
   icon: 'users',
   key: 'a',
   group: 'Operations',
-  view: AccountsPage,
+  view: lazily(async () => (await import('./pages/accounts-page.js')).AccountsPage),
 };
 
 const carriers: Page = {
@@ -101,9 +92,24 @@ const carriers: Page = {
   title: 'Carriers',
   icon: 'tower',
   group: 'Operations',
-  view: CarriersPage,
+  view: lazily(async () => (await import('./pages/carriers-page.js')).CarriersPage),
 };
 
+const health: Page = {
+  name: 'health',
+  title: 'Health',
+  icon: 'pulse',
+  group: 'Operations',
+  view: lazily(async () => (await import('./pages/health-page.js')).HealthPage),
+};
+
+const requests: Page = {
+  name: 'requests',
+  title: 'Requests',
+  icon: 'code',
+  group: 'Account',
+  view: lazily(async () => (await import('./pages/requests-page.js')).RequestsPage),
+};
 /** The pages of operators, which are of no account. */
 export const OPERATION: readonly Page[] = [accounts, lanes, carriers, health];
 

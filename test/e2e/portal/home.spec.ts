@@ -5,7 +5,11 @@ import { Sender } from '../../../src/accounts/accounts.tables.js';
 import { BillingService } from '../../../src/billing/ledger/billing.service.js';
 import { RateCards } from '../../../src/billing/rate-cards/rate-cards.service.js';
 import { EmailDomain } from '../../../src/channels/email/domains/domains.tables.js';
-import type { GatewayFigures, MessageCallbacks, Onboarding } from '../../../src/portal/portal-api.js';
+import type {
+  GatewayFigures,
+  MessageCallbacks,
+  Onboarding,
+} from '../../../src/portal/portal-api.js';
 import { answer, Receiver } from '../../integration/webhooks/receiver.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -59,7 +63,13 @@ describeEachDatabase('the first page of the portal', (database) => {
     await admin.ok('POST', 'webhooks', { url: `${receiver.url}/steps` });
     await admin.ok('POST', 'members', { role: 'viewer' });
     // Whatever the simulator delivers, the account is not live.
-    expect(await steps()).toEqual({ ...none, sender: true, message: true, webhook: true, team: true });
+    expect(await steps()).toEqual({
+      ...none,
+      sender: true,
+      message: true,
+      webhook: true,
+      team: true,
+    });
   });
 
   it('operators see all accounts by counts, lanes, carriers and balances', async () => {

@@ -346,7 +346,7 @@ describeOneDatabase('the settings of an account', (database) => {
   it('an admin changes the words of the account, which opt out within a second', async () => {
     const mine = { stop: ['genug', 'aus'], start: ['los'], stopReply: 'Adieu', startReply: '' };
     const changed = await admin.ok<AccountSettings>('PATCH', 'account-settings', mine);
-    expect(changed).toMatchObject({ words: mine, rate: null, defaultRate: '50/s', orders: null });
+    expect(changed).toMatchObject({ words: mine, rate: null, defaultRate: '1000/s', orders: null });
     expect(changed.defaultWords.stop).toContain('unsubscribe');
     expect(await admin.ok('GET', 'account-settings')).toEqual(changed);
     expect((await viewer.call('GET', 'account-settings')).status).toBe(403);

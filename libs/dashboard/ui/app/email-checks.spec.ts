@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { linkFault, sizeText } from './email-checks.js';
+import { linkFault, linksOf, sizeText } from './email-checks.js';
 
 describe('linkFault()', () => {
   it.each([
@@ -38,4 +38,26 @@ it('sizes are written in the units of mail programs', () => {
     '102 KB',
     '1.4 MB',
   ]);
+});
+
+describe('linksOf()', () => {
+  it('links are read with their texts, whatever their quotes, entities and tags', () => {
+    const html = `<abbr>no</abbr><a href="https://acme.test/?a=1&amp;b=2"><b>Your</b>\n order</a>
+      <A class=x HREF='https://acme.test/2'><img alt="x"></A><a href=https://acme.test/3>Caf&#233;</a>
+      <a name="top"></a><map><area shape="rect" href="https://acme.test/4"></map>`;
+    expect(linksOf(html)).toEqual([
+      { href: 'https://acme.test/?a=1&b=2', text: 'Your order', fault: null },
+      { href: 'https://acme.test/2', text: 'a picture', fault: null },
+      { href: 'https://acme.test/3', text: 'Café', fault: null },
+      { href: '', text: 'a picture', fault: 'has no address' },
+      { href: 'https://acme.test/4', text: 'a picture', fault: null },
+    ]);
+  });
+
+  it('the first 500 links are read, and what looks like links takes no time that grows with its square', () => {
+    expect(linksOf('<a href="https://acme.test/">x '.repeat(501))).toHaveLength(500);
+    const started = performance.now();
+    expect(linksOf('<a '.repeat(500_000))).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
 });

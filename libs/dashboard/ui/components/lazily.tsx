@@ -1,5 +1,5 @@
 import type { ComponentType, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ErrorNotice, Skeleton } from './basics.js';
 import { ApiError } from '../app/api-client.js';
 
@@ -28,12 +28,22 @@ export function lazily<P extends object>(
         setFailed(true);
       }
     };
+    const waited = useRef(!loaded);
     useEffect(() => {
       if (!loaded) void read();
     }, []);
+    useEffect(() => {
+      if (View && waited.current) focusTitle();
+    }, [View]);
     if (failed) return <ErrorNotice error={NOT_LOADED} retry={read} />;
     return View ? <View {...props} /> : <>{placeholder()}</>;
   };
+}
+
+/** The frame gave the focus to the title of a page that was not there yet. */
+function focusTitle(): void {
+  if (document.activeElement === document.body)
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
 }
 
 const NOT_LOADED = new ApiError(

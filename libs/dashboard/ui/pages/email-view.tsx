@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { GMAIL_SHOWS, linkFault, sizeText } from '../app/email-checks.js';
+import { type EmailLink, GMAIL_SHOWS, linksOf, sizeText } from '../app/email-checks.js';
 import { plural, valueWords } from '../app/format.js';
 import { Badge } from '../components/badge.js';
 import { Button, CodeBlock, Facts, Notice } from '../components/basics.js';
@@ -211,23 +211,7 @@ function Attachments({ attachments }: { attachments: readonly Attachment[] }): J
   );
 }
 
-interface Link {
-  readonly href: string;
-  readonly text: string;
-  readonly fault: string | null;
-}
-
-/** The links of the html: a document that was only parsed runs and loads nothing. */
-function linksOf(html: string): readonly Link[] {
-  const parsed = new DOMParser().parseFromString(html, 'text/html');
-  return [...parsed.querySelectorAll('a, area')].map((element) => {
-    const href = element.getAttribute('href') ?? '';
-    const text = (element.textContent ?? '').trim();
-    return { href, text: text || 'a picture', fault: linkFault(href, text) };
-  });
-}
-
-function Links({ links }: { links: readonly Link[] }): JSX.Element {
+function Links({ links }: { links: readonly EmailLink[] }): JSX.Element {
   if (links.length === 0) return <p class="muted">The e-mail has no links.</p>;
   return (
     <>

@@ -1,10 +1,8 @@
 import type { Page } from '../app/product.js';
+import { lazily } from '../components/lazily.js';
 import { BatchesPage } from './batches-page.js';
-import { ContactsPage } from './contacts-page.js';
-import { LanesPage } from './lanes-page.js';
 import { MessagesPage } from './messages-page.js';
 import { OverviewPage } from './overview-page.js';
-import { PhonePage } from './phone-page.js';
 
 /** Pages that the dashboard and the portal share. */
 export const overview: Page = {
@@ -36,7 +34,7 @@ export const contacts: Page = {
   title: 'Contacts',
   icon: 'users',
   key: 'c',
-  view: ContactsPage,
+  view: lazily(async () => (await import('./contacts-page.js')).ContactsPage),
 };
 
 export const lanes: Page = {
@@ -46,7 +44,7 @@ export const lanes: Page = {
   key: 'l',
   group: 'Operations',
   shown: ({ operate }) => operate,
-  view: LanesPage,
+  view: lazily(async () => (await import('./lanes-page.js')).LanesPage),
 };
 
 export const phone: Page = {
@@ -55,5 +53,5 @@ export const phone: Page = {
   icon: 'phone',
   key: 'p',
   shown: ({ simulator, act }) => simulator && act,
-  view: PhonePage,
+  view: lazily(async () => (await import('./phone-page.js')).PhonePage),
 };

@@ -114,7 +114,7 @@ function Count({ split }: { split: SmsTextAnswer | undefined }): JSX.Element | n
           has 70 characters instead of 160.
         </p>
       )}
-      {doubled.length > 0 && <p class="muted">{quoted(doubled)} count twice.</p>}
+      {doubled.length > 0 && <p class="muted">{quoted(doubled)} {doubled.length === 1 ? 'counts' : 'count'} twice.</p>}
     </div>
   );
 }

@@ -105,9 +105,7 @@ export function SendDialog(props: {
     <FormDialog
       title="Send a message"
       submit={
-        question.asked === undefined
-          ? verb
-          : `${verb} to ${plural(question.asked, 'recipient')}`
+        question.asked === undefined ? verb : `${verb} to ${plural(question.asked, 'recipient')}`
       }
       wide
       keepOpen
@@ -174,10 +172,7 @@ export function SendDialog(props: {
           />
           <Estimate answer={estimate} balance={balance} />
           {question.asked !== undefined && (
-            <Notice
-              tone="warning"
-              title={`${verb} to ${plural(question.asked, 'recipient')}?`}
-            >
+            <Notice tone="warning" title={`${verb} to ${plural(question.asked, 'recipient')}?`}>
               Press the button again. What has left cannot be taken back.
             </Notice>
           )}
@@ -337,7 +332,9 @@ function Estimate({ answer, balance }: { answer: Estimated; balance?: Balance })
             )}
           </dl>
           {pays && answer.totalCost !== null && isLess(pays.available, answer.totalCost) && (
-            <p class="field-error">The balance does not reach: top it up, or the send is refused.</p>
+            <p class="field-error">
+              The balance does not reach: top it up, or the send is refused.
+            </p>
           )}
           {answer.denied.map(({ reason, title, recipients }) => (
             <p key={reason} class="warning-text">

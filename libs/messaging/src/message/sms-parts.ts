@@ -49,7 +49,7 @@ export function ucs2Characters(text: string, max = 10): string[] {
 
 /** The distinct characters that count twice in GSM 03.38, in their order. */
 export function doubledCharacters(text: string, max = 10): string[] {
-  const found = [...text].filter((character) => SEPTETS[character.charCodeAt(0)] === 2);
+  const found = text.split('').filter((unit) => SEPTETS[unit.charCodeAt(0)] === 2);
   return [...new Set(found)].slice(0, max);
 }
 

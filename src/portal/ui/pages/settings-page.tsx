@@ -13,12 +13,12 @@ import {
 import type { JSX } from 'preact';
 import type { AuditEntry, Listed } from '../../portal-api.js';
 import { useMay, useSession } from '../session-data.js';
-import { MembersTab } from './members-tab.js';
 import { MissingTab } from './missing-tab.js';
 import { SecurityTab } from './security-tab.js';
-import { WebhookTab } from './webhook-tab.js';
 
 const AccountTab = lazily(async () => (await import('./account-tab.js')).AccountTab);
+const MembersTab = lazily(async () => (await import('./members-tab.js')).MembersTab);
+const WebhookTab = lazily(async () => (await import('./webhook-tab.js')).WebhookTab);
 const SmppTab = lazily(async () => (await import('./smpp-tab.js')).SmppTab);
 
 export function SettingsPage({ route }: { route: Route }): JSX.Element {

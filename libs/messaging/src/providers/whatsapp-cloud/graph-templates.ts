@@ -72,9 +72,7 @@ const VARIABLE = /\{\{\s*(\w+)\s*\}\}/g;
  * Variables of the body, each once: how many (`{{1}}`, `{{2}}`), or their names (`{{order}}`); and the
  * characters beside them, and the body itself.
  */
-function variablesOf(
-  template: unknown,
-): Pick<PlatformTemplate, 'params' | 'fixedLength' | 'body'> {
+function variablesOf(template: unknown): Pick<PlatformTemplate, 'params' | 'fixedLength' | 'body'> {
   const components = own(template, 'components');
   const all: readonly unknown[] = Array.isArray(components) ? components : [];
   const body = all.find((one) => word(own(one, 'type'))?.toUpperCase() === 'BODY');
