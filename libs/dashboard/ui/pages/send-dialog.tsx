@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type {
   ContactDetail,
   ChannelInfo,
@@ -171,11 +171,7 @@ export function SendDialog(props: {
             {...field('sendAt', error)}
           />
           <Estimate answer={estimate} balance={balance} />
-          {question.asked !== undefined && (
-            <Notice tone="warning" title={`${verb} to ${plural(question.asked, 'recipient')}?`}>
-              Press the button again. What has left cannot be taken back.
-            </Notice>
-          )}
+          {question.asked !== undefined && <AskedNotice verb={verb} recipients={question.asked} />}
           {request && <CurlDetails action={{ action: 'send', request }} />}
         </>
       )}
@@ -242,6 +238,22 @@ interface Question {
   readonly asked: number | undefined;
   /** Asks where it must; true: the send may go. */
   readonly isAnswered: () => Promise<boolean>;
+}
+
+function AskedNotice(props: { verb: string; recipients: number }): JSX.Element {
+  const element = useRef<HTMLDivElement>(null);
+  // It stands below the fields, where a small screen does not show it.
+  useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), []);
+  return (
+    <div ref={element}>
+      <Notice
+        tone="warning"
+        title={`${props.verb} to ${plural(props.recipients, 'recipient')}?`}
+      >
+        Press the button again. What has left cannot be taken back.
+      </Notice>
+    </div>
+  );
 }
 
 /** A send to many recipients asks once more, with their number. */
