@@ -145,9 +145,15 @@ export class AccountsService {
     });
   }
 
-  async putTemplate(accountId: string, template: Template, also: Also = nothing): Promise<void> {
+  /** @param body text of it, for people alone; `null`: not known */
+  async putTemplate(
+    accountId: string,
+    template: Template,
+    also: Also = nothing,
+    body: string | null = null,
+  ): Promise<void> {
     const { name, language, category, status, params_count } = validated(Template, template);
-    const row = { accountId, name, language, category, status, params_count, ...BY_HAND };
+    const row = { accountId, name, language, category, status, params_count, body, ...BY_HAND };
     await this.#in(accountId, async (manager) => {
       await manager.save(TemplateEntity, row);
       await also(manager);

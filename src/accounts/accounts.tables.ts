@@ -136,6 +136,8 @@ export class TemplateEntity {
   readonly paramNames!: readonly string[] | null;
   /** Characters of its body without the variables; `null`: not known. */
   @Column('int', { name: 'fixed_length', nullable: true }) readonly fixedLength!: number | null;
+  /** Text of its body, with `{{1}}` or `{{name}}` in the place of values; `null`: not known. */
+  @Column('text', { nullable: true }) readonly body!: string | null;
   /** Business account at Meta that listed it; `null`: an operator added it. */
   @Index('gateway_whatsapp_template_waba')
   @Column('varchar', { length: 32, nullable: true })
@@ -158,5 +160,7 @@ export const ACCOUNT_TABLES = {
     columnsAdded('AccountSecondFactor1790000001200', [[Account, ['secondFactor']]]),
     columnsAdded('AccountGuard1790000002345', [[Account, ['guard']]]),
     columnsAdded('CredentialNames1790000002332', [[Credential, ['name']]]),
+    // Texts of present templates are known after the next list of Meta.
+    columnsAdded('TemplateBodies1790000002356', [[TemplateEntity, ['body']]]),
   ],
 };

@@ -85,33 +85,32 @@ export function columnsAdded(
 }
 
 /**
- * A migration that adds an index to a table of a released migration. On an empty database the table has
- * it already.
- * @param name of the index, as the entity names it
+ * A migration that adds indexes to tables of released migrations. On an empty database the tables have
+ * them already.
+ * @param added names of indexes by entity
  */
-export function indexAdded(
+export function indexesAdded(
   migration: string,
-  entity: new () => object,
-  name: string,
+  added: readonly (readonly [entity: new () => object, name: string])[],
 ): new () => MigrationInterface {
   return class implements MigrationInterface {
     readonly name = migration;
 
     async up(runner: QueryRunner): Promise<void> {
-      const { tableName, indices } = runner.dataSource.getMetadata(entity);
-      const columns = indices.find((index) => index.name === name)?.columns;
-      if (!columns) throw new TypeError(`${tableName} has no index ${name}`);
-      const known = await runner.getTable(tableName);
-      if (known?.indices.some((index) => index.name === name)) return;
-      const names = columns.map(({ databaseName }) => databaseName).join(', ');
-      await runner.query(`CREATE INDEX ${name} ON ${tableName} (${names})`);
+      for (const [entity, name] of added) {
+        const { tableName, indices } = runner.dataSource.getMetadata(entity);
+        const index = indices.find((one) => one.name === name);
+        if (!index) throw new TypeError(`${tableName} has no index ${name}`);
+        const table = await runner.getTable(tableName);
+        if (table?.indices.some((one) => one.name === name)) continue;
+        const columns = index.columns.map(({ databaseName }) => databaseName).join(', ');
+        await runner.query(`CREATE INDEX ${name} ON ${tableName} (${columns})`);
+      }
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      const { type } = runner.dataSource.options;
-      const isMysql = type === 'mysql' || type === 'mariadb';
-      const { tableName } = runner.dataSource.getMetadata(entity);
-      await runner.query(`DROP INDEX ${name}${isMysql ? ` ON ${tableName}` : ''}`);
+      for (const [entity, name] of added)
+        await runner.dropIndex(runner.dataSource.getMetadata(entity).tableName, name);
     }
   };
 }

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { maskedCallback, maskedText } from './masking.js';
+import { maskedText } from '@dundun/dashboard';
+import { maskedCallback } from './masking.js';
 
 it('a masked callback keeps ids, times and the sender ID, and hides addresses and texts', () => {
   const data = {

@@ -4,7 +4,7 @@ import { Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { GatewayChannels } from '../channel.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import type { Rate } from '../settings/parsers.js';
+import { rateText } from '../settings/parsers.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { AccountSenders } from '../senders/account-senders.js';
 import { SendersService } from '../senders/senders.service.js';
@@ -168,15 +168,4 @@ function countsOf(texts: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const text of texts) counts[text] = (counts[text] ?? 0) + 1;
   return counts;
-}
-
-const UNITS = [
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-  [1_000, 's'],
-] as const;
-
-function rateText({ max, per }: Rate): string {
-  const [length, unit] = UNITS.find(([ms]) => per % ms === 0) ?? [1, 'ms'];
-  return `${max}/${per === length ? '' : per / length}${unit}`;
 }

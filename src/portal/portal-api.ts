@@ -14,7 +14,10 @@
 
 export * from './api/common.js';
 export * from './api/session.js';
+export * from './api/home.js';
 export * from './api/settings.js';
+export * from './api/account-settings.js';
+export * from './api/message-callbacks.js';
 export * from './api/sending.js';
 export * from './api/email.js';
 export * from './api/operators.js';

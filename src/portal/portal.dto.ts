@@ -174,6 +174,7 @@ export class TemplateBody implements NewTemplate {
   @Choice(TEMPLATE_CATEGORIES) readonly category!: NewTemplate['category'];
   @Choice(TEMPLATE_STATUSES) readonly status!: NewTemplate['status'];
   @WholeNumber({ minimum: 0, maximum: 100 }) readonly paramsCount!: number;
+  @Text({ optional: true, maxLength: 1_024 }) readonly body?: string;
 }
 
 /** More than all channels have. */

@@ -9,6 +9,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { join } from 'node:path';
 import type { EntityManager } from 'typeorm';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { BillingModule } from '../billing/billing.module.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { EmailDomainsModule } from '../channels/email/email-domains.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
@@ -18,11 +19,17 @@ import {
   AlertRulesController,
   PortalAlertsController,
 } from './alerts.controllers.js';
+  AccountSettingsController,
+  OperatedSettingsController,
+  PortalSmppController,
+} from './account-settings.controllers.js';
+import { SmppStoreModule } from '../smpp/smpp.module.js';
 import { Audit } from './audit.js';
 import { DoNotCallController, PortalSuppressionsController } from './blocked.controllers.js';
 import { KeysController, PortalDomainsController } from './email.controllers.js';
 import { PortalGroupsController } from './groups.controller.js';
 import { PortalHealthController } from './health.controller.js';
+import { BalanceController, GatewayController, OnboardingController } from './home.controllers.js';
 import { InsightsController } from './insights.controller.js';
 import { LiveController, LiveStreams } from './live-streams.js';
 import {
@@ -49,7 +56,7 @@ import { SecondFactors } from './sign-in/second-factors.service.js';
 import { SignInLimits } from './sign-in/sign-in-limits.js';
 import { TokensController } from './tokens.controller.js';
 import { UsersService } from './users.service.js';
-import { PortalWebhooksController } from './webhooks.controller.js';
+import { CallbacksController, PortalWebhooksController } from './webhooks.controller.js';
 
 const USERS = [Audit, KnownPlaces, SecondFactors, SetUpLinks, SignInLimits, UsersService];
 
@@ -59,13 +66,22 @@ export class PortalUsersModule {}
 
 /** The portal's own API. */
 @Module({
-  imports: [AccountsModule, DoctorModule, EmailDomainsModule, PortalUsersModule, WebhooksModule],
+  imports: [
+    AccountsModule,
+    BillingModule,
+    DoctorModule,
+    EmailDomainsModule,
+    PortalUsersModule,
+    SmppStoreModule,
+    WebhooksModule,
+  ],
   controllers: [
     SessionController,
     SecondFactorController,
     UserSecondFactorController,
     SecurityController,
     PortalWebhooksController,
+    CallbacksController,
     MembersController,
     AuditController,
     SendersController,
@@ -78,6 +94,9 @@ export class PortalUsersModule {}
     PortalDomainsController,
     PortalSuppressionsController,
     AccountsController,
+    AccountSettingsController,
+    OperatedSettingsController,
+    PortalSmppController,
     SenderRequestsController,
     CarriersController,
     PortalHealthController,
@@ -87,6 +106,9 @@ export class PortalUsersModule {}
     PortalAlertsController,
     AlertRulesController,
     AlertChannelsController,
+    OnboardingController,
+    BalanceController,
+    GatewayController,
     LiveController,
   ],
   providers: [SessionsService, PortalGuard, LiveStreams, SendRules],

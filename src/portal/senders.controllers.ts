@@ -103,13 +103,14 @@ export class TemplatesController {
   ): Promise<Listed<Template>> {
     return listedOf(
       await this.templates.list(id, query),
-      ({ name, language, category, status, params_count: paramsCount, paramNames }) => ({
+      ({ name, language, category, status, params_count: paramsCount, paramNames, body }) => ({
         name,
         language,
         category,
         status,
         paramsCount,
         paramNames,
+        body,
       }),
     );
   }
@@ -119,14 +120,15 @@ export class TemplatesController {
   @PortalAccess('admin')
   async put(
     @Caller() { accountId: id, actor }: InAccount,
-    @JsonBody(TemplateBody) { paramsCount, ...template }: TemplateBody,
+    @JsonBody(TemplateBody) { paramsCount, body: written = '', ...template }: TemplateBody,
   ): Promise<Template> {
     const also = this.audit.also(
       actor,
       'template.changed',
       `${template.name} ${template.language}`,
     );
-    await this.accounts.putTemplate(id, { ...template, params_count: paramsCount }, also);
-    return { ...template, paramsCount, paramNames: null };
+    const body = written === '' ? null : written;
+    await this.accounts.putTemplate(id, { ...template, params_count: paramsCount }, also, body);
+    return { ...template, paramsCount, paramNames: null, body };
   }
 }

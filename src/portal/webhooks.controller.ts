@@ -1,10 +1,17 @@
 import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
+import { maskedText } from '@dundun/dashboard';
+import { MessageHistory } from '@dundun/messaging/operations';
 import { Delete, Get, HttpCode, Inject, Param, Patch, Post } from '@nestjs/common';
+import { ChargeStore } from '../billing/charging/charge.store.js';
+import { amountText } from '../billing/money.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { CallbackCatalogue } from '../webhooks/callback-catalogue.js';
 import { WebhookAttempts } from '../webhooks/webhook-attempts.js';
-import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.js';
+import {
+  type MessageCallback as StoredCallback,
+  WebhookEndpointsService,
+} from '../webhooks/webhook-endpoints.service.js';
 import { WebhookKinds } from '../webhooks/webhook-kinds.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from '../webhooks/webhook-options.js';
 import { WebhookSender } from '../webhooks/webhook-sender.js';
@@ -17,9 +24,11 @@ import type {
 } from '../webhooks/webhooks.tables.js';
 import { Audit } from './audit.js';
 import { AttemptsQuery, listedOf, RedeliverBody, SuccessQuery } from './portal.dto.js';
-import { maskedCallback, maskedText } from './masking.js';
+import { maskedCallback } from './masking.js';
 import type {
   Listed,
+  MessageCallback,
+  MessageCallbacks,
   Redelivered,
   TestEvent,
   Webhook,
@@ -186,6 +195,58 @@ export class PortalWebhooksController {
   }
 }
 
+/** What a page of a message shows beside the message itself. */
+@PortalController('callbacks')
+export class CallbacksController {
+  constructor(
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly history: MessageHistory,
+    private readonly charges: ChargeStore,
+  ) {}
+
+  @Get(':message')
+  @PortalAccess('viewer')
+  async ofMessage(
+    @Caller() { accountId }: InAccount,
+    @Param('message') message: string,
+  ): Promise<MessageCallbacks> {
+    const { id, batchId } = await this.history.message(message, { tenants: [accountId] });
+    const found = await this.endpoints.callbacksOf(accountId, id);
+    const cost = (await this.charges.costs([batchId])).get(batchId);
+    return {
+      charge: cost ? { amount: amountText(cost.amount), currency: cost.currency } : null,
+      data: found.map(callbackOf),
+    };
+  }
+}
+
+function callbackOf({ delivery, url, attempts }: StoredCallback): MessageCallback {
+  const { id, endpointId, type, createdAt } = delivery;
+  return {
+    deliveryId: id,
+    webhookId: endpointId,
+    url,
+    type,
+    createdAt: new Date(createdAt).toISOString(),
+    ...stateOf(delivery),
+    attempts: attempts.map((attempt) => {
+      const { attempted_at: at, error } = webhookAttemptOf(attempt);
+      return { at, durationMs: attempt.duration, statusCode: attempt.status, error };
+    }),
+  };
+}
+
+/** @param delivery `undefined`: deleted after 14 days */
+function stateOf(
+  delivery: WebhookDeliveryEntity | undefined,
+): Pick<MessageCallback, 'state' | 'nextAttemptAt'> {
+  if (!delivery) return { state: 'exhausted', nextAttemptAt: null };
+  const { deliveredAt, dueAt, createdAt } = delivery;
+  if (deliveredAt !== null) return { state: 'delivered', nextAttemptAt: null };
+  if (dueAt === null) return { state: 'exhausted', nextAttemptAt: null };
+  return { state: 'due', nextAttemptAt: timestamp(dueAt || createdAt) };
+}
+
 function webhookOf(endpoint: WebhookEndpointEntity): Webhook {
   const { id, url, events, disabledAt, disabledReason, failingSince, createdAt } = endpoint;
   return {
@@ -230,8 +291,6 @@ function attemptOf(
 ): WebhookAttempt {
   const told = webhookAttemptOf(attempt);
   const error = told.error as keyof typeof REMEDIES | null;
-  const isDelivered = delivery?.deliveredAt !== null && delivery !== undefined;
-  const isDue = delivery?.dueAt !== null && delivery !== undefined;
   return {
     deliveryId: attempt.deliveryId,
     messageId: attempt.messageId,
@@ -244,8 +303,7 @@ function attemptOf(
     errorText: error && REMEDIES[error],
     request: delivery ? maskedCallback(delivery.payload) : null,
     response: attempt.response && maskedText(attempt.response),
-    state: isDelivered ? 'delivered' : isDue ? 'due' : 'exhausted',
-    nextAttemptAt: isDue && !isDelivered ? timestamp(delivery.dueAt || delivery.createdAt) : null,
+    ...stateOf(delivery),
   };
 }
 

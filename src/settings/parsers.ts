@@ -345,3 +345,15 @@ export const listenAddress = form<ListenAddress>(
     return { host: v6 ?? name, port: Number(port) };
   },
 );
+
+const UNITS = [
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+] as const;
+
+/** `50/s`, `100/10s`. */
+export function rateText({ max, per }: Rate): string {
+  const [length, unit] = UNITS.find(([ms]) => per % ms === 0) ?? [1, 'ms'];
+  return `${max}/${per === length ? '' : per / length}${unit}`;
+}

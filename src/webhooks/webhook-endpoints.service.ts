@@ -28,6 +28,15 @@ interface WebhookChange {
 
 type Endpoint = WebhookEndpointEntity;
 
+/** Most callbacks, and most attempts, of one message that are read. */
+const MOST_CALLBACKS = 100;
+
+export interface MessageCallback {
+  readonly delivery: WebhookDeliveryEntity;
+  readonly url: string;
+  readonly attempts: readonly WebhookAttemptEntity[];
+}
+
 interface EndpointPlace {
   readonly accountId: string;
   readonly id: string;
@@ -233,6 +242,22 @@ export class WebhookEndpointsService {
       id: In(ids),
     });
     return new Map(found.map((delivery) => [delivery.id, delivery]));
+  }
+
+  /** Callbacks of a message of the account with their attempts, both oldest first, as far as they are kept. */
+  async callbacksOf(accountId: string, messageId: string): Promise<readonly MessageCallback[]> {
+    const endpoints = new Map((await this.list(accountId)).map((one) => [one.id, one]));
+    if (endpoints.size === 0) return [];
+    const where = { messageId, endpointId: In([...endpoints.keys()]) };
+    const { manager } = this.dataSource;
+    const most = { order: { position: 'ASC' }, take: MOST_CALLBACKS } as const;
+    const deliveries = await manager.find(WebhookDeliveryEntity, { where, ...most });
+    const attempts = await manager.find(WebhookAttemptEntity, { where, ...most });
+    return deliveries.map((delivery) => ({
+      delivery,
+      url: endpoints.get(delivery.endpointId)?.url ?? '',
+      attempts: attempts.filter(({ deliveryId }) => deliveryId === delivery.id),
+    }));
   }
 
   /** A callback of type `webhook.test` to this endpoint alone, due at once. @returns its id */

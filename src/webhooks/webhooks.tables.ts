@@ -8,7 +8,7 @@ import {
   type QueryRunner,
   Unique,
 } from 'typeorm';
-import { columnsAdded, indexAdded, tablesOf } from '../config/entity-tables.js';
+import { columnsAdded, indexesAdded, tablesOf } from '../config/entity-tables.js';
 import type { MadeFor } from './webhook-kinds.js';
 
 /** The value of a BIGINT column, which drivers return as text. */
@@ -96,6 +96,7 @@ export class WebhookEndpointEntity {
  */
 @Entity('gateway_webhook_delivery')
 @Unique('gateway_webhook_delivery_id', ['endpointId', 'id'])
+@Index('gateway_webhook_delivery_message', ['messageId'])
 @Index('gateway_webhook_delivery_due', ['endpointId', 'dueAt', 'position'], {
   where: 'due_at IS NOT NULL',
 })
@@ -126,6 +127,7 @@ export class WebhookDeliveryEntity {
 
 /** One request to an endpoint and its result. Times are epoch milliseconds. */
 @Entity('gateway_webhook_attempt')
+@Index('gateway_webhook_attempt_message', ['messageId'])
 @Index('gateway_webhook_attempt_endpoint', ['endpointId', 'position'])
 @Index('gateway_webhook_attempt_time', ['endpointId', 'startedAt', 'position'])
 export class WebhookAttemptEntity {
@@ -190,10 +192,12 @@ export const WEBHOOK_TABLES = {
     columnsAdded('WebhookMakers1790000001110', [[WebhookEndpointEntity, ['madeFor']]]),
     columnsAdded('WebhookTypes1790000001600', [[WebhookDeliveryEntity, ['type']]]),
     WebhookTypesRead1790000001601,
-    indexAdded(
-      'WebhookAttemptTimes1790000002350',
-      WebhookAttemptEntity,
-      'gateway_webhook_attempt_time',
-    ),
+    indexesAdded('WebhookAttemptTimes1790000002350', [
+      [WebhookAttemptEntity, 'gateway_webhook_attempt_time'],
+    ]),
+    indexesAdded('WebhooksByMessage1790000002355', [
+      [WebhookDeliveryEntity, 'gateway_webhook_delivery_message'],
+      [WebhookAttemptEntity, 'gateway_webhook_attempt_message'],
+    ]),
   ],
 };

@@ -10,7 +10,8 @@ const SHOTS = join(import.meta.dirname, '../../dist/screenshots');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 const WIDTHS = [1280, 320];
-const PICTURED = [375, 1_024, 1_440];
+/** 640: a window of 1,280 pixels at 200 % zoom. */
+const PICTURED = [375, 640, 1_024, 1_440];
 const SCHEMES = ['light', 'dark'] as const;
 
 interface Violation {

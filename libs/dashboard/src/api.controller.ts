@@ -72,6 +72,7 @@ route('GET messages', MessagesApi, (api, call, { query }) => api.list(call, quer
 route('GET messages/total', MessagesApi, (api, call, { query }) => api.total(call, query));
 route('GET messages/export', MessagesApi, (api, call, { query }) => api.export(call, query));
 route('POST messages/estimate', SendingApi, (api, call, { body }) => api.estimate(call, body));
+route('POST messages/text', SendingApi, (api, call, { body }) => api.text(call, body));
 route('POST messages', SendingApi, (api, call, { body }) => api.send(call, body), CREATED);
 route('GET messages/:id', MessagesApi, (api, call, { id }) => api.detail(call, id));
 route('GET messages/:id/html', MessagesApi, (api, call, { id }) => api.html(call, id));

@@ -9,10 +9,17 @@ import {
 } from '@dundun/messaging';
 import { MessageStatusError } from '@dundun/messaging/operations';
 import type { ChannelDefinition } from '@dundun/messaging/ports';
-import { addressIdentity, isGroupId } from '@dundun/messaging/values';
+import {
+  addressIdentity,
+  doubledCharacters,
+  isGroupId,
+  smsPartEnds,
+  smsParts,
+  ucs2Characters,
+} from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { EstimateAnswer, SendAnswer, SettleMessageAnswer } from './api.js';
+import type { EstimateAnswer, SendAnswer, SettleMessageAnswer, SmsTextAnswer } from './api.js';
 import type { ApiCall } from './api-call.js';
 import type { AuditManager } from './dashboard.options.js';
 import { unknownId } from './dashboard.error.js';
@@ -27,6 +34,8 @@ import { reasonOf } from './words.js';
 const MOST_ASKED = 10_000;
 const MOST_PRICED = 1_000;
 const MOST_INVALID = 100;
+/** Characters of a text that is drawn in parts. */
+const LONGEST_TEXT = 10_000;
 /** Recipients between which other work has a turn. */
 const SLICE = 10_000;
 
@@ -125,6 +134,27 @@ export class SendingApi {
     const { tenant, definition, from, content } = request;
     await call.checkSend({ tenant, channel: definition.name, from, content });
     return this.#estimateOf(request);
+  }
+
+  /** How an SMS with a text is split. */
+  text(call: ApiCall, body: unknown): SmsTextAnswer {
+    call.require('act');
+    const fields = new Fields(body);
+    const text = fields.text('text', LONGEST_TEXT) ?? '';
+    fields.done();
+    const { encoding, units } = smsParts(text);
+    const ends = smsPartEnds(text);
+    const [whole, part] = encoding === 'GSM-7' ? [160, 153] : [70, 67];
+    const last = text.slice(ends.at(-2) ?? 0);
+    const used = encoding === 'GSM-7' ? smsParts(last).units : last.length;
+    return {
+      encoding,
+      units,
+      left: (ends.length === 1 ? whole : part) - used,
+      ends,
+      ucs2: ucs2Characters(text),
+      doubled: encoding === 'GSM-7' ? doubledCharacters(text) : [],
+    };
   }
 
   async #estimateOf(request: Request): Promise<EstimateAnswer> {

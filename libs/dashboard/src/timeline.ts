@@ -2,19 +2,31 @@ import type { LaneHealth, ReportView } from '@dundun/messaging';
 import type { MessageRecord, SubmissionView } from '@dundun/messaging/operations';
 import type { ChannelRegistry } from '@dundun/messaging/ports';
 import type { TimelineEntry } from './api.js';
+import { maskedText } from './masked-text.js';
 import { isAddress } from './masking.js';
 import { iso } from './query.js';
 import { holdOf, reasonOf, statusTitle } from './words.js';
 
-const NOTHING = { status: null, detail: null, remedy: null, code: null, provider: null } as const;
+const NOTHING = {
+  status: null,
+  detail: null,
+  answer: null,
+  remedy: null,
+  code: null,
+  provider: null,
+} as const;
 
 /** Events of a message, in words, oldest first. No entry has an address or a text of it. */
 export function timelineOf(message: MessageRecord, channels: ChannelRegistry): TimelineEntry[] {
   const { acceptedAt, sendAt, submissions, reports, provider } = message;
   const logged = new Set(reports.map(({ rawStatus }) => rawStatus));
+  const rejected = submissions.findLast(({ outcome }) => outcome === 'rejected');
   const entries: TimelineEntry[] = [
     ...submissions.flatMap((one) => attemptOf(one, logged.has('submit'))),
-    ...reports.map((report) => reportOf(report, provider, channels)),
+    ...reports.map((report) => ({
+      ...reportOf(report, provider, channels),
+      answer: report.rawStatus === 'submit' ? answerOf(rejected) : null,
+    })),
   ].toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
   const accepted = {
     ...NOTHING,
@@ -96,11 +108,17 @@ function attemptOf(submission: SubmissionView, hasOutcome: boolean): TimelineEnt
       status: STATUS_AFTER[outcome],
       title: OUTCOMES[outcome],
       detail: otherThan(OUTCOMES[outcome], words?.title),
+      answer: answerOf(submission),
       remedy: words?.remedy ?? null,
       code: errorCode,
       provider,
     },
   ];
+}
+
+/** The provider's words of a failure: the log of an accepted request has its id and status alone. */
+function answerOf(submission: SubmissionView | undefined): string | null {
+  return submission?.errorText ? maskedText(submission.errorText) : null;
 }
 
 /** A detail that only repeats the title is left out. */
@@ -134,7 +152,7 @@ function reportOf(
   { status, rawStatus, errorCode, receivedAt, sequence }: ReportView,
   provider: string | null,
   channels: ChannelRegistry,
-): TimelineEntry {
+): Omit<TimelineEntry, 'answer'> {
   const own = rawStatus === 'submit' || rawStatus === 'policy';
   const isEvent = status === null && channels.isEvent(rawStatus);
   const words = errorCode === null ? undefined : reasonOf(errorCode, provider);

@@ -5,6 +5,7 @@ export type { CurlAction, Page, PaletteAction, Product } from './app/product.js'
 export { mount, navigate, type Route, setQuery, useRoute, withQuery } from './app/router.js';
 export { Shell } from './app/shell.js';
 export { startPages } from './app/start.js';
+export { templateText } from './app/template-text.js';
 export { toast } from './app/toasts.js';
 export { forgetData, useAction, useData } from './app/use-data.js';
 export { Badge, StatusBadge, type Tone, useChannelTitle, words } from './components/badge.js';
@@ -14,8 +15,8 @@ export { Chart } from './components/chart.js';
 export { Dialog, FormDialog } from './components/dialog.js';
 export { ExportButton } from './components/export-button.js';
 export * from './components/field.js';
-export { type IconName, Logo } from './components/icon.js';
-export { lazy } from './components/lazy.js';
+export { Icon, type IconName, Logo } from './components/icon.js';
+export { lazily } from './components/lazily.js';
 export { List, Table } from './components/table.js';
 export { Tabs } from './components/tabs.js';
 export * from './pages/pages.js';

@@ -13,4 +13,10 @@ export { templateBodyFault } from './message/templates.js';
 export { rateOf } from './ports/option-schema.js';
 export { readGuardRules } from './ports/guard-options.js';
 export { checkRoutes } from './routing/router.js';
-export { type SmsParts, smsParts } from './message/sms-parts.js';
+export {
+  doubledCharacters,
+  type SmsParts,
+  smsPartEnds,
+  smsParts,
+  ucs2Characters,
+} from './message/sms-parts.js';

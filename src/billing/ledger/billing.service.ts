@@ -10,7 +10,13 @@ import { ChargeAudit } from '../charging/charge-audit.js';
 import type { ChargeAt, Unsettled } from '../charging/charge-state.js';
 import { amountText, LARGEST, readAmount } from '../money.js';
 import { DEFAULT_CARD, RateCards } from '../rate-cards/rate-cards.service.js';
-import { type AccountMoney, type Difference, type Entry, LedgerStore } from './ledger.store.js';
+import {
+  type AccountMoney,
+  type Difference,
+  type Entry,
+  LedgerStore,
+  type LowestBalances,
+} from './ledger.store.js';
 import type { BillingMode, EntryKind } from './ledger.tables.js';
 
 /** Widths of the columns. */
@@ -60,6 +66,11 @@ export class BillingService {
   /** `undefined`: nothing was ever set for the account, so it is `off`. */
   account(accountId: string): Promise<AccountMoney | undefined> {
     return this.ledger.account(accountId);
+  }
+
+  /** Accounts that pay and may spend least, at most `most` of them. */
+  lowest(most: number): Promise<LowestBalances> {
+    return this.ledger.lowest(most);
   }
 
   /** @throws ApiError 404 */

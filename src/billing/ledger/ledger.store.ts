@@ -20,6 +20,18 @@ export interface AccountMoney {
   readonly entries: bigint;
 }
 
+export interface LowestBalances {
+  readonly accounts: number;
+  readonly empty: number;
+  readonly lowest: readonly {
+    readonly accountId: string;
+    readonly name: string;
+    readonly currency: string;
+    /** Millionths. */
+    readonly available: bigint;
+  }[];
+}
+
 export interface NewEntry {
   readonly accountId: string;
   readonly kind: EntryKind;
@@ -109,6 +121,26 @@ export class LedgerStore {
       accountId,
     ]);
     return row && moneyOf(row);
+  }
+
+  /** Accounts that pay: their number, those that may not spend anything, and those that may spend least. */
+  async lowest(most: number): Promise<LowestBalances> {
+    const available = 'a.balance - a.reserved + a.credit_limit';
+    const [counts] = await this.#database.all<Record<'accounts' | 'empty', string | number>>(
+      `SELECT COUNT(*) AS accounts, COUNT(CASE WHEN ${available} <= 0 THEN 1 END) AS empty
+        FROM gateway_billing_account a WHERE a.mode <> 'off'`,
+    );
+    const rows = await this.#database.all<Written<LowestBalances['lowest'][number]>>(
+      `SELECT a.account_id AS "accountId", g.name, a.currency, ${text(available)} AS available
+        FROM gateway_billing_account a JOIN gateway_account g ON g.id = a.account_id
+        WHERE a.mode <> 'off' ORDER BY ${available}, a.account_id LIMIT ?`,
+      [most],
+    );
+    return {
+      accounts: Number(counts?.accounts ?? 0),
+      empty: Number(counts?.empty ?? 0),
+      lowest: rows.map((row) => ({ ...row, available: BigInt(row.available) })),
+    };
   }
 
   async entry(

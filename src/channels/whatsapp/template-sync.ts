@@ -139,7 +139,7 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
     const accounts = [...new Set(numbers.map(({ accountId }) => accountId))].toSorted();
     await manager.delete(TemplateEntity, { waba });
     const rows = accounts.flatMap((accountId) =>
-      listed.flatMap(({ name, language, status, category, params, fixedLength = null }) =>
+      listed.flatMap(({ name, language, status, category, params, ...known }) =>
         category === null || category === 'service'
           ? []
           : [
@@ -150,7 +150,8 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
                 category,
                 status,
                 waba,
-                fixedLength,
+                fixedLength: known.fixedLength ?? null,
+                body: known.body ?? null,
                 ...paramsOf(params),
               },
             ],

@@ -109,6 +109,8 @@ export interface Template {
   readonly paramsCount: number;
   /** Names of the values in order, where the platform has it with names. */
   readonly paramNames: readonly string[] | null;
+  /** Text with `{{1}}` or `{{name}}` in the place of values; `null`: not known. */
+  readonly body: string | null;
 }
 
-export type NewTemplate = Omit<Template, 'paramNames'>;
+export type NewTemplate = Omit<Template, 'paramNames' | 'body'> & { readonly body?: string };

@@ -3,7 +3,7 @@ import {
   call,
   contacts,
   lanes,
-  lazy,
+  lazily,
   messages,
   overview,
   type Page,
@@ -14,29 +14,9 @@ import {
 import type { Senders, Session } from '../portal-api.js';
 import { curlWith } from './curl.js';
 import { alerts } from './pages/alerts-page.js';
-import { health } from './pages/health-page.js';
-import { requests } from './pages/requests-page.js';
-
-// The first load has the frame and the first pages; a browser loads these when they are opened.
-const AccountsPage = lazy(() =>
-  import('./pages/accounts-page.js').then((part) => part.AccountsPage),
-);
-const CarriersPage = lazy(() =>
-  import('./pages/carriers-page.js').then((part) => part.CarriersPage),
-);
-const EmailPage = lazy(() => import('./pages/email-page.js').then((part) => part.EmailPage));
-const GroupsPage = lazy(() => import('./pages/groups-page.js').then((part) => part.GroupsPage));
-const InsightsPage = lazy(() =>
-  import('./pages/insights-page.js').then((part) => part.InsightsPage),
-);
-const OrdersPage = lazy(() => import('./pages/orders-page.js').then((part) => part.OrdersPage));
-const SendersPage = lazy(() => import('./pages/senders-page.js').then((part) => part.SendersPage));
-const SettingsPage = lazy(() =>
-  import('./pages/settings-page.js').then((part) => part.SettingsPage),
-);
-const TemplatesPage = lazy(() =>
-  import('./pages/templates-page.js').then((part) => part.TemplatesPage),
-);
+import { MessageCallbacks } from './pages/message-callbacks.js';
+import { SettingsPage } from './pages/settings-page.js';
+import { Welcome } from './pages/welcome.js';
 
 const groups: Page = {
   name: 'groups',
@@ -44,7 +24,7 @@ const groups: Page = {
   icon: 'tag',
   key: 'r',
   group: 'Audience',
-  view: GroupsPage,
+  view: lazily(async () => (await import('./pages/groups-page.js')).GroupsPage),
 };
 
 const insights: Page = {
@@ -52,7 +32,7 @@ const insights: Page = {
   title: 'Insights',
   icon: 'chart',
   key: 'i',
-  view: InsightsPage,
+  view: lazily(async () => (await import('./pages/insights-page.js')).InsightsPage),
 };
 
 const orders: Page = {
@@ -61,7 +41,7 @@ const orders: Page = {
   icon: 'bag',
   key: 'd',
   shown: ({ channels }) => channels.some(({ name }) => name === 'vas'),
-  view: OrdersPage,
+  view: lazily(async () => (await import('./pages/orders-page.js')).OrdersPage),
 };
 
 const templates: Page = {
@@ -70,7 +50,7 @@ const templates: Page = {
   icon: 'template',
   key: 't',
   group: 'Sending',
-  view: TemplatesPage,
+  view: lazily(async () => (await import('./pages/templates-page.js')).TemplatesPage),
 };
 
 const senders: Page = {
@@ -79,7 +59,7 @@ const senders: Page = {
   icon: 'at',
   key: 's',
   group: 'Sending',
-  view: SendersPage,
+  view: lazily(async () => (await import('./pages/senders-page.js')).SendersPage),
 };
 
 const email: Page = {
@@ -88,7 +68,7 @@ const email: Page = {
   icon: 'mail',
   key: 'e',
   group: 'Sending',
-  view: EmailPage,
+  view: lazily(async () => (await import('./pages/email-page.js')).EmailPage),
 };
 
 const settings: Page = {
@@ -106,7 +86,7 @@ const accounts: Page = {
   icon: 'users',
   key: 'a',
   group: 'Operations',
-  view: AccountsPage,
+  view: lazily(async () => (await import('./pages/accounts-page.js')).AccountsPage),
 };
 
 const carriers: Page = {
@@ -114,9 +94,24 @@ const carriers: Page = {
   title: 'Carriers',
   icon: 'tower',
   group: 'Operations',
-  view: CarriersPage,
+  view: lazily(async () => (await import('./pages/carriers-page.js')).CarriersPage),
 };
 
+const health: Page = {
+  name: 'health',
+  title: 'Health',
+  icon: 'pulse',
+  group: 'Operations',
+  view: lazily(async () => (await import('./pages/health-page.js')).HealthPage),
+};
+
+const requests: Page = {
+  name: 'requests',
+  title: 'Requests',
+  icon: 'code',
+  group: 'Account',
+  view: lazily(async () => (await import('./pages/requests-page.js')).RequestsPage),
+};
 /** The pages of operators, which are of no account. */
 export const OPERATION: readonly Page[] = [accounts, lanes, carriers, health];
 
@@ -162,6 +157,9 @@ export function portalProduct(session: Session): Product {
     actions: actionsOf(session),
     curl: curlWith(session.curls),
     tenant: 'Account',
+    welcome: Welcome,
+    ofMessage: MessageCallbacks,
+    balance: 'api/balance',
     templates: 'api/templates?limit=100',
     senders: async (channel) => {
       const { ofChannels } = await call<Senders>('GET', 'api/senders');

@@ -24,6 +24,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST tokens/:id/rotate': { overlapHours: 0 },
   'POST groups/:id/members': { members: [MEMBER] },
   'POST accounts/:id/resume': { waiting: 'send' },
+  'PATCH smpp/:systemId': { dataCoding0: 'gsm7', dataCoding1: 'auto' },
 };
 
 const nameOf = ({ method, path }: PortalRoute): string => `${method} ${path}`;
@@ -66,6 +67,11 @@ describe('every route of the portal', () => {
     await other.ok('POST', 'senders', { channel: 'sms', sender: 'THEIRS' });
     theirs['senders/channel'] = 'sms';
     theirs['senders/sender'] = 'THEIRS';
+    const pair = await other.ok<{ systemId: string }>('POST', 'smpp', {
+      dataCoding0: 'gsm7',
+      dataCoding1: 'auto',
+    });
+    theirs['smpp/systemId'] = pair.systemId;
     const group = await other.ok<{ id: string }>('POST', 'groups', { name: 'theirs' });
     theirs['groups/id'] = group.id;
     await other.ok('POST', `groups/${group.id}/members`, { members: [MEMBER] });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type {
+  AccountSettings,
   DoNotCall,
   ApiKeys,
   AuditEntry,
@@ -15,6 +16,8 @@ import type {
   SenderRequest,
   Senders,
   Session,
+  SmppPair,
+  SmppSettings,
   Suppression,
   NewTemplate,
   Template,
@@ -25,6 +28,8 @@ import type {
   WebhookSecret,
   WebhookSuccess,
 } from '../../../src/portal/portal-api.js';
+import { AccountSettings as OwnSettings } from '../../../src/accounts/account-settings.js';
+import { SmppCredentials } from '../../../src/smpp/smpp-credentials.service.js';
 import { answer, Receiver } from '../../integration/webhooks/receiver.js';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -397,7 +402,7 @@ describeOneDatabase('the settings of an account', (database) => {
       status: 'approved',
       paramsCount: 1,
     };
-    const shown = { ...template, paramNames: null };
+    const shown = { ...template, paramNames: null, body: null };
     expect(await admin.ok('POST', 'templates', template)).toEqual(shown);
     const templates = await viewer.ok<Listed<Template>>('GET', 'templates?limit=1');
     expect(templates).toEqual({ data: [shown], nextCursor: expect.any(String) });
@@ -413,6 +418,83 @@ describeOneDatabase('the settings of an account', (database) => {
     expect((await list(admin, '?reveal=true')).data).toMatchObject([{ email }]);
     await admin.ok('POST', 'suppressions/lift', { email });
     expect((await list(admin)).data).toEqual([]);
+  });
+
+  it('an admin changes the words of the account, which opt out within a second', async () => {
+    const mine = { stop: ['genug', 'aus'], start: ['los'], stopReply: 'Adieu', startReply: '' };
+    const changed = await admin.ok<AccountSettings>('PATCH', 'account-settings', mine);
+    expect(changed).toMatchObject({ words: mine, rate: null, defaultRate: '1000/s', orders: null });
+    expect(changed.defaultWords.stop).toContain('unsubscribe');
+    expect(await admin.ok('GET', 'account-settings')).toEqual(changed);
+    expect((await viewer.call('GET', 'account-settings')).status).toBe(403);
+    for (const [wrong, path] of [
+      [{ stop: ['...'] }, 'stop'],
+      [{ start: ['genug'] }, 'start'],
+      [{ stop: 'genug' }, 'stop'],
+      [{ stopReply: 'x'.repeat(1_001) }, 'stopReply'],
+    ] as const)
+      expect(
+        await admin.call('PATCH', 'account-settings', { body: { ...mine, ...wrong } }),
+      ).toMatchObject({ status: 422, body: { error: { fields: [{ path }] } } });
+    const settings = gateway.running.app.get(OwnSettings, { strict: false });
+    const meaning = (text: string) =>
+      settings.inbound.consent?.(text, { tenant: account.accountId } as never);
+    await eventually(async () => expect(meaning('Genug!')).toBe('opted_out'));
+    const none = { stop: [], start: [], stopReply: '', startReply: '' };
+    expect(await admin.ok('PATCH', 'account-settings', none)).toMatchObject({ words: none });
+    await eventually(async () => expect(meaning('Genug!')).toBeUndefined());
+  });
+
+  it('operators alone change the rate and the orders of an account', async () => {
+    const path = `accounts/${account.accountId}`;
+    const caps = { currency: 'NGN', daily: '50000', perNumber: '5000' };
+    for (const [method, name, body] of [
+      ['PATCH', 'rate', { rate: '5/s' }],
+      ['POST', 'orders', caps],
+      ['DELETE', 'orders', undefined],
+    ] as const)
+      expect((await admin.call(method, `${path}/${name}`, { body })).status).toBe(403);
+    await operator.ok('PATCH', `${path}/rate`, { rate: '5/s' });
+    await operator.ok('POST', `${path}/orders`, caps);
+    expect(await admin.ok('GET', 'account-settings')).toMatchObject({ rate: '5/s', orders: caps });
+    for (const [name, body, field] of [
+      ['rate', { rate: 'fast' }, 'rate'],
+      ['orders', { ...caps, daily: 'much' }, 'daily'],
+    ] as const)
+      expect(
+        await operator.call(name === 'rate' ? 'PATCH' : 'POST', `${path}/${name}`, { body }),
+      ).toMatchObject({ status: 422, body: { error: { fields: [{ path: field }] } } });
+    expect((await operator.call('POST', 'accounts/acc_none/orders', { body: caps })).status).toBe(
+      404,
+    );
+    await operator.ok('PATCH', `${path}/rate`, { rate: '' });
+    await operator.ok('DELETE', `${path}/orders`);
+    expect(await admin.ok('GET', 'account-settings')).toMatchObject({ rate: null, orders: null });
+  });
+
+  it('a pair for SMPP is shown once, changed, rotated and removed', async () => {
+    const alphabets = { dataCoding0: 'latin1', dataCoding1: 'ascii' };
+    const made = await admin.ok<SmppPair>('POST', 'smpp', alphabets);
+    const credentials = gateway.running.app.get(SmppCredentials, { strict: false });
+    const binds = async ({ systemId, password }: SmppPair) =>
+      (await credentials.verify(systemId, password, '127.0.0.1')) !== undefined;
+    expect(await binds(made)).toBe(true);
+    const listed = await admin.call('GET', 'smpp');
+    expect(listed.body).toMatchObject({
+      listens: false,
+      data: [{ systemId: made.systemId, lastBoundAt: null, ...alphabets }],
+    });
+    expect(listed.text).not.toContain(made.password);
+    await admin.ok('PATCH', `smpp/${made.systemId}`, { ...alphabets, dataCoding0: 'gsm7' });
+    const { data } = await admin.ok<SmppSettings>('GET', 'smpp');
+    expect(data).toMatchObject([{ dataCoding0: 'gsm7', dataCoding1: 'ascii' }]);
+    const wrong = { ...alphabets, dataCoding0: 'ebcdic' };
+    expect((await admin.call('PATCH', `smpp/${made.systemId}`, { body: wrong })).status).toBe(422);
+    const rotated = await admin.ok<SmppPair>('POST', `smpp/${made.systemId}/rotate`);
+    expect([await binds(made), await binds(rotated)]).toEqual([false, true]);
+    await admin.ok('DELETE', `smpp/${made.systemId}`);
+    expect(await binds(rotated)).toBe(false);
+    expect((await viewer.call('GET', 'smpp')).status).toBe(403);
   });
 
   it('operators make, suspend and resume accounts, and open any of them', async () => {
@@ -469,6 +551,14 @@ describeOneDatabase('the settings of an account', (database) => {
       'domain.added',
       'suppression.added',
       'suppression.lifted',
+      'account.words_changed',
+      'account.rate_changed',
+      'orders.allowed',
+      'orders.forbidden',
+      'smpp.added',
+      'smpp.changed',
+      'smpp.rotated',
+      'smpp.removed',
     ])
       expect([action, actions.has(action)]).toEqual([action, true]);
     const rotated = data.find(({ action }) => action === 'token.rotated')!;

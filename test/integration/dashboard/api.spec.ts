@@ -549,6 +549,32 @@ describeEachDatabase(
       expect((await api('batches?limit=1')).data[0].id).toBe(before);
     });
 
+    it('a text is split into the parts of an SMS, with the characters that cost more', async () => {
+      access = ADMIN;
+      const split = async (text: string) => (await post('messages/text', { text })).body;
+      expect(await split(`${'x'.repeat(159)}€`)).toEqual({
+        encoding: 'GSM-7',
+        units: 161,
+        left: 145,
+        ends: [153, 160],
+        ucs2: [],
+        doubled: ['€'],
+      });
+      expect(await split('Naïve')).toEqual({
+        encoding: 'UCS-2',
+        units: 5,
+        left: 65,
+        ends: [5],
+        ucs2: ['ï'],
+        doubled: [],
+      });
+      expect(await split('')).toMatchObject({ ends: [0], left: 160 });
+      const long = await post('messages/text', { text: 'x'.repeat(10_001) });
+      expect(long).toMatchObject({ status: 422, body: { error: { fields: [{ path: 'text' }] } } });
+      access = READER;
+      expect((await post('messages/text', { text: 'x' })).status).toBe(403);
+    });
+
     it('an estimate counts the members of groups, each address once', async () => {
       access = ADMIN;
       const { groups } = dashboard.app.get(ContactsService, { strict: false });

@@ -128,6 +128,8 @@ export interface TimelineEntry {
   readonly status: string | null;
   readonly title: string;
   readonly detail: string | null;
+  /** The provider's words of a failure, with numbers and addresses masked; `null`: none are kept. */
+  readonly answer: string | null;
   /** Advice to the reader; `null`: none. */
   readonly remedy: string | null;
   /** Error code of the provider or of the library. */

@@ -51,6 +51,27 @@ export interface EstimateAnswer {
   readonly currency: string | null;
 }
 
+// POST api/messages/text → SmsTextAnswer (needs `act`): how an SMS with the text is split; nothing is stored
+
+export interface SmsTextRequest {
+  /** At most 10,000 characters. */
+  readonly text: string;
+}
+
+export interface SmsTextAnswer {
+  readonly encoding: 'GSM-7' | 'UCS-2';
+  /** Septets (GSM-7) or 16-bit units (UCS-2). */
+  readonly units: number;
+  /** Units that still fit into the last part. */
+  readonly left: number;
+  /** The index behind the last UTF-16 unit of each part. */
+  readonly ends: readonly number[];
+  /** Characters that are not in GSM 03.38, so that the text needs UCS-2; at most ten. */
+  readonly ucs2: readonly string[];
+  /** Characters that count twice, of a text in GSM-7; at most ten. */
+  readonly doubled: readonly string[];
+}
+
 // POST api/messages/:id/resend → SendAnswer (needs `act`): the same content to the same recipient.
 // Refused while the message may still leave. GET estimates it → EstimateAnswer (needs `act`).
 

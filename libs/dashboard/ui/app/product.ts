@@ -1,6 +1,6 @@
 import { type ComponentType, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { ContextAnswer, SendRequest } from '../../src/api.js';
+import type { ContextAnswer, MessageDetail, SendRequest } from '../../src/api.js';
 import type { IconName } from '../components/icon.js';
 import type { Route } from './router.js';
 
@@ -38,6 +38,14 @@ export interface PaletteAction {
   readonly to: string;
 }
 
+/** What an account may spend; amounts are decimal texts. */
+export interface Balance {
+  /** `off`: its messages are free. */
+  readonly mode: string;
+  readonly available: string;
+  readonly currency: string | null;
+}
+
 /** The differences between the dashboard and the portal. */
 export interface Product {
   readonly pages: readonly Page[];
@@ -51,8 +59,14 @@ export interface Product {
   readonly actions?: readonly PaletteAction[];
   /** Word for a tenant. @default 'Tenant' */
   readonly tenant?: string;
+  /** Above the figures of the overview. */
+  readonly welcome?: ComponentType;
+  /** Further cards below the timeline of a message. */
+  readonly ofMessage?: ComponentType<{ message: MessageDetail }>;
   /** Path that lists the templates of a channel, for a choice instead of a text field. */
   readonly templates?: string;
+  /** Path of what the account may spend, a {@link Balance}. */
+  readonly balance?: string;
   /** Senders to choose from, by channel. */
   readonly senders?: (channel: string) => Promise<readonly string[]>;
 }

@@ -5,7 +5,7 @@ import { Badge } from '../components/badge.js';
 import { Button, Empty, ErrorNotice, Notice, Skeleton } from '../components/basics.js';
 import { Dialog } from '../components/dialog.js';
 import { Icon, Logo } from '../components/icon.js';
-import { lazy } from '../components/lazy.js';
+import { lazily } from '../components/lazily.js';
 import { watchServer } from './api-client.js';
 import { ContextData } from './context.js';
 import { configureLive } from './live.js';
@@ -16,7 +16,10 @@ import { chooseTheme, chosenTheme, type Theme } from './theme.js';
 import { dismissToast, type Toast, watchToasts } from './toasts.js';
 import { useData } from './use-data.js';
 
-const Palette = lazy(() => import('./palette.js').then((part) => part.Palette), null);
+const Palette = lazily(
+  () => import('./palette.js').then((part) => part.Palette),
+  () => null,
+);
 
 /** The frame around every page: navigation, title, keys, toasts. */
 export function Shell({ product }: { product: Product }): JSX.Element {

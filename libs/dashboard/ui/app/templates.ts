@@ -9,6 +9,8 @@ export interface TemplateChoice {
   readonly paramsCount: number;
   /** Names of the values in order. @default they have positions alone */
   readonly paramNames?: readonly string[] | null;
+  /** Text with `{{1}}` or `{{name}}` in the place of values. @default not known */
+  readonly body?: string | null;
 }
 
 /** Templates that may be sent; `undefined` where the product lists none. */

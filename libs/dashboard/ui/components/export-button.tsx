@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import { Button } from './basics.js';
 import { Dialog } from './dialog.js';
 import { Icon } from './icon.js';
-import { lazy } from './lazy.js';
+import { lazily } from './lazily.js';
 
-const ExportProgress = lazy(
+const ExportProgress = lazily(
   () => import('./export-progress.js').then((part) => part.ExportProgress),
-  null,
+  () => null,
 );
 
 /** Downloads a CSV file, and asks before one with whole numbers and addresses. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { TimelineEntry } from '../../src/api.js';
-import { fullTime, textOrTime } from '../app/format.js';
+import { duration, fullTime, textOrTime } from '../app/format.js';
 import { StatusBadge, type Tone, useTone } from './badge.js';
 import { Icon, type IconName } from './icon.js';
 
@@ -35,6 +35,11 @@ export function Timeline(props: {
               {entry.status && <StatusBadge channel={props.channel} status={entry.status} />}
             </p>
             {entry.detail && <p>{textOrTime(entry.detail)}</p>}
+            {entry.answer && (
+              <p class="answer">
+                <span class="muted">Answer:</span> <q>{entry.answer}</q>
+              </p>
+            )}
             {entry.remedy && (
               <p class="remedy">
                 <strong>What to do:</strong> {entry.remedy}
@@ -42,6 +47,7 @@ export function Timeline(props: {
             )}
             <p class="muted small">
               <time dateTime={entry.at}>{fullTime(entry.at)}</time>
+              <Gap from={props.entries[index - 1]} to={entry} />
               {entry.provider && ` · ${entry.provider}`}
               {entry.code && (
                 <>
@@ -54,5 +60,17 @@ export function Timeline(props: {
         </li>
       ))}
     </ol>
+  );
+}
+
+/** Time since the step before. */
+function Gap(props: { from: TimelineEntry | undefined; to: TimelineEntry }): JSX.Element | null {
+  if (!props.from || props.to.kind === 'scheduled') return null;
+  const milliseconds = Date.parse(props.to.at) - Date.parse(props.from.at);
+  return (
+    <span class="gap">
+      <span aria-hidden="true">+{duration(milliseconds)}</span>
+      <span class="hidden">{duration(milliseconds)} after the step before</span>
+    </span>
   );
 }

@@ -38,7 +38,7 @@ import {
   useTenantColumn,
   useTenantFact,
 } from '../components/tenant-filter.js';
-import { SendButton } from './send-dialog.js';
+import { SendButton } from './send-button.js';
 
 const STATUSES = ['scheduled', 'queued', 'sending', 'completed', 'cancelled'] as const;
 

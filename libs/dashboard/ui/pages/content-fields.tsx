@@ -19,8 +19,11 @@ export function contentOf(content: Content): SendRequest['content'] | undefined 
   switch (kind) {
     case 'text':
       return fields['text'] ? { kind, ...fields } : undefined;
-    case 'template':
-      return fields['template'] ? { kind, language: 'en', params: [], ...fields } : undefined;
+    case 'template': {
+      // The body is for the eyes of the person alone.
+      const { body: _body, ...sent } = fields;
+      return sent['template'] ? { kind, language: 'en', params: [], ...sent } : undefined;
+    }
     case 'call':
       return fields['text'] || fields['code'] ? { kind, ...fields } : undefined;
     case 'email':
@@ -155,6 +158,7 @@ function TemplateFields(props: ContentProps): JSX.Element {
       language: one?.language,
       category: one?.category,
       params: empty,
+      ...(one?.body && { body: one.body }),
       ...(one?.paramNames && { paramNames: one.paramNames }),
     });
   };

@@ -12,7 +12,7 @@ import { clockTime, formatNumber } from '../app/format.js';
 import { useData } from '../app/use-data.js';
 import { ChannelName, kindWords, StatusBadge, words } from '../components/badge.js';
 import { Button, Empty, ErrorNotice, Skeleton } from '../components/basics.js';
-import { SendDialog } from './send-dialog.js';
+import { SendDialog } from './send-button.js';
 
 /** Messages out and in, newest last, with the way to answer. */
 export function Conversation(props: { contact: ContactDetail; revealed: boolean }): JSX.Element {

@@ -4,6 +4,7 @@ import type { MessageDetail, RevealAnswer } from '../../src/api.js';
 import { call } from '../app/api-client.js';
 import { useContextData } from '../app/context.js';
 import { fullTime, textOrTime, valueWords } from '../app/format.js';
+import { useProduct } from '../app/product.js';
 import { useAction, useData } from '../app/use-data.js';
 import { ChannelName, CodeBadge, kindWords, StatusBadge, words } from '../components/badge.js';
 import {
@@ -17,9 +18,13 @@ import {
   Skeleton,
 } from '../components/basics.js';
 import { CurlButton } from '../components/curl.js';
+import { lazily } from '../components/lazily.js';
 import { useTenantFact } from '../components/tenant-filter.js';
 import { Timeline } from '../components/timeline.js';
+import type { Email } from './email-view.js';
 import { ResendDialog } from './resend-dialog.js';
+
+const EmailView = lazily(async () => (await import('./email-view.js')).EmailView);
 
 export function MessagePage({ id }: { id: string }): JSX.Element {
   const { data, error, loading, reload } = useData<MessageDetail>(
@@ -46,12 +51,16 @@ function Message(props: {
 }): JSX.Element {
   const { message } = props;
   const { reveal } = useContextData();
+  const product = useProduct();
   const [revealed, setRevealed] = useState<RevealAnswer>();
   useEffect(() => setRevealed(undefined), [message.id]);
   const remedy = message.timeline.findLast(({ code }) => code === message.errorCode)?.remedy;
   const show = useAction(async () => {
     setRevealed(await call<RevealAnswer>('POST', `api/messages/${message.id}/reveal`));
   });
+  // An e-mail needs the whole width.
+  const email =
+    !message.code && revealed?.content?.kind === 'email' ? (revealed.content as Email) : undefined;
   const [asking, setAsking] = useState(false);
   useEffect(() => setAsking(false), [message.id]);
   return (
@@ -96,18 +105,28 @@ function Message(props: {
           {remedy && `. ${remedy}`}
         </Notice>
       )}
-      <div class="columns wide-first">
-        <Card title="Timeline">
-          <Timeline channel={message.channel} entries={message.timeline} />
+      {email && (
+        <Card title="Content">
+          <EmailView src={`api/messages/${message.id}/html`} email={email} />
         </Card>
+      )}
+      <div class="columns wide-first">
         <div class="stack">
-          <Card title="Content">
-            {revealed && !message.code ? (
-              <RevealedContent id={message.id} content={revealed.content} />
-            ) : (
-              <Outline message={message} />
-            )}
+          <Card title="Timeline">
+            <Timeline channel={message.channel} entries={message.timeline} />
           </Card>
+          {product.ofMessage && <product.ofMessage message={message} />}
+        </div>
+        <div class="stack">
+          {!email && (
+            <Card title="Content">
+              {revealed && !message.code ? (
+                <RevealedContent content={revealed.content} />
+              ) : (
+                <Outline message={message} />
+              )}
+            </Card>
+          )}
           {message.facts.length > 0 && (
             <Card title={message.content?.product ? 'Order' : 'Call'}>
               <Facts
@@ -157,12 +176,11 @@ function Outline({ message }: { message: MessageDetail }): JSX.Element {
   );
 }
 
-function RevealedContent(props: { id: string; content: RevealAnswer['content'] }): JSX.Element {
-  const { content } = props;
+function RevealedContent({ content }: Pick<RevealAnswer, 'content'>): JSX.Element {
   if (!content) return <p class="muted">Deleted by retention or an erasure.</p>;
   const text = content['text'];
   const rest = Object.entries(content).filter(
-    ([name, value]) => !['kind', 'text', 'html'].includes(name) && value !== undefined,
+    ([name, value]) => !['kind', 'text'].includes(name) && value !== undefined,
   );
   return (
     <>
@@ -170,14 +188,6 @@ function RevealedContent(props: { id: string; content: RevealAnswer['content'] }
         <Facts rows={rest.map(([name, value]) => [words(name), valueWords(value)])} />
       )}
       {typeof text === 'string' && <p class="message-text">{text}</p>}
-      {typeof content['html'] === 'string' && (
-        <iframe
-          class="email-frame"
-          title="The e-mail as its reader sees it"
-          sandbox=""
-          src={`api/messages/${props.id}/html`}
-        />
-      )}
     </>
   );
 }

@@ -14,16 +14,18 @@ import { Filter } from '../components/field.js';
 import { ExportButton } from '../components/export-button.js';
 import { SearchBox } from '../components/search-box.js';
 import { ChannelFilter } from '../components/channel-filter.js';
-import { lazy } from '../components/lazy.js';
+import { lazily } from '../components/lazily.js';
 import { List } from '../components/table.js';
 import { useSelection } from '../components/selection.js';
 import { TenantFilter, useTenant, useTenantColumn } from '../components/tenant-filter.js';
 import { FilterChips, MoreFilters, SavedViews, SearchFurther } from './message-filters.js';
 import { MessagePage } from './message-page.js';
-import { SendButton } from './send-dialog.js';
+import { SendButton } from './send-button.js';
 
-const BulkActions = lazy(() => import('./bulk-actions.js').then((part) => part.BulkActions));
-const MessagesChart = lazy(() => import('./messages-chart.js').then((part) => part.MessagesChart));
+const BulkActions = lazily(() => import('./bulk-actions.js').then((part) => part.BulkActions));
+const MessagesChart = lazily(() =>
+  import('./messages-chart.js').then((part) => part.MessagesChart),
+);
 
 /** Milliseconds between two counts of the total. */
 const RECOUNT = 30_000;

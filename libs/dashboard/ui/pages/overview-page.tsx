@@ -18,6 +18,7 @@ import {
   percent,
   plural,
 } from '../app/format.js';
+import { useProduct } from '../app/product.js';
 import { type Route, setQuery, withQuery } from '../app/router.js';
 import { useData } from '../app/use-data.js';
 import { ChannelName, StatusBadge, useChannelTitle } from '../components/badge.js';
@@ -35,7 +36,7 @@ import { Chart } from '../components/chart.js';
 import { Filter } from '../components/field.js';
 import { Table } from '../components/table.js';
 import { TenantFilter, useTenant } from '../components/tenant-filter.js';
-import { SendButton } from './send-dialog.js';
+import { SendButton } from './send-button.js';
 
 const HOUR = 3_600_000;
 const PERIODS = {
@@ -50,6 +51,7 @@ const isPeriod = (value: string): value is Period => value in PERIODS;
 
 export function OverviewPage({ route }: { route: Route }): JSX.Element {
   const { operate } = useContextData();
+  const product = useProduct();
   const chosen = route.query.get('period') ?? '';
   const period = isPeriod(chosen) ? chosen : '24h';
   const channel = route.query.get('channel') ?? '';
@@ -91,6 +93,7 @@ export function OverviewPage({ route }: { route: Route }): JSX.Element {
         <ChannelFilter channel={channel} />
         <SendButton />
       </PageHeader>
+      {product.welcome && <product.welcome />}
       {operate && <RestingLanes />}
       {stats.loading && <Skeleton lines={10} />}
       <ErrorNotice error={stats.error} retry={stats.reload} />

@@ -1,12 +1,7 @@
 import type { Page } from '../app/product.js';
-import { lazy } from '../components/lazy.js';
+import { lazily } from '../components/lazily.js';
 import { MessagesPage } from './messages-page.js';
 import { OverviewPage } from './overview-page.js';
-
-const BatchesPage = lazy(() => import('./batches-page.js').then((part) => part.BatchesPage));
-const ContactsPage = lazy(() => import('./contacts-page.js').then((part) => part.ContactsPage));
-const LanesPage = lazy(() => import('./lanes-page.js').then((part) => part.LanesPage));
-const PhonePage = lazy(() => import('./phone-page.js').then((part) => part.PhonePage));
 
 /** Pages that the dashboard and the portal share. */
 export const overview: Page = {
@@ -30,7 +25,7 @@ export const batches: Page = {
   title: 'Batches',
   icon: 'layers',
   key: 'b',
-  view: BatchesPage,
+  view: lazily(async () => (await import('./batches-page.js')).BatchesPage),
 };
 
 export const contacts: Page = {
@@ -38,7 +33,7 @@ export const contacts: Page = {
   title: 'Contacts',
   icon: 'users',
   key: 'c',
-  view: ContactsPage,
+  view: lazily(async () => (await import('./contacts-page.js')).ContactsPage),
 };
 
 export const lanes: Page = {
@@ -48,7 +43,7 @@ export const lanes: Page = {
   key: 'l',
   group: 'Operations',
   shown: ({ operate }) => operate,
-  view: LanesPage,
+  view: lazily(async () => (await import('./lanes-page.js')).LanesPage),
 };
 
 export const phone: Page = {
@@ -57,5 +52,5 @@ export const phone: Page = {
   icon: 'phone',
   key: 'p',
   shown: ({ simulator, act }) => simulator && act,
-  view: PhonePage,
+  view: lazily(async () => (await import('./phone-page.js')).PhonePage),
 };

@@ -19,7 +19,7 @@ import {
 import { Icon } from '../components/icon.js';
 import { ReportButtons } from './report-buttons.js';
 import { Inbox } from './inbox.js';
-import { SendButton } from './send-dialog.js';
+import { SendButton } from './send-button.js';
 
 /** Phones that are drawn at first; more make the page slow to look through. */
 const SHOWN = 6;

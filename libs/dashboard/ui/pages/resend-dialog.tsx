@@ -11,7 +11,7 @@ import { StatusBadge, words } from '../components/badge.js';
 import { Copy, ErrorNotice, Facts, Notice } from '../components/basics.js';
 import { FormDialog } from '../components/dialog.js';
 import { Select, TextArea } from '../components/field.js';
-import { newKey } from './send-dialog.js';
+import { newKey } from '../app/new-key.js';
 
 const RESEND = 'resend';
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type {
   ContactDetail,
   ChannelInfo,
@@ -10,32 +10,23 @@ import type {
 import { ApiError, call } from '../app/api-client.js';
 import { useContextData } from '../app/context.js';
 import { formatNumber, plural } from '../app/format.js';
-import { useProduct } from '../app/product.js';
+import { newKey } from '../app/new-key.js';
+import { isLess } from '../app/amounts.js';
+import { type Balance, useProduct } from '../app/product.js';
 import { navigate } from '../app/router.js';
+import { templateText } from '../app/template-text.js';
 import { toast } from '../app/toasts.js';
+import { useData } from '../app/use-data.js';
 import { words } from '../components/badge.js';
-import { Button } from '../components/basics.js';
+import { Notice } from '../components/basics.js';
 import { CurlDetails } from '../components/curl.js';
 import { FormDialog } from '../components/dialog.js';
 import { Field, Select, TextArea } from '../components/field.js';
 import { type Content, ContentFields, contentOf } from './content-fields.js';
+import { PhonePreview } from './phone-preview.js';
 
 /** Milliseconds without typing before the send is estimated. */
 const PAUSE = 400;
-
-export function SendButton(): JSX.Element | null {
-  const { act } = useContextData();
-  const [open, setOpen] = useState(false);
-  if (!act) return null;
-  return (
-    <>
-      <Button kind="primary" icon="send" onClick={() => setOpen(true)}>
-        Send a message
-      </Button>
-      {open && <SendDialog onClose={() => setOpen(false)} />}
-    </>
-  );
-}
 
 interface Draft {
   readonly channel: string;
@@ -78,6 +69,8 @@ export function SendDialog(props: {
   });
   const request = requestOf(draft, tenants === 'all' || tenants.length > 1);
   const estimate = useEstimate(request);
+  const balance = useData<Balance>(product.balance).data;
+  const question = useQuestion(request);
 
   useEffect(() => {
     const { channel: asked } = draft;
@@ -107,13 +100,18 @@ export function SendDialog(props: {
     });
   };
 
+  const verb = draft.sendAt ? 'Schedule' : 'Send';
   return (
     <FormDialog
       title="Send a message"
-      submit={draft.sendAt ? 'Schedule' : 'Send'}
+      submit={
+        question.asked === undefined ? verb : `${verb} to ${plural(question.asked, 'recipient')}`
+      }
       wide
+      keepOpen
       onClose={props.onClose}
       action={async () => {
+        if (!(await question.isAnswered())) return;
         const { batchId, recipients, replayed } = await call<SendAnswer>('POST', 'api/messages', {
           ...request,
           idempotencyKey: key,
@@ -121,6 +119,7 @@ export function SendDialog(props: {
         toast(
           replayed ? 'This was sent already' : `Accepted for ${plural(recipients, 'recipient')}`,
         );
+        props.onClose();
         navigate(recipients === 1 ? `messages/${batchId}-0` : `batches/${batchId}`);
       }}
     >
@@ -158,24 +157,26 @@ export function SendDialog(props: {
             error={error}
             onChange={(content) => change({ content })}
           />
+          {PREVIEWED.has(draft.content.kind) && (
+            <PhonePreview
+              from={draft.from}
+              text={previewOf(draft.content)}
+              counted={draft.channel === 'sms'}
+            />
+          )}
           <Field
             label="Send at"
             type="datetime-local"
             hint="Empty: now."
             {...field('sendAt', error)}
           />
-          <Estimate answer={estimate} />
+          <Estimate answer={estimate} balance={balance} />
+          {question.asked !== undefined && <AskedNotice verb={verb} recipients={question.asked} />}
           {request && <CurlDetails action={{ action: 'send', request }} />}
         </>
       )}
     </FormDialog>
   );
-}
-
-/** One key for the dialog: two clicks, or a repeated request, send once. */
-export function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `page-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
 function addressFor(channel: ChannelInfo | undefined, contact: ContactDetail | undefined): string {
@@ -217,6 +218,57 @@ function firstOf({ fields }: ApiError): string | undefined {
   return first && `${words(first[0])}: ${first[1]}`;
 }
 
+/** Kinds of content that a phone shows as text. */
+const PREVIEWED: ReadonlySet<string> = new Set(['text', 'template']);
+
+/** The text, or the body of the template with its values. */
+function previewOf({ kind, text, template, body, params, paramNames }: Content): string {
+  if (kind === 'text') return typeof text === 'string' ? text : '';
+  if (typeof template !== 'string') return '';
+  const values = Array.isArray(params) ? params.map(String) : [];
+  const names = Array.isArray(paramNames) ? paramNames.map(String) : undefined;
+  return templateText(typeof body === 'string' ? body : null, template, values, names);
+}
+
+/** Recipients above which a send asks. */
+const MANY = 100;
+
+interface Question {
+  /** The recipients that the person was asked about; `undefined`: there is no question. */
+  readonly asked: number | undefined;
+  /** Asks where it must; true: the send may go. */
+  readonly isAnswered: () => Promise<boolean>;
+}
+
+function AskedNotice(props: { verb: string; recipients: number }): JSX.Element {
+  const element = useRef<HTMLDivElement>(null);
+  // It stands below the fields, where a small screen does not show it.
+  useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), []);
+  return (
+    <div ref={element}>
+      <Notice tone="warning" title={`${props.verb} to ${plural(props.recipients, 'recipient')}?`}>
+        Press the button again. What has left cannot be taken back.
+      </Notice>
+    </div>
+  );
+}
+
+/** A send to many recipients asks once more, with their number. */
+function useQuestion(request: SendRequest | undefined): Question {
+  const [asked, setAsked] = useState<number>();
+  const body = JSON.stringify(request);
+  useEffect(() => setAsked(undefined), [body]);
+  const isAnswered = async (): Promise<boolean> => {
+    const mayBeMany = request?.to.some((one) => one.startsWith('grp_')) ?? false;
+    if (asked !== undefined || !request || (request.to.length <= MANY && !mayBeMany)) return true;
+    const { allowed } = await call<EstimateAnswer>('POST', 'api/messages/estimate', request);
+    if (allowed <= MANY) return true;
+    setAsked(allowed);
+    return false;
+  };
+  return { asked, isAnswered };
+}
+
 type Estimated = EstimateAnswer | ApiError | undefined;
 
 function useEstimate(request: SendRequest | undefined): Estimated {
@@ -246,7 +298,8 @@ function useEstimate(request: SendRequest | undefined): Estimated {
 }
 
 /** Shows the effect of the send while the person writes it. */
-function Estimate({ answer }: { answer: Estimated }): JSX.Element {
+function Estimate({ answer, balance }: { answer: Estimated; balance?: Balance }): JSX.Element {
+  const pays = balance && balance.mode !== 'off' ? balance : undefined;
   return (
     <div class="estimate" role="status" aria-label="Estimate">
       {answer === undefined && (
@@ -278,7 +331,20 @@ function Estimate({ answer }: { answer: Estimated }): JSX.Element {
                   : `${answer.totalCost} ${answer.currency ?? ''}`}
               </dd>
             </div>
+            {pays && (
+              <div>
+                <dt>You may spend</dt>
+                <dd>
+                  {pays.available} {pays.currency}
+                </dd>
+              </div>
+            )}
           </dl>
+          {pays && answer.totalCost !== null && isLess(pays.available, answer.totalCost) && (
+            <p class="field-error">
+              The balance does not reach: top it up, or the send is refused.
+            </p>
+          )}
           {answer.denied.map(({ reason, title, recipients }) => (
             <p key={reason} class="warning-text">
               {plural(recipients, 'recipient')} not sent to: {title || words(reason)}

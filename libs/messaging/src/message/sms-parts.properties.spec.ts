@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { smsParts } from './sms-parts.js';
+import { smsPartEnds, smsParts } from './sms-parts.js';
 
 const gsm = fc.string({ unit: fc.constantFrom(...'abcXYZ 019@£€{}[]~|^\\\n'), maxLength: 700 });
 const any = fc.string({ unit: 'grapheme', maxLength: 400 });
@@ -16,6 +16,23 @@ describe('parts of a text', () => {
           units <= one ? [1, 1] : [Math.ceil(units / many), Math.ceil(units / (many - 1))];
         expect(parts).toBeGreaterThanOrEqual(least);
         expect(parts).toBeLessThanOrEqual(most);
+      }),
+    );
+  });
+
+  it('each end closes a part that one message holds', () => {
+    fc.assert(
+      fc.property(fc.oneof(gsm, any), (text) => {
+        const { encoding, parts } = smsParts(text);
+        const ends = smsPartEnds(text);
+        expect([ends.length, ends.at(-1)]).toEqual([parts, text.length]);
+        if (parts === 1) return;
+        for (const [index, end] of ends.entries()) {
+          const part = text.slice(ends[index - 1] ?? 0, end);
+          const units = encoding === 'GSM-7' ? smsParts(part).units : part.length;
+          expect(units).toBeLessThanOrEqual(encoding === 'GSM-7' ? 153 : 67);
+          expect(units).toBeGreaterThan(0);
+        }
       }),
     );
   });

@@ -47,14 +47,42 @@ export function ucs2Characters(text: string, max = 10): string[] {
   return [...found];
 }
 
+/** The distinct characters that count twice in GSM 03.38, in their order. */
+export function doubledCharacters(text: string, max = 10): string[] {
+  const found = text.split('').filter((unit) => SEPTETS[unit.charCodeAt(0)] === 2);
+  return [...new Set(found)].slice(0, max);
+}
+
+/** The index behind the last UTF-16 unit of each part. */
+export function smsPartEnds(text: string): number[] {
+  const { encoding, parts } = smsParts(text);
+  if (parts === 1) return [text.length];
+  const ends: number[] = [];
+  let left = 153;
+  if (encoding === 'GSM-7')
+    for (let index = 0; index < text.length; index++) {
+      const septets = SEPTETS[text.charCodeAt(index)] ?? 0;
+      if (septets > left) {
+        ends.push(index);
+        left = 153;
+      }
+      left -= septets;
+    }
+  else for (let end = ucs2End(text, 0); end < text.length; end = ucs2End(text, end)) ends.push(end);
+  return [...ends, text.length];
+}
+
+/** Where a part of a long UCS-2 text ends that begins at `start`. */
+function ucs2End(text: string, start: number): number {
+  const end = start + 67;
+  const unit = text.charCodeAt(end);
+  return unit >= 0xdc00 && unit <= 0xdfff ? end - 1 : end;
+}
+
 function ucs2Parts(text: string): SmsParts {
   const units = text.length;
   if (units <= 70) return { encoding: 'UCS-2', parts: 1, units };
   let parts = 0;
-  for (let start = 0; start < units; parts++) {
-    start += 67;
-    const unit = text.charCodeAt(start);
-    if (unit >= 0xdc00 && unit <= 0xdfff) start--;
-  }
+  for (let start = 0; start < units; parts++) start = ucs2End(text, start);
   return { encoding: 'UCS-2', parts, units };
 }

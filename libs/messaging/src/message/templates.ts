@@ -192,6 +192,8 @@ export interface PlatformTemplate {
   readonly params: number | readonly string[];
   /** Characters of its body without the variables. @default unknown */
   readonly fixedLength?: number;
+  /** Text of its body, with `{{1}}` or `{{name}}` in the place of values. @default unknown */
+  readonly body?: string;
 }
 
 /** The platform does not send this template now; nothing was stored. */

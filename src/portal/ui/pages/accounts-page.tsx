@@ -24,6 +24,7 @@ import { useState } from 'preact/hooks';
 import type { AccountRow, CreatedAccount, Listed, SenderRequest } from '../../portal-api.js';
 import { accountAddress } from '../addresses.js';
 import { ConfirmButton, FormButton } from './form-button.js';
+import { GatewayCard } from './gateway-card.js';
 import { OpenOrdersCard } from './orders-page.js';
 import { Secret } from './secret.js';
 
@@ -53,6 +54,7 @@ export function AccountsPage({ route }: { route: Route }): JSX.Element {
           )}
         </FormButton>
       </PageHeader>
+      <GatewayCard />
       <SenderRequests />
       <OpenOrdersCard />
       <Card flush>

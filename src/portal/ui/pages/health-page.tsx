@@ -3,7 +3,6 @@ import {
   Button,
   Card,
   ErrorNotice,
-  type Page,
   PageHeader,
   plural,
   Skeleton,
@@ -14,7 +13,7 @@ import type { JSX } from 'preact';
 import type { Health, HealthCheck } from '../../portal-api.js';
 
 /** What fails first. */
-function HealthPage(): JSX.Element {
+export function HealthPage(): JSX.Element {
   const { data, error, loading, reload } = useData<Health>('api/health');
   const checks = data?.checks ?? [];
   const failing = checks.filter(({ ok }) => !ok);
@@ -73,11 +72,3 @@ function HealthPage(): JSX.Element {
     </>
   );
 }
-
-export const health: Page = {
-  name: 'health',
-  title: 'Health',
-  icon: 'pulse',
-  group: 'Operations',
-  view: HealthPage,
-};

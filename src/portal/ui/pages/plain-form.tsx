@@ -5,11 +5,13 @@ import type { ComponentChildren, ComponentProps, JSX } from 'preact';
 export function PlainForm(
   props: Pick<ComponentProps<typeof FormDialog>, 'submit' | 'action' | 'children'> & {
     kind?: ComponentProps<typeof Button>['kind'];
+    /** The fields keep what was saved. */
+    keeps?: boolean;
     /** Behind its button. */
     footer?: ComponentChildren;
   },
 ): JSX.Element {
-  const { submit, children, kind = 'primary', footer } = props;
+  const { submit, children, kind = 'primary', keeps = false, footer } = props;
   const { run, busy, error } = useAction(props.action);
   return (
     <form
@@ -17,7 +19,7 @@ export function PlainForm(
       onSubmit={(event) => {
         event.preventDefault();
         const form = event.currentTarget;
-        void run(new FormData(form)).then((done) => done && form.reset());
+        void run(new FormData(form)).then((done) => done && !keeps && form.reset());
       }}
     >
       {typeof children === 'function' ? children(error) : children}

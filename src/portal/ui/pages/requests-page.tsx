@@ -3,7 +3,6 @@ import {
   Card,
   Empty,
   List,
-  type Page,
   PageHeader,
   queryOf,
   type Route,
@@ -14,7 +13,7 @@ import {
 import type { JSX } from 'preact';
 import type { Listed, RequestEntry } from '../../portal-api.js';
 
-function RequestsPage({ route }: { route: Route }): JSX.Element {
+export function RequestsPage({ route }: { route: Route }): JSX.Element {
   const [refused, key, cursor] = ['refused', 'key', 'cursor'].map((name) => route.query.get(name));
   const list = useData<Listed<RequestEntry>>(`api/requests${queryOf({ refused, key, cursor })}`);
   const current = `requests${queryOf({ refused })}`;
@@ -66,11 +65,3 @@ function RequestsPage({ route }: { route: Route }): JSX.Element {
     </>
   );
 }
-
-export const requests: Page = {
-  name: 'requests',
-  title: 'Requests',
-  icon: 'code',
-  group: 'Account',
-  view: RequestsPage,
-};

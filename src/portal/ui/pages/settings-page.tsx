@@ -1,6 +1,7 @@
 import {
   Card,
   Empty,
+  lazily,
   List,
   PageHeader,
   queryOf,
@@ -12,10 +13,13 @@ import {
 import type { JSX } from 'preact';
 import type { AuditEntry, Listed } from '../../portal-api.js';
 import { useMay, useSession } from '../session-data.js';
-import { MembersTab } from './members-tab.js';
 import { MissingTab } from './missing-tab.js';
 import { SecurityTab } from './security-tab.js';
-import { WebhookTab } from './webhook-tab.js';
+
+const AccountTab = lazily(async () => (await import('./account-tab.js')).AccountTab);
+const MembersTab = lazily(async () => (await import('./members-tab.js')).MembersTab);
+const WebhookTab = lazily(async () => (await import('./webhook-tab.js')).WebhookTab);
+const SmppTab = lazily(async () => (await import('./smpp-tab.js')).SmppTab);
 
 export function SettingsPage({ route }: { route: Route }): JSX.Element {
   const admin = useMay('admin');
@@ -26,6 +30,8 @@ export function SettingsPage({ route }: { route: Route }): JSX.Element {
   const tabs = [
     ['settings/security', 'Security'] as const,
     ...(session.account ? [['settings/webhook', 'Webhook'] as const] : []),
+    ...(admin ? [['settings/account', 'Account'] as const] : []),
+    ...(admin ? [['settings/smpp', 'SMPP'] as const] : []),
     ...(admin ? [['settings/members', 'Members'] as const] : []),
     ...(audits ? [['settings/audit', 'Audit'] as const] : []),
   ];
@@ -35,6 +41,8 @@ export function SettingsPage({ route }: { route: Route }): JSX.Element {
       <Tabs label="Settings" tabs={tabs} current={`settings/${tab}`} />
       {tab === 'security' && <SecurityTab admin={admin} />}
       {tab === 'webhook' && session.account && <WebhookTab route={route} />}
+      {tab === 'account' && admin && <AccountTab />}
+      {tab === 'smpp' && admin && <SmppTab />}
       {tab === 'members' && admin && <MembersTab />}
       {tab === 'audit' && audits && <AuditTab route={route} />}
       {!tabs.some(([address]) => address === `settings/${tab}`) && <MissingTab />}

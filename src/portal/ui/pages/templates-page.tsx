@@ -1,7 +1,9 @@
 import {
   Badge,
+  Button,
   call,
   Card,
+  Dialog,
   Empty,
   Field,
   List,
@@ -9,10 +11,13 @@ import {
   queryOf,
   type Route,
   Select,
+  templateText,
+  TextArea,
   type Tone,
   useData,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import {
   type Listed,
   type Template,
@@ -48,6 +53,7 @@ export function TemplatesPage({ route }: { route: Route }): JSX.Element {
           category: form.get('category'),
           status: form.get('status'),
           paramsCount: Number(form.get('paramsCount')),
+          body: form.get('body'),
         })
       }
       done="Template saved"
@@ -93,6 +99,13 @@ export function TemplatesPage({ route }: { route: Route }): JSX.Element {
               options={TEMPLATE_STATUSES.map((status) => [status, status])}
             />
           </div>
+          <TextArea
+            label="Text"
+            name="body"
+            maxLength={1_024}
+            hint="As the platform has it, with {{1}}, {{2}} in the place of values. For people alone: the platform sends its own."
+            error={refusal?.fields['body']}
+          />
         </>
       )}
     </FormButton>
@@ -111,7 +124,7 @@ export function TemplatesPage({ route }: { route: Route }): JSX.Element {
           list={list}
           id={({ name, language }) => `${name}/${language}`}
           columns={[
-            { title: 'Name', cell: ({ name }) => <strong>{name}</strong> },
+            { title: 'Name', cell: (template) => <Bubble template={template} /> },
             { title: 'Language', cell: ({ language }) => language },
             { title: 'Category', cell: ({ category }) => category },
             { title: 'Status', cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
@@ -127,6 +140,35 @@ export function TemplatesPage({ route }: { route: Route }): JSX.Element {
           }
         />
       </Card>
+    </>
+  );
+}
+
+/** The name, which opens the template as a phone shows it. */
+function Bubble({ template }: { template: Template }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  const { name, language, body, paramsCount, paramNames } = template;
+  const values = Array.from({ length: paramsCount }, () => '');
+  return (
+    <>
+      <Button kind="quiet" aria-label={`Show ${name} (${language})`} onClick={() => setOpen(true)}>
+        <strong>{name}</strong>
+      </Button>
+      {open && (
+        <Dialog title={`${name} (${language})`} onClose={() => setOpen(false)}>
+          <div class="mini-phone">
+            <p class="sms-bubble" dir="auto">
+              {templateText(body, name, values, paramNames)}
+            </p>
+          </div>
+          {body === null && (
+            <p class="muted small">
+              Its text is not known here: Meta’s list brings it, or “Add a template” under the same
+              name.
+            </p>
+          )}
+        </Dialog>
+      )}
     </>
   );
 }

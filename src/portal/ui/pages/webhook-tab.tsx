@@ -9,7 +9,7 @@ import {
   ErrorNotice,
   Field,
   FormDialog,
-  lazy,
+  lazily,
   type Route,
   Skeleton,
   Table,
@@ -29,7 +29,7 @@ import { Secret } from './secret.js';
 import { WebhookEventsCard } from './webhook-events.js';
 import { WebhookSuccessCard } from './webhook-success.js';
 
-const WebhookReceivers = lazy(() =>
+const WebhookReceivers = lazily(() =>
   import('./webhook-receivers.js').then(({ WebhookReceivers: view }) => view),
 );
 

@@ -115,8 +115,14 @@ export class VasService {
   }
 
   /** Takes the allowance back; orders under way go on. False: there was none. */
-  forbid({ tenant = '' }: TenantOption = {}): Promise<boolean> {
-    return this.context.store.database.transaction((tx) => this.#ledger.forbid(tx, tenant));
+  async forbid({
+    tenant = '',
+    manager,
+  }: TenantOption & Pick<SendOptions, 'manager'> = {}): Promise<boolean> {
+    const { database } = this.context.store;
+    const forbid = (tx: Sql) => this.#ledger.forbid(tx, tenant);
+    const tx = database.callersTransaction(manager);
+    return tx ? forbid(tx) : database.transaction(forbid);
   }
 
   /** `undefined`: the tenant may not order. */

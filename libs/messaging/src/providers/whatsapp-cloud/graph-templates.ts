@@ -70,9 +70,9 @@ const VARIABLE = /\{\{\s*(\w+)\s*\}\}/g;
 
 /**
  * Variables of the body, each once: how many (`{{1}}`, `{{2}}`), or their names (`{{order}}`); and the
- * characters beside them.
+ * characters beside them, and the body itself.
  */
-function variablesOf(template: unknown): Pick<PlatformTemplate, 'params' | 'fixedLength'> {
+function variablesOf(template: unknown): Pick<PlatformTemplate, 'params' | 'fixedLength' | 'body'> {
   const components = own(template, 'components');
   const all: readonly unknown[] = Array.isArray(components) ? components : [];
   const body = all.find((one) => word(own(one, 'type'))?.toUpperCase() === 'BODY');
@@ -81,5 +81,5 @@ function variablesOf(template: unknown): Pick<PlatformTemplate, 'params' | 'fixe
   const names = [...new Set([...text.matchAll(VARIABLE)].map(([, name = '']) => name))];
   const isNamed = word(own(template, 'parameter_format'))?.toUpperCase() === 'NAMED';
   const fixedLength = Array.from(text.replace(VARIABLE, '')).length;
-  return { params: isNamed ? names : names.length, fixedLength };
+  return { params: isNamed ? names : names.length, fixedLength, body: text };
 }
