@@ -2,9 +2,12 @@ import { MESSAGING_ENTITIES } from '@dundun/messaging';
 import { FREQUENCY_CAP_MIGRATIONS, MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
+import { BUDGET_TABLES } from './billing/budgets/budgets.tables.js';
 import { CHARGE_TABLES } from './billing/charging/charging.tables.js';
 import { REQUEST_LOG_TABLES } from './accounts/request-log.tables.js';
 import { LEDGER_TABLES } from './billing/ledger/ledger.tables.js';
+import { STATEMENT_TABLES } from './billing/statements/statements.tables.js';
+import { THRESHOLD_TABLES } from './billing/thresholds/thresholds.tables.js';
 import { RATE_CARD_TABLES } from './billing/rate-cards/rate-cards.tables.js';
 import { destroyWithin, openDatabase, SilentTypeOrmLogger } from './config/database.js';
 import type { Environment } from './config/environment.js';
@@ -51,6 +54,9 @@ const MIGRATIONS = [
   ...RATE_CARD_TABLES.migrations,
   ...LEDGER_TABLES.migrations,
   ...CHARGE_TABLES.migrations,
+  ...BUDGET_TABLES.migrations,
+  ...THRESHOLD_TABLES.migrations,
+  ...STATEMENT_TABLES.migrations,
   ...CALLBACK_SIGHTING_TABLES.migrations,
   ...REQUEST_LOG_TABLES.migrations,
 ];
@@ -73,6 +79,9 @@ export function dataSourceOptions({
       ...RATE_CARD_TABLES.entities,
       ...LEDGER_TABLES.entities,
       ...CHARGE_TABLES.entities,
+      ...BUDGET_TABLES.entities,
+      ...THRESHOLD_TABLES.entities,
+      ...STATEMENT_TABLES.entities,
       ...CALLBACK_SIGHTING_TABLES.entities,
       ...REQUEST_LOG_TABLES.entities,
     ],

@@ -8,6 +8,7 @@ import { ERROR_RESPONSES, type ErrorResponseName } from './http/api-error.js';
 import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js';
 import { ERRORS_KEY } from './http/operation.decorator.js';
 import type { JsonSchema } from './http/validation.js';
+import { BALANCE_CALLBACKS } from './billing/thresholds/balance-events.js';
 import { NOTIFICATION_CALLBACKS } from './webhooks/notification-callbacks.js';
 
 const DOCUMENT = {
@@ -100,7 +101,7 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
     callback ? callbacksOf(callback, registry.get(name)) : [],
   );
   callbacks.push(...gateway.all.flatMap(({ callback }) => callback?.others ?? []));
-  callbacks.push(...NOTIFICATION_CALLBACKS);
+  callbacks.push(...NOTIFICATION_CALLBACKS, ...BALANCE_CALLBACKS);
   const tags = [...gateway.all.map(({ tag }) => tag), ...TAGS].map((name) => ({ name }));
   const document = SwaggerModule.createDocument(
     app,

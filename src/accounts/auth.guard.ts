@@ -23,6 +23,8 @@ import {
   CredentialUse,
   CredentialVerifier,
   type Principal,
+  type Spending,
+  spendingOf,
   type Unauthorized,
   type WantedKind,
 } from './credentials.js';
@@ -182,6 +184,15 @@ export function AuthWithin(requirement: AuthRequirement): ClassDecorator & Metho
 export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): Principal =>
   principalOf(requestOf<AuthenticatedRequest>(context)),
 );
+
+/** Account and credential of a send; the route needs `@Auth()`. */
+export const Spends = createParamDecorator((_data: unknown, context: ExecutionContext): Spending =>
+  spendingOfRequest(requestOf<AuthenticatedRequest>(context)),
+);
+
+export function spendingOfRequest(request: AuthenticatedRequest): Spending {
+  return spendingOf(principalOf(request));
+}
 
 /** Id of the account of the request; the route needs `@Auth()`. */
 export const AccountId = createParamDecorator((_data: unknown, context: ExecutionContext): string =>

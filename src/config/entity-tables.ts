@@ -84,6 +84,34 @@ export function columnsAdded(
   }
 }
 
+/**
+ * A migration that adds an index to a table of a released migration, which has it already on an empty
+ * database.
+ */
+export function indexAdded(
+  migration: string,
+  entity: new () => object,
+  name: string,
+): new () => MigrationInterface {
+  return class implements MigrationInterface {
+    readonly name = migration;
+
+    async up(runner: QueryRunner): Promise<void> {
+      const metadata = runner.dataSource.getMetadata(entity);
+      const { indices } = Table.create(metadata, runner.dataSource.driver);
+      const index = indices.find((one) => one.name === name);
+      if (!index) throw new TypeError(`${metadata.name} has no index ${name}`);
+      const present = await runner.getTable(metadata.tableName);
+      if (present?.indices.some((one) => one.name === name)) return;
+      await runner.createIndex(metadata.tableName, index);
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      await runner.dropIndex(runner.dataSource.getMetadata(entity).tableName, name);
+    }
+  };
+}
+
 function adapt(column: TableColumn, server: string): void {
   // SQLite generates numbers for this type only.
   if (server === 'better-sqlite3' && column.isGenerated) column.type = 'integer';

@@ -22,3 +22,4 @@ export * from './api/health.js';
 export * from './api/requests.js';
 export * from './api/orders.js';
 export * from './api/insights.js';
+export * from './api/billing.js';

@@ -9,11 +9,13 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { join } from 'node:path';
 import type { EntityManager } from 'typeorm';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { BillingModule } from '../billing/billing.module.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { EmailDomainsModule } from '../channels/email/email-domains.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { DoctorModule } from '../doctor/doctor.service.js';
 import { Audit } from './audit.js';
+import { PortalBillingController } from './billing.controller.js';
 import { DoNotCallController, PortalSuppressionsController } from './blocked.controllers.js';
 import { KeysController, PortalDomainsController } from './email.controllers.js';
 import { PortalGroupsController } from './groups.controller.js';
@@ -53,7 +55,14 @@ export class PortalUsersModule {}
 
 /** The portal's own API. */
 @Module({
-  imports: [AccountsModule, DoctorModule, EmailDomainsModule, PortalUsersModule, WebhooksModule],
+  imports: [
+    AccountsModule,
+    BillingModule,
+    DoctorModule,
+    EmailDomainsModule,
+    PortalUsersModule,
+    WebhooksModule,
+  ],
   controllers: [
     SessionController,
     SecondFactorController,
@@ -74,6 +83,7 @@ export class PortalUsersModule {}
     SenderRequestsController,
     CarriersController,
     PortalHealthController,
+    PortalBillingController,
     OrdersController,
     OpenOrdersController,
     InsightsController,

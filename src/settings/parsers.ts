@@ -1,5 +1,5 @@
 import type { MessageCategory, PolicyOptions, PriceList } from '@dundun/messaging';
-import { isMessageCategory, rateOf } from '@dundun/messaging/values';
+import { isMessageCategory, parseMailbox, rateOf } from '@dundun/messaging/values';
 import { milliseconds } from './durations.js';
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
@@ -43,6 +43,11 @@ export function text(...forms: readonly (readonly [RegExp, string])[]): Parse<st
 function orOff<T>(parse: Parse<T>): Parse<T | undefined> {
   return (written) => (written === 'off' ? undefined : parse(written));
 }
+
+export const mailbox: Parse<string> = form(
+  'must be an e-mail address, with or without a name; write Dundun <billing@example.com>',
+  (written) => (parseMailbox(written) ? written : undefined),
+);
 
 export function oneOf<T extends string>(...allowed: readonly T[]): Parse<T> {
   return form(`must be one of ${allowed.join(', ')}`, (written) =>

@@ -11,6 +11,8 @@ export interface PayingAccount {
   readonly currency: string;
   readonly chargeAt: ChargeAt;
   readonly available: bigint;
+  /** Number of its budgets. */
+  readonly budgets: number;
 }
 
 export interface AcceptedBatch {
@@ -21,6 +23,10 @@ export interface AcceptedBatch {
   readonly units: number;
   readonly rates: string;
   readonly reserved: bigint;
+  /** The credential that sent it; `null`: none. */
+  readonly spender: string | null;
+  /** Epoch milliseconds. */
+  readonly acceptedAt: number;
 }
 
 /** A change of what a batch has reserved and charged. */
@@ -82,7 +88,10 @@ export class ChargeStore {
       inTurn.bind(accounts.toSorted().map((id, n) => [id, n])),
     );
     return new Map(
-      rows.map((row) => [row.accountId, { ...row, available: BigInt(row.available) }]),
+      rows.map((row) => [
+        row.accountId,
+        { ...row, available: BigInt(row.available), budgets: Number(row.budgets) },
+      ]),
     );
   }
 
@@ -112,6 +121,7 @@ export class ChargeStore {
       ...row,
       units: Number(row.units),
       reserved: BigInt(row.reserved),
+      acceptedAt: Number(row.acceptedAt),
     }));
   }
 
@@ -183,6 +193,8 @@ function statementsFor({ dialect }: QueueDatabase) {
     v_units: ['int', ({ units }) => units],
     v_rates: ['text', ({ rates }) => rates],
     v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
+    v_spender: ['key', ({ spender }) => spender],
+    v_accepted_at: ['bigint', ({ acceptedAt }) => acceptedAt],
   });
   const sums = dialect.rows<{ readonly accountId: string; readonly reserved: bigint }>({
     v_account: ['key', ({ accountId }) => accountId],
@@ -215,10 +227,11 @@ function statementsFor({ dialect }: QueueDatabase) {
     known: `SELECT b.batch FROM ${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary}
       ON b.batch = v_id`,
     lock: `SELECT a.account_id AS "accountId", a.mode, a.currency, a.charge_at AS "chargeAt",
-        ${text('a.balance - a.reserved + a.credit_limit')} AS available
+        ${text('a.balance - a.reserved + a.credit_limit')} AS available, a.budgets
       FROM ${inTurn.keyed} ${dialect.join} gateway_billing_account a ${primary} ON a.account_id = v_id
       ORDER BY v_n ${dialect.forUpdate('a')}`,
-    insert: `INSERT INTO gateway_billing_batch (batch, account_id, channel, charge_at, units, rates, reserved)
+    insert: `INSERT INTO gateway_billing_batch (batch, account_id, channel, charge_at, units, rates, reserved,
+        spender, accepted_at)
       SELECT ${batch.names.join(', ')} FROM ${batch.sql}`,
     reserve: dialect.updateFrom({
       table: 'gateway_billing_account',
@@ -227,7 +240,7 @@ function statementsFor({ dialect }: QueueDatabase) {
       where: `${ofAccount} AND balance - reserved - v_reserved + credit_limit >= 0`,
     }),
     charged: `SELECT b.batch, b.account_id AS "accountId", b.channel, b.charge_at AS "chargeAt", b.units,
-        b.rates, ${text('b.reserved')} AS reserved
+        b.rates, ${text('b.reserved')} AS reserved, b.spender, b.accepted_at AS "acceptedAt"
       FROM ${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary} ON b.batch = v_id
       WHERE b.closed = 0 ORDER BY b.batch ${dialect.forUpdate('b')}`,
     unsettled: `SELECT a.account_id AS "accountId", a.unsettled FROM ${ids.keyed}

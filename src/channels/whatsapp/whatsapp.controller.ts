@@ -6,7 +6,8 @@ import {
 } from '@dundun/messaging';
 import { Controller, Get, Inject, type OnModuleDestroy, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AccountId, Auth } from '../../accounts/auth.guard.js';
+import { AccountId, Auth, Spends } from '../../accounts/auth.guard.js';
+import type { Spending } from '../../accounts/credentials.js';
 import { PendingSends } from '../../accounts/limits.js';
 import { TemplateRegistry, templateView } from '../../accounts/templates.js';
 import { type Environment, ENVIRONMENT } from '../../config/environment.js';
@@ -69,13 +70,13 @@ export class WhatsAppController implements OnModuleDestroy {
     idempotent: true,
   })
   async sendWhatsApp(
-    @AccountId() account: string,
+    @Spends() spending: Spending,
     @IdempotencyKey() idempotencyKey: string | undefined,
     @JsonBody(SendWhatsApp) request: SendTemplate | SendText,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendWhatsAppAnswer> {
-    const from = await this.rules.numberOf(account);
-    const options = { tenant: account, idempotencyKey };
+    const from = await this.rules.numberOf(spending.tenant);
+    const options = { ...spending, idempotencyKey };
     const receipt = await this.pending
       .during(1, () =>
         request.message_type === 'text'

@@ -12,6 +12,7 @@ import {
 import type { Senders, Session } from '../portal-api.js';
 import { curlWith } from './curl.js';
 import { AccountsPage } from './pages/accounts-page.js';
+import { BillingPage } from './pages/billing-page.js';
 import { CarriersPage } from './pages/carriers-page.js';
 import { EmailPage } from './pages/email-page.js';
 import { GroupsPage } from './pages/groups-page.js';
@@ -76,6 +77,15 @@ const email: Page = {
   view: EmailPage,
 };
 
+const billing: Page = {
+  name: 'billing',
+  title: 'Billing',
+  icon: 'wallet',
+  key: 'b',
+  group: 'Account',
+  view: BillingPage,
+};
+
 const settings: Page = {
   name: 'settings',
   title: 'Settings',
@@ -121,6 +131,7 @@ export function portalProduct(session: Session): Product {
         templates,
         email,
         ...(session.account.role === 'admin' ? [requests] : []),
+        billing,
         settings,
       ]
     : [];

@@ -68,6 +68,8 @@ describe('the OpenAPI document', () => {
       'notification.fell_back',
       'notification.ended',
       'notification.doubled',
+      'account.balance_low',
+      'account.balance_exhausted',
     ]);
     expect(JSON.stringify(document)).not.toMatch(/"nullable"|x-operation/);
     const ajv = new Ajv2020({ strict: false });

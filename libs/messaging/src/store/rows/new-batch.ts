@@ -35,6 +35,8 @@ export interface NewBatch extends StoredContent {
   readonly notification?: string | undefined;
   /** The app's spend guard decides on it. @default false */
   readonly guarded?: boolean;
+  /** For the spend guard, of what the caller gave. @default none */
+  readonly spender?: string | undefined;
 }
 
 /** The batch itself, or the earlier batch with its idempotency key. */
