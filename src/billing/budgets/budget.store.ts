@@ -1,5 +1,7 @@
 import { type QueueDatabase, type Sql, WorkQueues } from '@dundun/messaging/queue';
 import { Injectable } from '@nestjs/common';
+import type { Difference } from '../ledger/ledger.store.js';
+import { amountText } from '../money.js';
 import type { BudgetPeriod } from './budget-period.js';
 
 export interface BudgetKey {
@@ -94,6 +96,31 @@ export class BudgetStore {
       [accountId, since, ...(spender === '' ? [] : [spender])],
     );
     return BigInt(row?.spent ?? 0);
+  }
+
+  /** Recomputes what is spent from the batches of the period. Empty: all agree. */
+  async differences(sql: Sql): Promise<readonly Difference[]> {
+    const computed = 'COALESCE(SUM(x.reserved + x.charged), 0)';
+    const rows = await sql.all<
+      Record<'account' | 'spender' | 'period' | 'stored' | 'computed', string>
+    >(
+      `SELECT b.account_id AS account, b.spender, b.period, ${text('b.spent')} AS stored,
+          ${text(computed)} AS computed
+        FROM gateway_billing_budget b LEFT JOIN gateway_billing_batch x
+          ON x.account_id = b.account_id AND x.accepted_at >= b.starts_at
+          AND (b.spender = '' OR x.spender = b.spender)
+        GROUP BY b.account_id, b.spender, b.period, b.spent
+        HAVING b.spent <> ${computed} ORDER BY b.account_id, b.spender, b.period`,
+    );
+    return rows.map(({ account, spender, period, stored, computed: sum }) => {
+      const what = `spent of the budget of ${spender || 'the account'} for the ${period}`;
+      return {
+        account,
+        what,
+        stored: amountText(BigInt(stored)),
+        computed: amountText(BigInt(sum)),
+      };
+    });
   }
 
   /** Replaces the budget of the key. */

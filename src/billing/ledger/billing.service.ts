@@ -6,6 +6,7 @@ import { AccountsService, type Also, lockAccount } from '../../accounts/accounts
 import { invalidField } from '../../http/api-error.js';
 import { isText } from '../../http/fields.js';
 import type { PageQuery } from '../../http/page.dto.js';
+import { BudgetStore } from '../budgets/budget.store.js';
 import type { ChargeAt, Unsettled } from '../charging/charge-state.js';
 import { amountText, LARGEST, readAmount } from '../money.js';
 import { DEFAULT_CARD, RateCards } from '../rate-cards/rate-cards.service.js';
@@ -54,6 +55,7 @@ export class BillingService {
     private readonly ledger: LedgerStore,
     private readonly cards: RateCards,
     private readonly notices: BalanceNotices,
+    private readonly budgets: BudgetStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
@@ -161,12 +163,13 @@ export class BillingService {
     return { data, nextCursor: last ? last.sequence.toString() : null };
   }
 
-  /** Compares balances with their entries and with what their batches have. Empty: all agree. */
+  /** Compares balances and budgets with their entries and batches. Empty: all agree. */
   differences(): Promise<readonly Difference[]> {
     // On SQLite other flows share the connection: their open transactions would be read in part.
-    return this.messaging.transaction((manager) =>
-      this.ledger.differences(this.ledger.join(manager)),
-    );
+    return this.messaging.transaction(async (manager) => {
+      const sql = this.ledger.join(manager);
+      return [...(await this.ledger.differences(sql)), ...(await this.budgets.differences(sql))];
+    });
   }
 
   async #post(

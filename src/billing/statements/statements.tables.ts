@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { ACCOUNT_ID, OfAccount } from '../../accounts/accounts.tables.js';
+import { ACCOUNT_ID } from '../../accounts/accounts.tables.js';
 import { tablesOf } from '../../config/entity-tables.js';
 import { MONEY } from '../ledger/ledger.tables.js';
 
@@ -9,7 +9,8 @@ import { MONEY } from '../ledger/ledger.tables.js';
  */
 @Entity('gateway_billing_month')
 class BillingMonth {
-  @OfAccount() @PrimaryColumn(ACCOUNT_ID) readonly accountId!: string;
+  /** Without a foreign key, whose lock an operator's change holds while it waits for the money's row. */
+  @PrimaryColumn(ACCOUNT_ID) readonly accountId!: string;
   /** Of UTC, such as `2026-11`. */
   @PrimaryColumn('varchar', { length: 7 }) readonly month!: string;
   @PrimaryColumn('varchar', { length: 16 }) readonly channel!: string;

@@ -17,7 +17,8 @@ class BillingThreshold {
 class BillingNotice {
   /** UUIDv7. */
   @PrimaryColumn('varchar', { length: 36 }) readonly id!: string;
-  @OfAccount() @Column(ACCOUNT_ID) readonly accountId!: string;
+  /** Without a foreign key, whose lock an operator's change holds while it waits for the money's row. */
+  @Column(ACCOUNT_ID) readonly accountId!: string;
   /** JSON of the `data` of the callback, with its `type`. */
   @Column('text') readonly event!: string;
   @Column({ ...TIME, name: 'created_at' }) readonly createdAt!: Date;

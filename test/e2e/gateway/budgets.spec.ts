@@ -120,6 +120,19 @@ describeEachDatabase('budgets', (db) => {
     const counts = (status: number) => answers.filter((one) => one.status === status).length;
     expect([counts(200), counts(402)]).toEqual([20, 40]);
     expect(await spentOf(accountId)).toEqual([[null, 'month', '90.00']]);
+    expect(await billing().differences()).toEqual([]);
+    const source = gateway.running.app.get(DataSource, { strict: false });
+    const ofAccount = `WHERE account_id = '${accountId}'`;
+    await source.query(`UPDATE gateway_billing_budget SET spent = 1 ${ofAccount}`);
+    expect(await billing().differences()).toEqual([
+      {
+        account: accountId,
+        what: 'spent of the budget of the account for the month',
+        stored: '0.000001',
+        computed: '90.00',
+      },
+    ]);
+    await source.query(`UPDATE gateway_billing_budget SET spent = 90000000 ${ofAccount}`);
   });
 
   it('the budget of a credential counts its sends alone, also after the token is rotated', async () => {

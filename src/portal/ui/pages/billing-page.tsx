@@ -451,9 +451,7 @@ function errorOf(
 }
 
 function linesOf(text: FormDataEntryValue | null): string[] {
-  return (typeof text === 'string' ? text : '')
-    .split(/[\s,]+/)
-    .filter(Boolean);
+  return (typeof text === 'string' ? text : '').split(/[\s,]+/).filter(Boolean);
 }
 
 function listed(texts: readonly string[]): ComponentChildren {
