@@ -81,7 +81,7 @@ const billing: Page = {
   name: 'billing',
   title: 'Billing',
   icon: 'wallet',
-  key: 'b',
+  key: 'y',
   group: 'Account',
   view: BillingPage,
 };
