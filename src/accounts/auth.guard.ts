@@ -199,7 +199,7 @@ export const AccountId = createParamDecorator((_data: unknown, context: Executio
   accountIdOf(requestOf<AuthenticatedRequest>(context)),
 );
 
-export function accountIdOf(request: AuthenticatedRequest): string {
+function accountIdOf(request: AuthenticatedRequest): string {
   return principalOf(request).accountId;
 }
 
