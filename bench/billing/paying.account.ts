@@ -50,7 +50,7 @@ export class Operator {
   }
 
   async #ask<T>(...args: string[]): Promise<T> {
-    const main = new URL('../../../src/cli/main.js', import.meta.url).pathname;
+    const main = new URL('../../../src/cli.js', import.meta.url).pathname;
     const { stdout } = await run(process.execPath, [main, ...args, '--json'], {
       env: { PATH: process.env['PATH'], DATABASE_URL: this.databaseUrl, ...PRICES },
     });
