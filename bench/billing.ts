@@ -1,10 +1,16 @@
+import { measureHotAccount, measurePaidSends, measurePaidWay } from './billing/paying.figure.js';
 import { amountText } from '../src/billing/money.js';
 import { OTHERS, type Rate, RateTable } from '../src/billing/rate-cards/rate-table.js';
+import { databaseKinds, describeDatabase } from './harness/database.place.js';
 import { request } from './harness/extent.js';
 import { ResultBook } from './harness/result.book.js';
 
-/** Measures the prices of a batch (M1). `ms` has no effect. */
-const asked = request({ ms: 0, rounds: 15 }, { ms: 0, rounds: 101 });
+/** Measures the prices of a batch (M1), and what billing costs the ways of messages (M2, M3). */
+const asked = request({ ms: 600, rounds: 5 }, { ms: 1_000, rounds: 15 });
+const messages = asked.form === 'full' ? 10_000 : 2_000;
+
+/** Batches that are priced. */
+const BATCHES = asked.form === 'full' ? 101 : 15;
 
 const RECIPIENTS = 100_000;
 const COUNTRIES = 40;
@@ -47,7 +53,7 @@ function recipientsOf(round: number): string[] {
 }
 
 const times: number[] = [];
-for (let round = 0; round <= asked.rounds; round++) {
+for (let round = 0; round <= BATCHES; round++) {
   const recipients = recipientsOf(round);
   const before = process.cpuUsage();
   const { groups, unpriced } = table.price('sms', null, recipients);
@@ -75,4 +81,12 @@ book.figure({
   value: times.at(-1) ?? NaN,
   unit: ' ms',
 });
+for (const kind of await databaseKinds()) {
+  const name = await describeDatabase(kind);
+  if (asked.wants('M2')) {
+    await measurePaidSends(book, kind, name, asked);
+    await measurePaidWay(book, kind, name, { messages, rounds: asked.rounds });
+  }
+  if (asked.wants('M3')) await measureHotAccount(book, kind, name, asked);
+}
 await book.close();

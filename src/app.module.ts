@@ -10,6 +10,7 @@ import { AlertsModule, AlertStoreModule } from './alerts/alerts.module.js';
 import { AccountController } from './billing/account.controller.js';
 import { BillingModule } from './billing/billing.module.js';
 import { RateCards } from './billing/rate-cards/rate-cards.service.js';
+import { BalanceMails } from './billing/thresholds/balance-mails.js';
 import { BlockedModule } from './blocked/blocked.service.js';
 import { SuppressionsController } from './blocked/suppressions.controller.js';
 import { ChannelsModule, type GatewayChannel } from './channel.js';
@@ -75,6 +76,7 @@ export class AppModule {
       ],
       providers: [
         { provide: APP_FILTER, useClass: PortalErrorFilter },
+        BalanceMails,
         CallbackSightings,
         MemoryRelease,
       ],

@@ -5,9 +5,12 @@ import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
 import { BILLING_CHECK_TABLES } from './billing/billing-check.js';
 import { ALERT_SECRETS, ALERT_TABLES } from './alerts/alerts.tables.js';
 import { FAILURE_COUNT_TABLES } from './alerts/failure-counts.tables.js';
+import { BUDGET_TABLES } from './billing/budgets/budgets.tables.js';
 import { CHARGE_TABLES } from './billing/charging/charging.tables.js';
 import { REQUEST_LOG_TABLES } from './accounts/request-log.tables.js';
 import { LEDGER_TABLES } from './billing/ledger/ledger.tables.js';
+import { STATEMENT_TABLES } from './billing/statements/statements.tables.js';
+import { THRESHOLD_TABLES } from './billing/thresholds/thresholds.tables.js';
 import { RATE_CARD_TABLES } from './billing/rate-cards/rate-cards.tables.js';
 import { destroyWithin, openDatabase, SilentTypeOrmLogger } from './config/database.js';
 import type { Environment } from './config/environment.js';
@@ -56,6 +59,9 @@ const MIGRATIONS = [
   ...LEDGER_TABLES.migrations,
   ...CHARGE_TABLES.migrations,
   ...BILLING_CHECK_TABLES.migrations,
+  ...BUDGET_TABLES.migrations,
+  ...THRESHOLD_TABLES.migrations,
+  ...STATEMENT_TABLES.migrations,
   ...CALLBACK_SIGHTING_TABLES.migrations,
   ...REQUEST_LOG_TABLES.migrations,
   ...ALERT_TABLES.migrations,
@@ -81,6 +87,9 @@ export function dataSourceOptions({
       ...LEDGER_TABLES.entities,
       ...CHARGE_TABLES.entities,
       ...BILLING_CHECK_TABLES.entities,
+      ...BUDGET_TABLES.entities,
+      ...THRESHOLD_TABLES.entities,
+      ...STATEMENT_TABLES.entities,
       ...CALLBACK_SIGHTING_TABLES.entities,
       ...REQUEST_LOG_TABLES.entities,
       ...ALERT_TABLES.entities,

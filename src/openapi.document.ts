@@ -10,6 +10,7 @@ import { ERRORS_KEY } from './http/operation.decorator.js';
 import type { JsonSchema } from './http/validation.js';
 import { ALERT_CALLBACKS } from './webhooks/alert-callbacks.js';
 import { CallbackCatalogue, type CallbackDocument } from './webhooks/callback-catalogue.js';
+import { BALANCE_CALLBACKS } from './billing/thresholds/balance-events.js';
 import { NOTIFICATION_CALLBACKS } from './webhooks/notification-callbacks.js';
 
 const DOCUMENT = {
@@ -117,7 +118,7 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
     callback ? callbacksOf(callback, registry.get(name)) : [],
   );
   callbacks.push(...gateway.all.flatMap(({ callback }) => callback?.others ?? []));
-  callbacks.push(...NOTIFICATION_CALLBACKS, ...ALERT_CALLBACKS);
+  callbacks.push(...NOTIFICATION_CALLBACKS, ...ALERT_CALLBACKS, ...BALANCE_CALLBACKS);
   const tags = [
     ...gateway.all.map(({ tag, tagDescription }) => ({ name: tag, description: tagDescription })),
     ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),

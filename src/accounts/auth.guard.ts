@@ -23,6 +23,8 @@ import {
   CredentialUse,
   CredentialVerifier,
   type Principal,
+  type Spending,
+  spendingOf,
   type Unauthorized,
   type WantedKind,
 } from './credentials.js';
@@ -189,12 +191,21 @@ export const Caller = createParamDecorator((_data: unknown, context: ExecutionCo
   principalOf(requestOf<AuthenticatedRequest>(context)),
 );
 
+/** Account and credential of a send; the route needs `@Auth()`. */
+export const Spends = createParamDecorator((_data: unknown, context: ExecutionContext): Spending =>
+  spendingOfRequest(requestOf<AuthenticatedRequest>(context)),
+);
+
+export function spendingOfRequest(request: AuthenticatedRequest): Spending {
+  return spendingOf(principalOf(request));
+}
+
 /** Id of the account of the request; the route needs `@Auth()`. */
 export const AccountId = createParamDecorator((_data: unknown, context: ExecutionContext): string =>
   accountIdOf(requestOf<AuthenticatedRequest>(context)),
 );
 
-export function accountIdOf(request: AuthenticatedRequest): string {
+function accountIdOf(request: AuthenticatedRequest): string {
   return principalOf(request).accountId;
 }
 

@@ -48,6 +48,20 @@ export interface Principal extends Pick<Credential, 'id' | 'accountId' | 'kind' 
   readonly suspended: boolean;
 }
 
+/** The account of a send, and the part of it that spends: the options of the library's sends. */
+export interface Spending {
+  readonly tenant: string;
+  readonly spender: string;
+}
+
+/** Budgets name it so; it stays where the token is rotated. */
+export const TOKEN_SPENDER = 'api_token';
+
+/** A key spends under its id, the API token under one name for all that an account ever had. */
+export function spendingOf({ accountId, kind, id }: Principal): Spending {
+  return { tenant: accountId, spender: kind === 'api_token' ? TOKEN_SPENDER : id };
+}
+
 /** Kinds that a route takes; `any`: the API token and keys. */
 export type WantedKind = CredentialKind | 'any';
 

@@ -1,25 +1,36 @@
-import { csvOf } from '@dundun/messaging/values';
 import { Controller, Get, StreamableFile } from '@nestjs/common';
 import { ApiProduces, ApiTags } from '@nestjs/swagger';
-import { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
 import { AccountId, Auth, Reads } from '../accounts/auth.guard.js';
 import { BILLING_SCOPE } from '../channel.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
 import { ValidQuery } from '../http/request.decorators.js';
-import { AccountBalance, AccountEntryPage, balanceOf, entryOf } from './account.dto.js';
+import {
+  AccountBalance,
+  AccountBudgetList,
+  AccountEntryPage,
+  AccountStatement,
+  balanceOf,
+  budgetOf,
+  entryOf,
+  StatementQuery,
+  statementOf,
+} from './account.dto.js';
+import { statementFile, StatementsService } from './statements/statements.service.js';
+import { BudgetsService } from './budgets/budgets.service.js';
 import { BillingService } from './ledger/billing.service.js';
-
-/** Entries per query of a file. */
-const PAGE = 1_000;
+import { entriesFile } from './ledger/entries-file.js';
 
 /** What the account of the credential has; a key needs the scope `billing:read`. */
 @Controller('ng/v1/account')
 @Auth('any', BILLING_SCOPE)
 @ApiTags('Billing')
 export class AccountController {
-  constructor(private readonly billing: BillingService) {}
+  constructor(
+    private readonly billing: BillingService,
+    private readonly budgets: BudgetsService,
+    private readonly statements: StatementsService,
+  ) {}
 
   @Get('balance')
   @Operation('Read the balance', {
@@ -29,6 +40,46 @@ export class AccountController {
   })
   async readBalance(@AccountId() account: string): Promise<AccountBalance> {
     return balanceOf(await this.billing.account(account));
+  }
+
+  @Get('budgets')
+  @Operation('List the budgets', {
+    description:
+      'What the account and its credentials may spend in a day or a month. A send beyond it is 402 `budget_exceeded`.',
+    answer: AccountBudgetList,
+    success: 'The budgets in their present period, that of the whole account first.',
+  })
+  async listBudgets(@AccountId() account: string): Promise<AccountBudgetList> {
+    return { data: (await this.budgets.list(account)).map(budgetOf) };
+  }
+
+  @Get('statement')
+  @Operation('Read the statement of a month', {
+    description:
+      'The entries lead from the opening to the closing balance. Charges less refunds are the sum of `messages` and of `keys`.',
+    answer: AccountStatement,
+    success: 'The statement; that of the present month is up to now.',
+  })
+  async readStatement(
+    @AccountId() account: string,
+    @ValidQuery(StatementQuery) { month }: StatementQuery,
+  ): Promise<AccountStatement> {
+    return statementOf(await this.statements.statement(account, month));
+  }
+
+  @Get('statement.csv')
+  @ApiProduces('text/csv')
+  @Operation('Read the statement of a month as a file', {
+    description:
+      'Columns `section`, `kind`, `channel`, `country`, `key`, `count`, `parts`, `amount`; `section` is `opening_balance`, `entries`, `messages`, `keys` or `closing_balance`.',
+    answer: String,
+    success: 'The statement as CSV.',
+  })
+  async exportStatement(
+    @AccountId() account: string,
+    @ValidQuery(StatementQuery) { month }: StatementQuery,
+  ): Promise<StreamableFile> {
+    return statementFile(await this.statements.statement(account, month));
   }
 
   @Get('entries')
@@ -54,28 +105,6 @@ export class AccountController {
     success: 'All entries as CSV, newest first.',
   })
   exportEntries(@AccountId() account: string): StreamableFile {
-    return new StreamableFile(Readable.from(this.#lines(account)), {
-      type: 'text/csv; charset=utf-8',
-      disposition: 'attachment; filename="entries.csv"',
-    });
-  }
-
-  async *#lines(account: string): AsyncGenerator<string> {
-    yield 'created_at,kind,amount,balance_after,reference\r\n';
-    let cursor: string | undefined;
-    do {
-      const page = await this.billing.entries(account, { cursor, limit: PAGE });
-      // Spreadsheets would read an amount below zero as text, had it the mark of a formula.
-      const lines = page.data
-        .map(entryOf)
-        .map(
-          ({ created_at: at, kind, amount, balance_after: balance, reference }) =>
-            `${at},${kind},${amount},${balance},${csvOf([[reference]])}`,
-        );
-      yield lines.join('');
-      cursor = page.nextCursor ?? undefined;
-      // On SQLite nothing else here waits.
-      await turn();
-    } while (cursor !== undefined);
+    return entriesFile(this.billing, account);
   }
 }

@@ -2,6 +2,8 @@ import { MESSAGING_SPEND_GUARD } from '@dundun/messaging/ports';
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { BillingCheck } from './billing-check.js';
+import { BudgetStore } from './budgets/budget.store.js';
+import { BudgetsService } from './budgets/budgets.service.js';
 import { AccountCharges } from './charging/account-charges.js';
 import { ChargeAudit } from './charging/charge-audit.js';
 import { ChargeStore } from './charging/charge.store.js';
@@ -11,11 +13,19 @@ import { BillingService } from './ledger/billing.service.js';
 import { LedgerStore } from './ledger/ledger.store.js';
 import { RateCards } from './rate-cards/rate-cards.service.js';
 import { RateImports } from './rate-cards/rate-imports.service.js';
+import { StatementStore } from './statements/statement.store.js';
+import { StatementsService } from './statements/statements.service.js';
+import { BalanceNotices } from './thresholds/balance-notices.js';
+import { ThresholdStore } from './thresholds/threshold.store.js';
+import { ThresholdsService } from './thresholds/thresholds.service.js';
 
 const SERVICES = [
   AccountCharges,
+  BalanceNotices,
   BillingCheck,
   BillingService,
+  BudgetStore,
+  BudgetsService,
   ChargeAudit,
   ChargeStore,
   DemoBilling,
@@ -23,6 +33,10 @@ const SERVICES = [
   LedgerStore,
   RateCards,
   RateImports,
+  StatementStore,
+  StatementsService,
+  ThresholdStore,
+  ThresholdsService,
   { provide: MESSAGING_SPEND_GUARD, useExisting: AccountCharges },
 ];
 

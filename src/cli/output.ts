@@ -10,6 +10,11 @@ interface PrintOptions extends OutputOptions {
   readonly columns?: number | undefined;
 }
 
+/** An answer that is printed as it is, such as a file; with `--json` the field `text`. */
+export class TextAnswer {
+  constructor(readonly text: string) {}
+}
+
 /** JSON without nested tables: a field, its list or its numbers by name. */
 type Value = string | number | null | readonly string[] | Readonly<Record<string, number>>;
 
@@ -24,6 +29,10 @@ export function print(result: object, { json, columns = Infinity }: PrintOptions
   const line = JSON.stringify(result, inSnakeCase);
   if (json) {
     process.stdout.write(`${line}\n`);
+    return;
+  }
+  if (result instanceof TextAnswer) {
+    process.stdout.write(result.text);
     return;
   }
   const fields = Object.entries(JSON.parse(line) as Record<string, Value | readonly Row[]>);

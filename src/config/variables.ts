@@ -83,6 +83,7 @@ const MESSAGING = {
   EMAIL_RETURN_HOST: { parse: hostName },
   EMAIL_SPF: { default: 'v=spf1 a mx ~all', parse: spf },
   EMAIL_DNS_SERVERS: { parse: dnsServers },
+  BILLING_EMAIL_FROM: { parse: mailbox },
   QUIET_HOURS: { parse: quietHours },
   FREQUENCY_CAP: { parse: frequencyCap },
   PORTAL_OPERATOR_SECOND_FACTOR: { default: 'optional', parse: oneOf('optional', 'required') },

@@ -21,7 +21,7 @@ export const ERROR_RESPONSES = {
   PaymentRequired: [
     402,
     'billing_error',
-    'The account has too little money for the request; nothing was stored.',
+    'The account has too little money, or too little left of a budget, for the request; nothing was stored.',
   ],
   Forbidden: [403, 'permission_error', 'The credential is valid and does not allow this.'],
   NotFound: [404, INVALID, 'It does not exist, or belongs to another account.'],
@@ -80,6 +80,10 @@ export const API_ERRORS = {
   insufficient_balance: [
     'PaymentRequired',
     'The message costs 9.00 NGN, and 4.50 NGN are available; top up the balance',
+  ],
+  budget_exceeded: [
+    'PaymentRequired',
+    'The message costs 9.00 NGN, and 4.50 NGN are left of the budget of the key for the month; send after 2026-12-01T00:00:00.000Z, or ask for a higher budget',
   ],
   account_disabled: ['Forbidden', 'This account is suspended; contact your provider'],
   insufficient_scope: ['Forbidden', 'This credential does not allow that'],

@@ -9,7 +9,7 @@ import { ChannelRegistry } from '@dundun/messaging/ports';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { isLimited, requireScope } from '../accounts/auth.guard.js';
-import type { Principal } from '../accounts/credentials.js';
+import { type Principal, spendingOf } from '../accounts/credentials.js';
 import { PendingSends } from '../accounts/limits.js';
 import {
   type ChannelNotification,
@@ -86,7 +86,7 @@ export class NotificationIntake implements OnModuleInit {
         if (first) return first;
         throw refusal;
       }
-      const options = { tenant, idempotencyKey };
+      const options = { ...spendingOf(caller), idempotencyKey };
       const receipt = await this.pending.during(1, () =>
         this.notifications.send(notification, to, options),
       );

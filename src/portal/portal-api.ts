@@ -26,3 +26,4 @@ export * from './api/requests.js';
 export * from './api/orders.js';
 export * from './api/insights.js';
 export * from './api/alerts.js';
+export * from './api/billing.js';

@@ -1,9 +1,11 @@
 import { type Page, readAddress } from '@dundun/messaging';
+import { BUDGET_PERIODS, type BudgetPeriod } from '../billing/budgets/budget-period.js';
 import { Language, TemplateName } from '../accounts/templates.js';
 import {
   Choice,
   Field,
   Flag,
+  isText,
   List,
   PhoneNumber,
   Text,
@@ -15,6 +17,8 @@ import { PageQueryOf, sealedCursor } from '../http/page.dto.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
 import { Rule } from '../http/validation.js';
 import {
+  type BalanceNotices,
+  type BudgetName,
   type ChangePassword,
   type CurrentPassword,
   INSIGHTS_GROUPS,
@@ -26,6 +30,7 @@ import {
   type MemberChange,
   type NewAccount,
   type NewApiKey,
+  type NewBudget,
   type NewDomain,
   type NewInvitation,
   type NewSender,
@@ -248,6 +253,36 @@ export class InsightsQuery {
 
 export class OrdersQuery extends PortalQuery {
   @Text({ optional: true, minLength: 1, maxLength: 255 }) readonly q?: string;
+}
+
+export class BudgetNameBody implements BudgetName {
+  @Text({ optional: true, minLength: 1, maxLength: 64 }) readonly key?: string;
+  @Choice(BUDGET_PERIODS) readonly period!: BudgetPeriod;
+}
+
+export class BudgetBody extends BudgetNameBody implements NewBudget {
+  @Text({ maxLength: 20 }) readonly limit!: string;
+}
+
+const isLine = (most: number) => (entry: unknown) =>
+  isText(entry, most) ? undefined : `must be a text of at most ${most} characters`;
+
+export class BalanceNoticesBody implements BalanceNotices {
+  @List({
+    items: { type: 'string' },
+    maxItems: 10,
+    entry: isLine(20),
+    message: 'must be a list of at most ten amounts',
+  })
+  readonly thresholds!: readonly string[];
+
+  @List({
+    items: { type: 'string' },
+    maxItems: 5,
+    entry: isLine(254),
+    message: 'must be a list of at most five e-mail addresses',
+  })
+  readonly emails!: readonly string[];
 }
 
 export class SettleBody implements SettleOrder {

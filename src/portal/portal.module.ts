@@ -25,6 +25,7 @@ import {
 } from './account-settings.controllers.js';
 import { SmppStoreModule } from '../smpp/smpp.module.js';
 import { Audit } from './audit.js';
+import { PortalBillingController } from './billing.controller.js';
 import { DoNotCallController, PortalSuppressionsController } from './blocked.controllers.js';
 import { KeysController, PortalDomainsController } from './email.controllers.js';
 import { PortalGroupsController } from './groups.controller.js';
@@ -100,6 +101,7 @@ export class PortalUsersModule {}
     SenderRequestsController,
     CarriersController,
     PortalHealthController,
+    PortalBillingController,
     OrdersController,
     OpenOrdersController,
     InsightsController,

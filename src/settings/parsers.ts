@@ -44,6 +44,11 @@ function orOff<T>(parse: Parse<T>): Parse<T | undefined> {
   return (written) => (written === 'off' ? undefined : parse(written));
 }
 
+export const mailbox: Parse<string> = form(
+  'must be an e-mail address, with or without a name; write Dundun <billing@example.com>',
+  (written) => (parseMailbox(written) ? written : undefined),
+);
+
 export function oneOf<T extends string>(...allowed: readonly T[]): Parse<T> {
   return form(`must be one of ${allowed.join(', ')}`, (written) =>
     allowed.find((candidate) => candidate === written),

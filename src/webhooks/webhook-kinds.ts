@@ -1,6 +1,7 @@
 import type { Channel } from '@dundun/messaging';
 import { ChannelRegistry } from '@dundun/messaging/ports';
 import { Injectable } from '@nestjs/common';
+import { BALANCE_CALLBACKS } from '../billing/thresholds/balance-events.js';
 import { GatewayChannels } from '../channel.js';
 import { invalidFields } from '../http/api-error.js';
 import { MOST_ERRORS } from '../http/validation.js';
@@ -59,7 +60,7 @@ export function mayHaveAll(caller: CallerKinds, { events, madeFor }: ChosenKinds
   return caller === 'all' || makers.includes(madeFor);
 }
 
-/** The kinds of callbacks of all channels and of notifications. */
+/** The kinds of callbacks of all channels, of notifications and of balances. */
 @Injectable()
 export class WebhookKinds {
   /** Those that a webhook may choose, as the portal lists them. */
@@ -89,6 +90,10 @@ export class WebhookKinds {
     for (const { type } of ALERT_CALLBACKS) {
       others.push(type);
       this.#channels.set(type, 'alert');
+    }
+    for (const { type } of BALANCE_CALLBACKS) {
+      others.push(type);
+      this.#channels.set(type, 'account');
     }
     this.all = [...ofMessages, ...others];
   }

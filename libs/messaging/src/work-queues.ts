@@ -13,7 +13,10 @@ import type { Transaction } from './store/database/sql.js';
 
 /** Access to the app's database for a queue's own tables. Statements use `?` placeholders. */
 export interface QueueDatabase {
-  readonly dialect: Pick<Dialect, 'forceIndex' | 'forUpdate' | 'join' | 'rows' | 'updateFrom'>;
+  readonly dialect: Pick<
+    Dialect,
+    'forceIndex' | 'forUpdate' | 'join' | 'onConflict' | 'rows' | 'skipLocked' | 'updateFrom'
+  >;
   /** Outside a transaction. */
   all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
   /** Repeated after deadlocks and serialisation failures. @param lockTimeout milliseconds of each lock wait */

@@ -9,11 +9,17 @@ import {
   type VasOrderContent,
 } from '@dundun/messaging/ports';
 import type { Sql } from '@dundun/messaging/queue';
+import { countryOfNumber } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { BudgetBook, correctionsOf, summed } from '../budgets/budget-book.js';
+import { BudgetStore } from '../budgets/budget.store.js';
 import { amountText, readAmount } from '../money.js';
 import { DEFAULT_CARD, RateCards } from '../rate-cards/rate-cards.service.js';
 import { OTHERS, type Rate, type RateTable } from '../rate-cards/rate-table.js';
+import { type MonthKey, MonthTotals } from '../statements/month-totals.js';
+import { StatementStore } from '../statements/statement.store.js';
+import { BalanceNotices } from '../thresholds/balance-notices.js';
 import {
   BatchRates,
   chargeOf,
@@ -44,6 +50,8 @@ interface Moved {
   messages: number;
   /** As in {@link ChargedBatch}. */
   reported: string | null;
+  /** What it charges by channel, country and credential. */
+  readonly totals: MonthTotals;
 }
 
 /** Charges accounts for their messages, in the transactions of the messages. */
@@ -52,6 +60,9 @@ export class AccountCharges implements SpendGuard {
   constructor(
     private readonly cards: RateCards,
     private readonly store: ChargeStore,
+    private readonly budgets: BudgetStore,
+    private readonly statements: StatementStore,
+    private readonly notices: BalanceNotices,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
   ) {}
 
@@ -79,6 +90,7 @@ export class AccountCharges implements SpendGuard {
       sql,
       [...new Set(fresh.map(({ tenant }) => tenant))].toSorted(),
     );
+    const book = await this.#budgetsOf(sql, accounts);
     const left = new Map([...accounts].map(([id, { available }]) => [id, available]));
     const accepted: AcceptedBatch[] = [];
     for (const batch of fresh) {
@@ -87,8 +99,17 @@ export class AccountCharges implements SpendGuard {
       if (!account || account.mode === 'off') continue;
       const available = left.get(batch.tenant) ?? 0n;
       const priced = this.#priced(batch, account, available);
-      if (priced instanceof SpendRefusedError) {
-        refused.set(batch.id, priced);
+      const refusal =
+        priced instanceof SpendRefusedError
+          ? priced
+          : book.spend({
+              accountId: batch.tenant,
+              spender: batch.spender,
+              price: priced.amount,
+              currency: account.currency,
+            });
+      if (refusal || priced instanceof SpendRefusedError) {
+        if (refusal) refused.set(batch.id, refusal);
         continue;
       }
       left.set(batch.tenant, available - priced.amount);
@@ -102,9 +123,13 @@ export class AccountCharges implements SpendGuard {
         messages: batch.recipients.length,
         rates: priced.rates,
         reserved: priced.amount,
+        spender: batch.spender,
+        acceptedAt: book.acceptedAt(batch.tenant),
       });
     }
     await this.store.accept(sql, accepted);
+    if (!(await this.budgets.spend(sql, book.spends)))
+      throw new TypeError('a budget of a locked account has changed');
     return refused;
   }
 
@@ -131,6 +156,15 @@ export class AccountCharges implements SpendGuard {
       sql,
       batches.map(({ batchId }) => batchId),
     );
+  }
+
+  async #budgetsOf(sql: Sql, accounts: ReadonlyMap<string, PayingAccount>): Promise<BudgetBook> {
+    const limited = [...accounts.values()].filter(({ budgets }) => budgets > 0);
+    const budgets = await this.budgets.ofAccounts(
+      sql,
+      limited.map(({ accountId }) => accountId),
+    );
+    return new BudgetBook(budgets, this.clock.now());
   }
 
   #priced(
@@ -196,35 +230,50 @@ export class AccountCharges implements SpendGuard {
       ]),
     );
     const moved = new Map<string, Moved>();
+    const totals = new MonthTotals();
     for (const item of items) {
       const batch = batches.get(batchOf(item));
       if (!batch) continue;
-      const own = moved.get(batch.batch) ?? nothingOf(batch);
+      const own = moved.get(batch.batch) ?? nothingOf(totals, batch);
       moved.set(batch.batch, own);
       movedOf(item, batch, own);
     }
-    await this.#write(sql, batches, moved);
+    const at = this.clock.now();
+    const paid = await this.#write(sql, batches, moved, at);
+    await this.statements.add(sql, totals.all, at);
+    await this.notices.look(manager, paid);
   }
 
+  /** @returns the accounts whose balances have changed */
   async #write(
     sql: Sql,
     batches: ReadonlyMap<string, ReadBatch>,
     moved: ReadonlyMap<string, Moved>,
-  ): Promise<void> {
+    at: number,
+  ): Promise<readonly string[]> {
     const moves: BatchMove[] = [];
-    const accounts = new Map<string, Moved>();
+    const accounts = new Map<string, Omit<Moved, 'totals'>>();
     for (const [batch, { reserved, charged, messages, reported }] of moved) {
       const { accountId, reported: before } = batches.get(batch)!;
       const isMoved = reserved !== 0n || charged !== 0n;
       if (isMoved || reported !== before) moves.push({ batch, reserved, charged, reported });
       if (!isMoved) continue;
-      const own = accounts.get(accountId) ?? nothingOf();
+      const own = accounts.get(accountId) ?? {
+        reserved: 0n,
+        charged: 0n,
+        messages: 0,
+        reported: null,
+      };
       own.reserved += reserved;
       own.charged += charged;
       own.messages += messages;
       accounts.set(accountId, own);
     }
-    const at = this.clock.now();
+    const corrections = moves.flatMap(({ batch, reserved, charged }) => {
+      const of = batches.get(batch)!;
+      const change = reserved + charged;
+      return change === 0n ? [] : correctionsOf(of, of.acceptedAt, change);
+    });
     await this.store.move(
       sql,
       moves,
@@ -233,13 +282,16 @@ export class AccountCharges implements SpendGuard {
         return { accountId, reserved, amount: -charged, reference: this.clock.id(), note, at };
       }),
     );
+    // After the rows of the accounts, whose locks budgets share.
+    await this.budgets.correct(sql, summed(corrections));
+    return [...accounts].flatMap(([accountId, { charged }]) => (charged === 0n ? [] : accountId));
   }
 }
 
 type ReadBatch = Omit<ChargedBatch, 'rates'> & { readonly rates: BatchRates };
 
-function nothingOf({ reported = null }: Partial<Pick<ReadBatch, 'reported'>> = {}): Moved {
-  return { reserved: 0n, charged: 0n, messages: 0, reported };
+function nothingOf(totals: MonthTotals, { reported }: Pick<ReadBatch, 'reported'>): Moved {
+  return { reserved: 0n, charged: 0n, messages: 0, reported, totals };
 }
 
 /** The rates of the only recipient in the categories of the channel. */
@@ -273,24 +325,53 @@ function changeOf(change: MessageStatusChanged, batch: ReadBatch, moved: Moved):
   if (before === 'charged') moved.charged -= charge;
   if (after === 'charged') moved.charged += charge;
   moved.messages++;
+  const sign = Number(after === 'charged') - Number(before === 'charged');
+  if (sign === 0) return;
+  moved.totals.add(monthKeyOf(change, batch), {
+    messages: sign,
+    parts: sign * batch.units,
+    amount: BigInt(sign) * charge,
+  });
+}
+
+/** What the totals of a month count a message by. */
+function monthKeyOf(
+  { channel, recipient }: Pick<MessageStatusChanged, 'channel' | 'recipient'>,
+  { accountId, spender }: ReadBatch,
+): MonthKey {
+  const country = NUMBER.test(recipient) ? countryOfNumber(recipient) : '';
+  return { accountId, channel, country, spender };
 }
 
 /** Settles the only message of a batch at the price of the category that the platform reports. */
 function settle(
-  { channel, recipient, status, sequence }: MessageStatusChanged,
+  change: MessageStatusChanged,
   batch: ReadBatch,
   reported: string,
   moved: Moved,
 ): void {
+  const { channel, recipient, previous, status, sequence } = change;
   const rate = batch.rates.of(recipient);
   if (!rate) return;
   const state = chargeStateOf({ channel, status, sequence }, batch.chargeAt);
   const charge = reportedChargeOf(batch.rates, rate, reported, batch.units);
   moved.reported = reported;
   moved.reserved = (state === 'open' ? reservationOf(rate, batch.units) : 0n) - batch.reserved;
-  moved.charged = (state === 'charged' ? charge : 0n) - batch.charged;
+  const former = { channel, status: previous, sequence: sequence - 1 };
+  const sign =
+    Number(state === 'charged') - Number(chargeStateOf(former, batch.chargeAt) === 'charged');
+  const charged = (state === 'charged' ? charge : 0n) - batch.charged;
+  moved.totals.add(monthKeyOf(change, batch), {
+    messages: sign,
+    parts: sign * batch.units,
+    amount: charged - moved.charged,
+  });
+  moved.charged = charged;
   moved.messages = 1;
 }
+
+/** An address key that is a phone number. */
+const NUMBER = /^\d+$/;
 
 function cancellationOf(
   { recipients }: GuardedCancellation,
@@ -307,10 +388,19 @@ function cancellationOf(
 
 /** What is open belongs to messages that stay without an end, or to erased ones that never left. */
 function endBy(rules: ReadonlyMap<string, Unsettled>) {
-  return ({ cause }: GuardedEnd, { accountId, reserved }: ReadBatch, moved: Moved): void => {
+  return ({ cause }: GuardedEnd, batch: ReadBatch, moved: Moved): void => {
+    const { accountId, channel, spender, units, reserved, rates } = batch;
     moved.reserved -= reserved;
-    if (cause === 'retention' && rules.get(accountId) === 'charge') moved.charged += reserved;
     moved.messages++;
+    if (cause !== 'retention' || rules.get(accountId) !== 'charge' || reserved === 0n) return;
+    moved.charged += reserved;
+    const [rate, other] = rates;
+    // The recipients are gone: with one rate the amount says how many they were.
+    const messages = rate && !other ? Number(reserved / reservationOf(rate, units)) : 0;
+    moved.totals.add(
+      { accountId, channel, country: '', spender },
+      { messages, parts: messages * units, amount: reserved },
+    );
   };
 }
 

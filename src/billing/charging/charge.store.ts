@@ -13,6 +13,8 @@ export interface PayingAccount {
   readonly card: string | null;
   readonly chargeAt: ChargeAt;
   readonly available: bigint;
+  /** Number of its budgets. */
+  readonly budgets: number;
 }
 
 export interface AcceptedBatch {
@@ -26,6 +28,10 @@ export interface AcceptedBatch {
   readonly messages: number;
   readonly rates: string;
   readonly reserved: bigint;
+  /** The credential that sent it; `null`: none. */
+  readonly spender: string | null;
+  /** Epoch milliseconds. */
+  readonly acceptedAt: number;
 }
 
 /** A batch as it is charged now. */
@@ -90,7 +96,10 @@ export class ChargeStore {
       inTurn.bind(accounts.toSorted().map((id, n) => [id, n])),
     );
     return new Map(
-      rows.map((row) => [row.accountId, { ...row, available: BigInt(row.available) }]),
+      rows.map((row) => [
+        row.accountId,
+        { ...row, available: BigInt(row.available), budgets: Number(row.budgets) },
+      ]),
     );
   }
 
@@ -147,6 +156,7 @@ export class ChargeStore {
       messages: Number(row.messages),
       reserved: BigInt(row.reserved),
       charged: BigInt(row.charged),
+      acceptedAt: Number(row.acceptedAt),
     }));
   }
 
@@ -213,6 +223,8 @@ function statementsFor({ dialect }: QueueDatabase) {
     v_messages: ['int', ({ messages }) => messages],
     v_rates: ['text', ({ rates }) => rates],
     v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
+    v_spender: ['key', ({ spender }) => spender],
+    v_accepted_at: ['bigint', ({ acceptedAt }) => acceptedAt],
   });
   const sums = dialect.rows<{ readonly accountId: string; readonly reserved: bigint }>({
     v_account: ['key', ({ accountId }) => accountId],
@@ -236,7 +248,7 @@ function statementsFor({ dialect }: QueueDatabase) {
   });
   const primary = dialect.forceIndex('PRIMARY');
   const batches = `SELECT b.batch, b.account_id AS "accountId", b.channel, b.charge_at AS "chargeAt",
-      b.units, b.messages, b.rates, b.reported,
+      b.units, b.messages, b.rates, b.reported, b.spender, b.accepted_at AS "acceptedAt",
       ${text('b.reserved')} AS reserved, ${text('b.charged')} AS charged`;
   const byId = `${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary} ON b.batch = v_id`;
   const ofAccount = 'gateway_billing_account.account_id = v_account';
@@ -250,11 +262,11 @@ function statementsFor({ dialect }: QueueDatabase) {
     known: `SELECT b.batch FROM ${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary}
       ON b.batch = v_id`,
     lock: `SELECT a.account_id AS "accountId", a.mode, a.currency, a.card, a.charge_at AS "chargeAt",
-        ${text('a.balance - a.reserved + a.credit_limit')} AS available
+        ${text('a.balance - a.reserved + a.credit_limit')} AS available, a.budgets
       FROM ${inTurn.keyed} ${dialect.join} gateway_billing_account a ${primary} ON a.account_id = v_id
       ORDER BY v_n ${dialect.forUpdate('a')}`,
     insert: `INSERT INTO gateway_billing_batch (batch, account_id, channel, charge_at, units,
-        currency, messages, rates, reserved)
+        currency, messages, rates, reserved, spender, accepted_at)
       SELECT ${batch.names.join(', ')} FROM ${batch.sql}`,
     reserve: dialect.updateFrom({
       table: 'gateway_billing_account',

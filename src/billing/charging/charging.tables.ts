@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn, type QueryRunner } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, type QueryRunner } from 'typeorm';
 import { ACCOUNT_ID } from '../../accounts/accounts.tables.js';
 import { columnsAdded, tablesOf } from '../../config/entity-tables.js';
 import { BillingAccount, MONEY } from '../ledger/ledger.tables.js';
@@ -10,7 +10,8 @@ import type { ChargeAt } from './charge-state.js';
  * transactions that change the statuses of its messages.
  */
 @Entity('gateway_billing_batch')
-class BillingBatch {
+@Index('gateway_billing_batch_account', ['accountId', 'acceptedAt'])
+export class BillingBatch {
   @PrimaryColumn('varchar', { length: 36 }) readonly batch!: string;
   /** Without a foreign key: it would lock the account's own row at each acceptance. */
   @Column(ACCOUNT_ID) readonly accountId!: string;
@@ -34,6 +35,10 @@ class BillingBatch {
   @Column(MONEY) readonly charged!: string;
   /** 1: retention or an erasure has ended it, and no report changes it any more. */
   @Column('smallint', { default: 0 }) readonly closed!: number;
+  /** The credential that sent it: the id of a key, or `api_token`; `null`: none. */
+  @Column('varchar', { length: 64, nullable: true }) readonly spender!: string | null;
+  /** Its place in the periods of budgets, in epoch milliseconds. */
+  @Column('bigint', { name: 'accepted_at', default: 0 }) readonly acceptedAt!: string;
 }
 
 const CREATED = tablesOf('Charges1790000002002', [BillingBatch]);

@@ -6,10 +6,12 @@ import { AccountsService, type Also, lockAccount } from '../../accounts/accounts
 import { invalidField } from '../../http/api-error.js';
 import { isText } from '../../http/fields.js';
 import type { PageQuery } from '../../http/page.dto.js';
+import { BudgetStore } from '../budgets/budget.store.js';
 import { ChargeAudit } from '../charging/charge-audit.js';
 import type { ChargeAt, Unsettled } from '../charging/charge-state.js';
 import { amountText, LARGEST, readAmount } from '../money.js';
 import { DEFAULT_CARD, RateCards } from '../rate-cards/rate-cards.service.js';
+import { BalanceNotices } from '../thresholds/balance-notices.js';
 import {
   type AccountMoney,
   type Difference,
@@ -60,6 +62,8 @@ export class BillingService {
     private readonly ledger: LedgerStore,
     private readonly cards: RateCards,
     private readonly audit: ChargeAudit,
+    private readonly notices: BalanceNotices,
+    private readonly budgets: BudgetStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
@@ -86,7 +90,7 @@ export class BillingService {
    */
   async setMode(accountId: string, change: NewMode, also: Also): Promise<AccountMoney> {
     const { mode, card } = change;
-    return this.#in(accountId, async (sql, manager, known) => {
+    return this.changing(accountId, async (sql, manager, known) => {
       const own = known.card ?? DEFAULT_CARD;
       const name = card ?? own;
       const currency = this.#currencyOf(name);
@@ -118,6 +122,7 @@ export class BillingService {
         const missing = amountText(known.reserved - known.balance);
         throw invalidField('mode', `needs a balance; top up ${missing} ${known.currency} first`);
       }
+      await this.notices.look(manager, [accountId]);
       await also(manager);
       return this.#known(accountId, sql);
     });
@@ -131,7 +136,7 @@ export class BillingService {
     const amount = readAmount(limit);
     if (amount === undefined || amount < 0n)
       throw invalidField('limit', `must be ${AMOUNT_FORM}, such as 5000`);
-    return this.#in(accountId, async (sql, manager, known) => {
+    return this.changing(accountId, async (sql, manager, known) => {
       if (known.mode !== 'postpaid')
         throw invalidField('limit', `is of postpaid accounts alone, and this one is ${known.mode}`);
       if (known.creditLimit === amount) return known;
@@ -144,6 +149,7 @@ export class BillingService {
         const used = amountText(known.reserved - known.balance);
         throw invalidField('limit', `must be at least ${used} ${known.currency}, which is spent`);
       }
+      await this.notices.look(manager, [accountId]);
       await also(manager);
       return this.#known(accountId, sql);
     });
@@ -171,14 +177,15 @@ export class BillingService {
   }
 
   /**
-   * Compares balances with their entries and with what their batches have, and batches with their messages.
-   * Empty: all agree.
+   * Compares balances and budgets with their entries and with what their batches have, and batches with their
+   * messages. Empty: all agree.
    */
   async differences(): Promise<readonly Difference[]> {
     // On SQLite other flows share the connection: their open transactions would be read in part.
-    const ofAccounts = await this.messaging.transaction((manager) =>
-      this.ledger.differences(this.ledger.join(manager)),
-    );
+    const ofAccounts = await this.messaging.transaction(async (manager) => {
+      const sql = this.ledger.join(manager);
+      return [...(await this.ledger.differences(sql)), ...(await this.budgets.differences(sql))];
+    });
     return [...ofAccounts, ...(await this.audit.differences())];
   }
 
@@ -191,12 +198,13 @@ export class BillingService {
     const amount = checkedAmount(kind, written);
     checkText('reference', reference, LONGEST_REFERENCE);
     if (note !== undefined) checkText('note', note, LONGEST_NOTE);
-    return this.#in(accountId, async (sql, manager, { currency, ...known }) => {
+    return this.changing(accountId, async (sql, manager, { currency, ...known }) => {
       const key = { accountId, kind, reference };
       const earlier = await this.ledger.entry(key, sql);
       if (earlier) return { entry: sameAs(earlier, amount, currency), currency, isNew: false };
       const entry = { ...key, amount, note: note ?? null, userId, at: this.clock.now() };
       if (!(await this.ledger.post(sql, [entry]))) throw refused(known, amount, currency);
+      await this.notices.look(manager, [accountId]);
       await also(manager);
       const made = await this.ledger.entry(key, sql);
       if (!made) throw new TypeError('an entry is not found in its own transaction');
@@ -204,8 +212,12 @@ export class BillingService {
     });
   }
 
-  /** Locks the account; one without a row gets it, `off` and in the currency of its card. */
-  #in<T>(
+  /**
+   * For changes of the account's money in one transaction. Locks the account; one without a row gets it,
+   * `off` and in the currency of its card.
+   * @throws ApiError 404; 422 where there is no rate card
+   */
+  changing<T>(
     accountId: string,
     work: (sql: Sql, manager: EntityManager, known: AccountMoney) => Promise<T>,
   ): Promise<T> {
@@ -235,7 +247,8 @@ export class BillingService {
   }
 }
 
-const AMOUNT_FORM = 'a decimal number with up to twelve digits before the point and six after it';
+export const AMOUNT_FORM =
+  'a decimal number with up to twelve digits before the point and six after it';
 
 /** @throws ApiError 422 */
 function checkedAmount(kind: EntryKind, written: string): bigint {

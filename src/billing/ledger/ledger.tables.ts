@@ -42,6 +42,13 @@ export class BillingAccount {
   readonly chargeAt!: ChargeAt;
   /** What becomes of reservations of messages whose end stays unknown. */
   @Column('varchar', { length: 16, default: 'release' }) readonly unsettled!: Unsettled;
+  /** Number of its budgets, so that an account without any costs no further statement. */
+  @Column('int', { default: 0 }) readonly budgets!: number;
+  /** 1: nothing was left to spend when the balance was last looked at, and the account was told. */
+  @Column('smallint', { name: 'is_exhausted', default: 0 }) readonly isExhausted!: number;
+  /** Addresses of e-mails about its balance, separated by commas. */
+  @Column('text', { name: 'notified_emails', nullable: true })
+  readonly notifiedEmails!: string | null;
 }
 
 /**

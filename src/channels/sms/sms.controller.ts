@@ -10,12 +10,12 @@ import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
 import {
   AccountId,
-  accountIdOf,
   Auth,
   type AuthenticatedRequest,
   AuthGuard,
   type AuthRequirement,
   AuthWithin,
+  spendingOfRequest,
 } from '../../accounts/auth.guard.js';
 import { MessageCosts } from '../../billing/charging/message-costs.js';
 import { SmsIntake } from '../../senders/sms-intake.js';
@@ -84,10 +84,10 @@ export class SmsController {
     @Res() reply: HttpReply,
   ): Promise<void> {
     await this.auth.admit(incoming, reply, TOKEN);
-    const { message, tenant, idempotencyKey, field } = readSend(incoming);
+    const { message, options, field } = readSend(incoming);
     let receipt: Receipt;
     try {
-      receipt = await this.intake.accept(message, { tenant, idempotencyKey });
+      receipt = await this.intake.accept(message, options);
     } catch (error) {
       throw inWireFields(error, { body: field, sendAt: 'send_at' });
     }
@@ -265,8 +265,7 @@ function readSend(incoming: AuthenticatedRequest) {
   const sendAt = parseTimestamp(send_at);
   return {
     message: { from, to, body, deliveryReport, sendAt, tags, metadata },
-    tenant: accountIdOf(incoming),
-    idempotencyKey: idempotencyKeyOf(incoming),
+    options: { ...spendingOfRequest(incoming), idempotencyKey: idempotencyKeyOf(incoming) },
     field,
   };
 }

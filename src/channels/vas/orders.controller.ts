@@ -2,7 +2,8 @@ import { type Page, VasOrderNotFoundError, type VasOrderView, VasService } from 
 import { Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
-import { AccountId, Auth } from '../../accounts/auth.guard.js';
+import { AccountId, Auth, Spends } from '../../accounts/auth.guard.js';
+import type { Spending } from '../../accounts/credentials.js';
 import { PendingSends } from '../../accounts/limits.js';
 import { MessageCosts } from '../../billing/charging/message-costs.js';
 import { inWireFields, isNotSetUp, notSetUp } from '../../http/error-mapping.js';
@@ -57,7 +58,7 @@ export class VasOrdersController {
     errors: ['DuplicateOrder'],
   })
   async placeOrder(
-    @AccountId() tenant: string,
+    @Spends() spending: Spending,
     @JsonBody(PlaceOrder) request: PlaceOrder,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<Order> {
@@ -70,7 +71,7 @@ export class VasOrdersController {
     const deliveryReport = delivery_report === 'yes';
     const { order: placed, replayed } = await this.pending
       .during(1, () =>
-        this.vas.order({ ...order, clientReference, deliveryReport, allowDuplicate }, { tenant }),
+        this.vas.order({ ...order, clientReference, deliveryReport, allowDuplicate }, spending),
       )
       .catch(refuse);
     if (replayed) reply.header('idempotent-replayed', 'true');

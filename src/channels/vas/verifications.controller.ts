@@ -8,7 +8,8 @@ import { ChannelRegistry } from '@dundun/messaging/ports';
 import { Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
-import { AccountId, Auth } from '../../accounts/auth.guard.js';
+import { AccountId, Auth, Spends } from '../../accounts/auth.guard.js';
+import type { Spending } from '../../accounts/credentials.js';
 import { PendingSends } from '../../accounts/limits.js';
 import { MessageCosts } from '../../billing/charging/message-costs.js';
 import { ApiError, invalidField } from '../../http/api-error.js';
@@ -49,7 +50,7 @@ export class VerificationsController {
     idempotent: true,
   })
   async startVerification(
-    @AccountId() tenant: string,
+    @Spends() spending: Spending,
     @IdempotencyKey() idempotencyKey: string | undefined,
     @JsonBody(StartVerification) request: StartVerification,
     @Res({ passthrough: true }) reply: HttpReply,
@@ -58,12 +59,12 @@ export class VerificationsController {
     const isCalled = this.channels.get(channel).addressKinds[0] === 'phone';
     const remedy = isCalled ? numberRemedy(to) : undefined;
     if (remedy !== undefined) throw invalidField('to', remedy);
-    const sent = await this.senders.of(tenant, channel);
+    const sent = await this.senders.of(spending.tenant, channel);
     const started = await this.pending
       .during(1, () =>
         this.verification.start(
           { to, channel, length, ttl, attempts, ...sent },
-          { tenant, idempotencyKey },
+          { ...spending, idempotencyKey },
         ),
       )
       .catch(refuse);

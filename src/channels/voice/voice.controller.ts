@@ -2,7 +2,8 @@ import { type CallView, type ListedCall, VoiceService } from '@dundun/messaging'
 import { Controller, Delete, Get, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
-import { AccountId, Auth } from '../../accounts/auth.guard.js';
+import { AccountId, Auth, Spends } from '../../accounts/auth.guard.js';
+import type { Spending } from '../../accounts/credentials.js';
 import { PendingSends } from '../../accounts/limits.js';
 import { type Cost, MessageCosts } from '../../billing/charging/message-costs.js';
 import { ApiError } from '../../http/api-error.js';
@@ -59,19 +60,19 @@ export class VoiceController {
     idempotent: true,
   })
   async sendCall(
-    @AccountId() tenant: string,
+    @Spends() spending: Spending,
     @IdempotencyKey() idempotencyKey: string | undefined,
     @JsonBody(SendCall) request: SendCall,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendCallAnswer> {
     const { from, to, send_at, delivery_report, tags, metadata } = request;
-    const refusal = await this.senders.refusalOf(tenant, 'voice', from);
+    const refusal = await this.senders.refusalOf(spending.tenant, 'voice', from);
     if (refusal) throw refusal;
     const deliveryReport = delivery_report === 'yes';
     const sendAt = parseTimestamp(send_at);
     const message = messageOf(request, { to, deliveryReport, sendAt, tags, metadata });
     const receipt = await this.pending
-      .during(to.length, () => this.voice.send(message, { tenant, idempotencyKey }))
+      .during(to.length, () => this.voice.send(message, { ...spending, idempotencyKey }))
       .catch(refuse);
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('voice', receipt.recipients);

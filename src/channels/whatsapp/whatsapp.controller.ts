@@ -7,7 +7,8 @@ import {
 import { PermanentFailure, SubmitFailure } from '@dundun/messaging/ports';
 import { Controller, Get, Inject, type OnModuleDestroy, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AccountId, Auth } from '../../accounts/auth.guard.js';
+import { AccountId, Auth, Spends } from '../../accounts/auth.guard.js';
+import type { Spending } from '../../accounts/credentials.js';
 import { PendingSends } from '../../accounts/limits.js';
 import { TemplateRegistry, templateView } from '../../accounts/templates.js';
 import { type Cost, MessageCosts } from '../../billing/charging/message-costs.js';
@@ -93,13 +94,13 @@ export class WhatsAppController implements OnModuleDestroy {
     idempotent: true,
   })
   async sendWhatsApp(
-    @AccountId() account: string,
+    @Spends() spending: Spending,
     @IdempotencyKey() idempotencyKey: string | undefined,
     @JsonBody(SendWhatsApp) request: SendTemplate | SendText | SendMedia,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendWhatsAppAnswer> {
-    const from = await this.rules.numberOf(account);
-    const options = { tenant: account, idempotencyKey };
+    const from = await this.rules.numberOf(spending.tenant);
+    const options = { ...spending, idempotencyKey };
     const receipt = await this.pending
       .during(1, () => {
         switch (request.message_type) {

@@ -13,7 +13,7 @@ import {
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import type { AccountRow, Listed, Session } from '../portal-api.js';
+import type { AccountRow, Billing, Listed, Session } from '../portal-api.js';
 import { AddSecondFactor } from './pages/second-factor.js';
 import {
   accountAddress,
@@ -22,6 +22,7 @@ import {
   rememberedAccount,
   root,
 } from './addresses.js';
+import { money } from './money.js';
 import { OPERATION, portalProduct } from './product.js';
 import { SessionData, type SessionState, useSession } from './session-data.js';
 import { SetUpPage } from './set-up-page.js';
@@ -180,12 +181,27 @@ function AccountChoice(): JSX.Element {
           </option>
         ))}
       </select>
+      {session.account && <Balance />}
       {session.account?.suspended && (
         <Notice tone="danger" title="Suspended">
           Nothing is sent until an operator resumes the account.
         </Notice>
       )}
     </div>
+  );
+}
+
+/** What an account that pays may still spend. */
+function Balance(): JSX.Element | null {
+  const { data } = useData<Billing>('api/billing', true);
+  if (!data || data.mode === 'off') return null;
+  return (
+    <a class="balance" href="billing">
+      <span class="muted">Available</span>
+      <strong>
+        {money(data.available)} {data.currency}
+      </strong>
+    </a>
   );
 }
 

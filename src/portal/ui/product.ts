@@ -71,6 +71,15 @@ const email: Page = {
   view: lazily(async () => (await import('./pages/email-page.js')).EmailPage),
 };
 
+const billing: Page = {
+  name: 'billing',
+  title: 'Billing',
+  icon: 'wallet',
+  key: 'y',
+  group: 'Account',
+  view: lazily(async () => (await import('./pages/billing-page.js')).BillingPage),
+};
+
 const settings: Page = {
   name: 'settings',
   title: 'Settings',
@@ -146,6 +155,7 @@ export function portalProduct(session: Session): Product {
         templates,
         email,
         ...(session.account.role === 'admin' ? [requests] : []),
+        billing,
         settings,
       ]
     : [];

@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { BillingCheck } from '../../../src/billing/billing-check.js';
 import { AccountCharges } from '../../../src/billing/charging/account-charges.js';
 import { ChargeStore } from '../../../src/billing/charging/charge.store.js';
+import { BudgetsService } from '../../../src/billing/budgets/budgets.service.js';
 import { BillingService } from '../../../src/billing/ledger/billing.service.js';
 import { amountText, readAmount } from '../../../src/billing/money.js';
 import { RateCards } from '../../../src/billing/rate-cards/rate-cards.service.js';
@@ -307,6 +308,10 @@ describeEachDatabase('charges of messages', (db) => {
 
   it('random sends, top-ups, cancels and reports leave sums that agree, and no account below its limit', async () => {
     const { accountId, apiToken } = await prepaid('200');
+    const budgets = gateway.running.app.get(BudgetsService, { strict: false });
+    const budget = { period: 'month', limit: '1000000' } as const;
+    await budgets.set(accountId, budget, nothing);
+    await budgets.set(accountId, { ...budget, key: 'api_token' }, nothing);
     const numbers = fc.constantFrom(
       REJECTED,
       UNDELIVERED,

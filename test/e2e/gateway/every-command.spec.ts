@@ -117,6 +117,14 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   'billing top-up': { args: [...CASH, 'A'], audit: 'billing.topped_up' },
   'billing adjust': { args: [...CASH, 'B'], audit: 'billing.adjusted' },
   'billing entries': { audit: null },
+  'billing statement': { args: ['--month', '2026-11'], audit: null },
+  'billing alerts': { args: ['--low', '500', '100'], audit: 'billing.thresholds_set' },
+  'billing budget set': {
+    args: ['--period', 'month', '--limit', '90'],
+    audit: 'billing.budget_set',
+  },
+  'billing budget list': { audit: null },
+  'billing budget remove': { args: ['--period', 'month'], audit: 'billing.budget_removed' },
   'billing verify': { audit: null },
   'rates import': {
     args: ['$rates', '--currency', 'USD'],

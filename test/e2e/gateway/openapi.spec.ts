@@ -73,6 +73,8 @@ describe('the OpenAPI document', () => {
       'notification.doubled',
       'alert.raised',
       'alert.resolved',
+      'account.balance_low',
+      'account.balance_exhausted',
     ]);
     expect(JSON.stringify(document)).not.toMatch(/"nullable"|x-operation/);
     const ajv = new Ajv2020({ strict: false });

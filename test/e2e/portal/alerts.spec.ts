@@ -23,7 +23,13 @@ describeWithServer('chromium', 'alerts in the portal', () => {
     kind: 'delivered_share',
     subject: 'main NG',
     detail: '61.2 % of 840 messages to NG by main were delivered within 5 min; usually 94.5 % are.',
-    figures: { messages: 840, delivered: 514, percent: 61.2, usual_percent: 94.5, provider: 'main' },
+    figures: {
+      messages: 840,
+      delivered: 514,
+      percent: 61.2,
+      usual_percent: 94.5,
+      provider: 'main',
+    },
     window: {
       since: new Date('2026-11-20T12:00:00Z'),
       until: new Date('2026-11-20T13:00:00Z'),
@@ -122,7 +128,10 @@ describeWithServer('chromium', 'alerts in the portal', () => {
     await dialog.getByLabel('Address').fill('http://127.0.0.1:65535/hook?key=secret');
     expect(await wrongInAll(page, 'alerts-dialog-channel')).toEqual([]);
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText(/whsec_/).first().waitFor();
+    await page
+      .getByText(/whsec_/)
+      .first()
+      .waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('http://127.0.0.1:65535', { exact: true }).waitFor();
     expect(await page.content()).not.toContain('key=secret');

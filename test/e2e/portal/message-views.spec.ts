@@ -23,7 +23,9 @@ describeFilledPortal('messages in the portal', (portal) => {
       const file = await readFile(join(DIST, 'assets', name));
       size += gzipSync(file, { level: 9 }).length;
       // A part that the first script imports is loaded with it.
-      for (const [, part = ''] of file.toString().matchAll(/(?:from|import)\s*"\.\/([\w.-]+\.js)"/g))
+      for (const [, part = ''] of file
+        .toString()
+        .matchAll(/(?:from|import)\s*"\.\/([\w.-]+\.js)"/g))
         if (!names.includes(part)) names.push(part);
     }
     expect(size).toBeLessThanOrEqual(60 * 1_024);

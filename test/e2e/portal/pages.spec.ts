@@ -33,6 +33,7 @@ const PAGES: Readonly<Record<string, (filled: FilledAccount) => string>> = {
   'messages-voice': () => 'messages?channel=voice',
   orders: () => 'orders',
   'orders-none': () => 'orders?q=nothing',
+  'billing-none': () => 'billing',
   phone: () => 'phone',
   security: () => 'settings/security',
   webhook: () => 'settings/webhook',

@@ -5,7 +5,12 @@ import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { OUTCOME_KEY, OUTCOME_SUMS } from '../../../libs/messaging/src/store/schema/outcomes.js';
 import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { type DispatchApp, DispatchFixture, ForwardClock, ScriptedTransport } from './dispatch-fixture.js';
+import {
+  type DispatchApp,
+  DispatchFixture,
+  ForwardClock,
+  ScriptedTransport,
+} from './dispatch-fixture.js';
 
 const MINUTE = 60_000;
 const SINGLE = { maxRecipients: 1, idempotencyWindow: 3_600_000 };
@@ -117,13 +122,15 @@ describeEachDatabase('routes by outcome', (database) => {
     };
     const id = await sendTo(app, numbers(1));
     await eventually(async () => expect(a.started.length).toBeGreaterThan(1));
-    await app.store.database.transaction((tx) => tx.run(
-      `INSERT INTO messaging_outcome_change (part, n, ${OUTCOME_KEY.join(', ')}, ${OUTCOME_SUMS.join(', ')})
+    await app.store.database.transaction((tx) =>
+      tx.run(
+        `INSERT INTO messaging_outcome_change (part, n, ${OUTCOME_KEY.join(', ')}, ${OUTCOME_SUMS.join(', ')})
        SELECT ?, r.n, r.start, '', 'sms', r.provider, 'NG', 'ACME', '', '', r.status, 100, 100${', 0'.repeat(OUTCOME_SUMS.length - 2)}
        FROM (SELECT 1 AS n, ${slot(clock)} AS start, 'a' AS provider, ${STATUS_RANK.undelivered} AS status
          UNION ALL SELECT 2, ${slot(clock)}, 'b', ${STATUS_RANK.delivered}) AS r`,
-      ['01890000-0000-7000-8000-000000000001'],
-    ));
+        ['01890000-0000-7000-8000-000000000001'],
+      ),
+    );
     clock.ahead += MINUTE;
     const next = await sendTo(app, numbers(1, 1));
     await eventually(async () => expect(await countsOf(app, next)).toEqual({ sent: 1 }));

@@ -171,6 +171,33 @@ describeEachDatabase('a spend guard in the app’s own tables', (database) => {
     expect(await credits()).toBe(3);
   });
 
+  it('the guard is told of the part of the tenant that spends, also for later channels', async () => {
+    const app = await boot();
+    const guard = app.get<CreditsGuard>(MESSAGING_SPEND_GUARD, { strict: false });
+    const accept = guard.onAccepted.bind(guard);
+    const told: string[] = [];
+    guard.onAccepted = (batches, manager) => {
+      told.push(...batches.map(({ channel, spender }) => `${channel} ${spender}`));
+      return accept(batches, manager);
+    };
+    await buy(10);
+    await app.get(SmsService).send(message(), { tenant, spender: 'key-1' });
+    await app.get(SmsService).send(message(), { tenant });
+    const notification = {
+      via: ['voice', 'sms'],
+      sms: { from: 'ACME', body: 'Hello' },
+      voice: { from: '2348012345600', text: 'Hello' },
+    } as const;
+    const options = { tenant, spender: 'key-2' };
+    await app.get(NotificationService).send(notification, '2348012345670', options);
+    await eventually(
+      async () => expect(told).toEqual(['sms key-1', 'sms null', 'voice key-2', 'sms key-2']),
+      20_000,
+    );
+    const wrong = app.get(SmsService).send(message(), { tenant, spender: 'key 3' });
+    await expect(wrong).rejects.toThrow('spender: must be 1 to 64 visible ASCII characters');
+  });
+
   it('a message that is sent again pays again', async () => {
     const app = await boot();
     await buy(1);

@@ -79,7 +79,12 @@ describeEachDatabase('the guard against abuse', (database) => {
         message: 'More than 5 messages to one recipient in 1 h',
       });
     }
-    expect(findings[0]).toMatchObject({ tenant, channel: 'sms', rule: 'recipient', action: 'deny' });
+    expect(findings[0]).toMatchObject({
+      tenant,
+      channel: 'sms',
+      rule: 'recipient',
+      action: 'deny',
+    });
     expect(JSON.stringify(findings)).not.toContain(to);
     // Other recipients and tenants are not concerned.
     await send(number(2));
@@ -142,9 +147,9 @@ describeEachDatabase('the guard against abuse', (database) => {
     await send(number(1, 3));
     await send(number(2, 50));
     // Eleven of one range in one send.
-    await expect(
-      send(Array.from({ length: 11 }, (_, n) => number(3, n))),
-    ).rejects.toMatchObject({ code: 'range_limited' });
+    await expect(send(Array.from({ length: 11 }, (_, n) => number(3, n)))).rejects.toMatchObject({
+      code: 'range_limited',
+    });
   });
 
   it('over a limit with hold the lane rests until an operator lets it go', async () => {

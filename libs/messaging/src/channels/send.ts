@@ -37,6 +37,8 @@ export interface SendOptions {
   readonly class?: MessageClass;
   /** Longest time from due to start; after it the message is `expired`. @default unlimited */
   readonly validFor?: Duration;
+  /** The part of the tenant that spends, such as the id of its key, for the app's spend guard. @default none */
+  readonly spender?: string | undefined;
 }
 
 /** Result of a send, once the batch is durable (or part of the caller's transaction). */
@@ -129,7 +131,7 @@ export function checkedSend(
   known?: ReadRecipients,
 ): CheckedSend {
   const { deliveryReport, confirms, secret } = message;
-  const { tenant = '', idempotencyKey } = options;
+  const { tenant = '', idempotencyKey, spender } = options;
   const kinds = router.sendersOf({ channel: channel.name, tenant });
   const { read, sender, checked, labels, validFor } = validated((errors) => {
     const read = recipientsOf(channel, message, errors, known);
@@ -140,7 +142,8 @@ export function checkedSend(
     const labels = checkLabels(message, errors);
     checkTime('sendAt', message.sendAt, errors);
     const validFor = durationOf('validFor', options.validFor, errors);
-    checkWords({ deliveryReport, class: options.class, tenant, idempotencyKey }, errors);
+    const words = { deliveryReport, class: options.class, tenant, idempotencyKey, spender };
+    checkWords(words, errors);
     return { read, sender, checked, labels, validFor };
   });
   const { recipients, groups, personal } = read;
@@ -170,6 +173,7 @@ export function checkedSend(
     validFor,
     idempotencyKey: null,
     fingerprint: null,
+    ...(spender !== undefined && { spender }),
   };
   if (idempotencyKey === undefined) return { batch, groups, replays: [] };
   const fingerprints = digests.fingerprints([
@@ -211,6 +215,11 @@ const WORDS = [
     path: 'idempotencyKey',
     fits: textOf(/^[\x21-\x7e]{1,255}$/),
     rule: 'must be 1 to 255 visible ASCII characters',
+  },
+  {
+    path: 'spender',
+    fits: textOf(/^[\x21-\x7e]{1,64}$/),
+    rule: 'must be 1 to 64 visible ASCII characters',
   },
 ] as const;
 

@@ -8,6 +8,11 @@ import type { AcceptanceGuard } from './acceptance-guard.js';
 export interface GuardedBatch {
   readonly id: string;
   readonly tenant: string;
+  /**
+   * The option `spender` of the send; `null`: it has none, or the message is sent again. Later channels
+   * of a notification have that of their notification.
+   */
+  readonly spender: string | null;
   readonly channel: Channel;
   readonly sender: string;
   readonly content: MessageContent;

@@ -8,7 +8,8 @@ import { ChannelRegistry } from '@dundun/messaging/ports';
 import { Controller, Delete, Get, Patch, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { isUUID } from 'class-validator';
-import { AccountId, Auth } from '../../../accounts/auth.guard.js';
+import { AccountId, Auth, Spends } from '../../../accounts/auth.guard.js';
+import type { Spending } from '../../../accounts/credentials.js';
 import { PendingSends } from '../../../accounts/limits.js';
 import { MessageCosts } from '../../../billing/charging/message-costs.js';
 import { invalidField } from '../../../http/api-error.js';
@@ -79,16 +80,17 @@ export class EmailController {
     idempotent: true,
   })
   async sendEmail(
-    @AccountId() tenant: string,
+    @Spends() spending: Spending,
     @IdempotencyKey() idempotencyKey: string | undefined,
     @JsonBody(SendEmail) request: SendEmail,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendEmailAnswer> {
+    const { tenant } = spending;
     const refusal = await this.domains.refusalOf(tenant, request.from);
     if (refusal) throw refusal;
     const receipt = await this.pending
       .during(request.recipients?.length ?? 1, () =>
-        this.email.send(messageOf(request), { tenant, idempotencyKey }),
+        this.email.send(messageOf(request), { ...spending, idempotencyKey }),
       )
       .catch(refuse);
     const { id, recipients, replayed } = receipt;
@@ -110,18 +112,20 @@ export class EmailController {
     idempotent: true,
   })
   async sendEmails(
-    @AccountId() tenant: string,
+    @Spends() spending: Spending,
     @IdempotencyKey() idempotencyKey: string | undefined,
     @JsonBody(SendEmails) { messages }: SendEmails,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendEmailsAnswer> {
     for (const [index, { from }] of messages.entries()) {
-      const refusal = await this.domains.refusalOf(tenant, from);
+      const refusal = await this.domains.refusalOf(spending.tenant, from);
       if (refusal) throw refusal.within(`messages[${index}]`);
     }
     const weight = messages.reduce((sum, one) => sum + (one.recipients?.length ?? 1), 0);
     const receipts = await this.pending
-      .during(weight, () => this.email.sendAll(messages.map(messageOf), { tenant, idempotencyKey }))
+      .during(weight, () =>
+        this.email.sendAll(messages.map(messageOf), { ...spending, idempotencyKey }),
+      )
       .catch(refuse);
     const [first] = receipts;
     if (first?.replayed) reply.header('idempotent-replayed', 'true');

@@ -51,7 +51,7 @@ export function checkedNotification(
 ): CheckedNotification {
   const { clock, store } = context;
   const { fallback = {}, sendAt } = given(notification, 'notification');
-  const { tenant = '', idempotencyKey } = options;
+  const { tenant = '', idempotencyKey, spender } = options;
   const errors: FieldError[] = [];
   const refuse = (path: string, message: string) => errors.push({ path, message });
   const definitions = channelsOf(context, notification, refuse);
@@ -63,7 +63,7 @@ export function checkedNotification(
   const lasts = durationOf('validFor', options.validFor, errors);
   if (lasts === 0) refuse('validFor', 'must be longer than 0');
   checkTime('sendAt', sendAt, errors);
-  checkWords({ tenant, idempotencyKey, class: options.class }, errors);
+  checkWords({ tenant, idempotencyKey, class: options.class, spender }, errors);
   if (isGroupId(to)) refuse('to', 'must be one address, and is a group');
   const createdAt = clock.now();
   const beginsAt = Math.max(createdAt, sendAt?.getTime() ?? 0);
@@ -80,6 +80,7 @@ export function checkedNotification(
         tenant,
         ...(options.class && { class: options.class }),
         ...(validFor !== undefined && { validFor }),
+        ...(spender !== undefined && { spender }),
       });
       if (batch.attachments?.length)
         refuse(`${definition.name}.attachments`, 'must be left out of a notification');
@@ -188,6 +189,7 @@ function recipientOf(
 
 function storedMessage(batch: NewBatch): StoredMessage {
   const { channel, lane, sender, content, deliveryReport, parts, recipients, labels } = batch;
+  const { spender } = batch;
   return {
     channel,
     lane,
@@ -198,6 +200,7 @@ function storedMessage(batch: NewBatch): StoredMessage {
     parts,
     recipients,
     labels,
+    ...(spender !== undefined && { spender }),
   };
 }
 

@@ -48,6 +48,7 @@ export type StoredMessage = Pick<
   | 'parts'
   | 'recipients'
   | 'labels'
+  | 'spender'
 >;
 
 /** State of a notification that may go on; times in milliseconds. */

@@ -46,6 +46,7 @@ const WORD = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 /** An order with checked fields; those of its product are not checked yet. */
 interface CheckedOrder extends VasOrder {
   readonly tenant: string;
+  readonly spender: string | undefined;
 }
 
 /**
@@ -140,9 +141,12 @@ export class VasService {
    * @throws VasOrderError `vas_not_allowed`, `duplicate_order`, `cap_exceeded` or `unavailable`
    * @throws PolicyError where policy denies the recipient
    */
-  async order(order: VasOrder, { tenant = '' }: TenantOption = {}): Promise<VasReceipt> {
+  async order(
+    order: VasOrder,
+    { tenant = '', spender }: TenantOption & Pick<SendOptions, 'spender'> = {},
+  ): Promise<VasReceipt> {
     this.context.store.database.refuseWithin();
-    const checked = this.#checked(order, tenant);
+    const checked = this.#checked(order, tenant, spender);
     const fingerprints = this.#fingerprintsOf(checked);
     const wanted = await this.#products.of(checked).catch((error: unknown) => error as Error);
     if (wanted instanceof Error) {
@@ -301,7 +305,7 @@ export class VasService {
   ): Omit<AskedOrder, 'denial'> {
     const { store, enqueuer, channels } = this.context;
     const { to, tenant, clientReference, deliveryReport, allowDuplicate = false } = order;
-    const { tags, metadata } = order;
+    const { tags, metadata, spender } = order;
     const network = order.network ?? null;
     const { type, currency } = product;
     const content = checkedOrder({
@@ -324,7 +328,7 @@ export class VasService {
       batch: enqueuer.prepare(
         channels.get('vas'),
         { to, content, deliveryReport, tags, metadata },
-        { tenant },
+        { tenant, spender },
       ),
       row: {
         tenant,
@@ -343,7 +347,7 @@ export class VasService {
     };
   }
 
-  #checked(order: VasOrder, tenant: string): CheckedOrder {
+  #checked(order: VasOrder, tenant: string, spender: string | undefined): CheckedOrder {
     given(order, 'order');
     return validated((errors) => {
       const refuse = (path: string, message: string) => errors.push({ path, message });
@@ -359,11 +363,12 @@ export class VasService {
         refuse('currency', 'must be three capital letters, such as NGN');
       if (network !== undefined && (typeof network !== 'string' || !WORD.test(network)))
         refuse('network', 'must be 1 to 255 characters');
-      checkWords({ tenant, deliveryReport }, errors);
+      checkWords({ tenant, deliveryReport, spender }, errors);
       checkLabels(order, errors);
       return {
         ...order,
         tenant,
+        spender,
         to: number?.value ?? '',
         ...(units !== undefined && { amount: amountOf(units) }),
       };

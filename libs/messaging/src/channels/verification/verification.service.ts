@@ -83,7 +83,7 @@ export class VerificationService {
    */
   async start(
     verification: NewVerification,
-    { tenant = '', idempotencyKey, manager }: VerificationStartOptions = {},
+    { tenant = '', idempotencyKey, manager, spender }: VerificationStartOptions = {},
   ): Promise<StartedVerification> {
     const { store, clock, channels, enqueuer } = this.context;
     const checked = this.#checked(verification, tenant, idempotencyKey);
@@ -125,7 +125,7 @@ export class VerificationService {
         deliveryReport: false,
         secret: true,
       } as const;
-      const options = { tenant, class: 'high', validFor: ttl, manager: joined } as const;
+      const options = { tenant, class: 'high', validFor: ttl, manager: joined, spender } as const;
       const { id: batch } = await enqueuer.enqueue(definition, message, options);
       const stored: StoredVerification = {
         id,

@@ -46,6 +46,8 @@ export interface VerificationStartOptions extends TenantOption {
   readonly idempotencyKey?: string | undefined;
   /** The transaction that the verification and its message join. @default one of their own */
   readonly manager?: EntityManager | undefined;
+  /** As that of a send. @default none */
+  readonly spender?: string | undefined;
 }
 
 /** Too many codes to this recipient, network or country, or by this tenant; nothing was sent. */

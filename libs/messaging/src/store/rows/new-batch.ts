@@ -37,6 +37,8 @@ export interface NewBatch extends StoredContent {
   readonly guarded?: boolean;
   /** The library's own guard decides on it. @default false */
   readonly watched?: boolean;
+  /** For the spend guard, of what the caller gave. @default none */
+  readonly spender?: string | undefined;
 }
 
 /** The batch itself, or the earlier batch with its idempotency key. */

@@ -333,10 +333,11 @@ export class NewBatches {
   }
 
   #guardedOf({ createdAt, ...batch }: NewBatch): GuardedBatch {
-    const { id, tenant, channel, sender, content, parts } = batch;
+    const { id, tenant, channel, sender, content, parts, spender = null } = batch;
     return {
       id,
       tenant,
+      spender,
       channel,
       sender,
       content,
