@@ -23,7 +23,13 @@ describeWithServer('chromium', 'alerts in the portal', () => {
     kind: 'delivered_share',
     subject: 'main NG',
     detail: '61.2 % of 840 messages to NG by main were delivered within 5 min; usually 94.5 % are.',
-    figures: { messages: 840, delivered: 514, percent: 61.2, usual_percent: 94.5, provider: 'main' },
+    figures: {
+      messages: 840,
+      delivered: 514,
+      percent: 61.2,
+      usual_percent: 94.5,
+      provider: 'main',
+    },
     window: {
       since: new Date('2026-11-20T12:00:00Z'),
       until: new Date('2026-11-20T13:00:00Z'),
@@ -122,7 +128,10 @@ describeWithServer('chromium', 'alerts in the portal', () => {
     await dialog.getByLabel('Address').fill('http://127.0.0.1:65535/hook?key=secret');
     expect(await wrongInAll(page, 'alerts-dialog-channel')).toEqual([]);
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText(/whsec_/).first().waitFor();
+    await page
+      .getByText(/whsec_/)
+      .first()
+      .waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('http://127.0.0.1:65535', { exact: true }).waitFor();
     expect(await page.content()).not.toContain('key=secret');
@@ -134,8 +143,7 @@ describeWithServer('chromium', 'alerts in the portal', () => {
   });
 
   it('the e-mail of an alert and of its end pass axe and fit the screen', async () => {
-    const page_ = { account: null, limit: 10, cursor: undefined };
-    const { data } = await alerts().list(page_);
+    const { data } = await alerts().list({ account: null, limit: 10, cursor: undefined });
     const [alert] = data.filter(({ kind }) => kind === 'delivered_share');
     const over = { ...alert!, state: 'resolved', resolvedAt: new Date() } as const;
     for (const [name, one] of [
