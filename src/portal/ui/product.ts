@@ -106,6 +106,9 @@ const carriers: Page = {
 /** The pages of operators, which are of no account. */
 export const OPERATION: readonly Page[] = [accounts, lanes, carriers, health];
 
+/** The pages that operators have of all accounts together, too. */
+export const OF_ALL_ACCOUNTS: readonly Page[] = [insights, alerts];
+
 /** The pages for the person's role, and the gateway's parts of the shared pages. */
 export function portalProduct(session: Session): Product {
   const ofAccount = session.account
@@ -130,7 +133,7 @@ export function portalProduct(session: Session): Product {
   return {
     pages: session.account
       ? [...ofAccount, ...operation]
-      : [...operation, ...(session.user?.isOperator ? [insights, alerts] : []), settings],
+      : [...operation, ...(session.user?.isOperator ? OF_ALL_ACCOUNTS : []), settings],
     curl: curlWith(session.curls),
     tenant: 'Account',
     templates: 'api/templates?limit=100',
