@@ -91,7 +91,7 @@ export class AlertRules {
   }
 
   /** @throws ApiError 404 for an account, 422 naming each wrong field */
-  add({ kind, accountId = null, ...change }: NewAlertRule, also: Also): Promise<AlertRule> {
+  async add({ kind, accountId = null, ...change }: NewAlertRule, also: Also): Promise<AlertRule> {
     if (!isAlertKind(kind))
       throw invalidField('kind', `must be one of ${ALERT_KIND_NAMES.join(', ')}`);
     if (kindOf(kind).lapses !== undefined)
