@@ -1,6 +1,7 @@
 import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { type Also, lockAccount } from '../accounts/accounts.service.js';
 import { randomBase62 } from '../accounts/credentials.js';
 import { ApiError, invalidField, invalidFields } from '../http/api-error.js';
@@ -68,19 +69,18 @@ export function settingsOf<Kind extends AlertKind>({
 export class AlertRules {
   constructor(
     private readonly messaging: MessagingService,
+    @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
   /** Those of each kind by default, as operators have changed them, then the others, oldest first. */
-  list(manager?: EntityManager): Promise<AlertRule[]> {
-    return this.#in(async (own) => {
-      const rows = await own.find(AlertRuleEntity, { order: { createdAt: 'ASC', id: 'ASC' } });
-      const byId = new Map(rows.map((row) => [row.id, row]));
-      const usual = ALERT_KIND_NAMES.map((kind) => byId.get(kind) ?? usualRow(kind));
-      const added = rows.filter(({ id }) => !isAlertKind(id));
-      // A version that lacks a kind leaves its rules alone.
-      return [...usual, ...added].filter(({ kind }) => isAlertKind(kind)).map(ruleOf);
-    }, manager);
+  async list(manager: EntityManager = this.dataSource.manager): Promise<AlertRule[]> {
+    const rows = await manager.find(AlertRuleEntity, { order: { createdAt: 'ASC', id: 'ASC' } });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const usual = ALERT_KIND_NAMES.map((kind) => byId.get(kind) ?? usualRow(kind));
+    const added = rows.filter(({ id }) => !isAlertKind(id));
+    // A version that lacks a kind leaves its rules alone.
+    return [...usual, ...added].filter(({ kind }) => isAlertKind(kind)).map(ruleOf);
   }
 
   /** @throws ApiError 404 */
@@ -91,12 +91,12 @@ export class AlertRules {
   }
 
   /** @throws ApiError 404 for an account, 422 naming each wrong field */
-  add({ kind, accountId = null, ...change }: NewAlertRule, also: Also): Promise<AlertRule> {
+  async add({ kind, accountId = null, ...change }: NewAlertRule, also: Also): Promise<AlertRule> {
     if (!isAlertKind(kind))
       throw invalidField('kind', `must be one of ${ALERT_KIND_NAMES.join(', ')}`);
     if (kindOf(kind).lapses !== undefined)
       throw invalidField('kind', 'has one rule alone, which is there by default');
-    return this.#in(async (manager) => {
+    return this.messaging.transaction(async (manager) => {
       if (accountId !== null) await lockAccount(manager, accountId);
       if ((await manager.count(AlertRuleEntity)) >= MOST_RULES)
         throw invalidField('kind', `is one rule too many: at most ${MOST_RULES}; remove one first`);
@@ -111,7 +111,7 @@ export class AlertRules {
 
   /** @throws ApiError 404, 422 naming each wrong field */
   change(id: string, change: AlertRuleChange, also: Also): Promise<AlertRule> {
-    return this.#in(async (manager) => {
+    return this.messaging.transaction(async (manager) => {
       const rule = await this.find(id, manager);
       const before = (await manager.findOneBy(AlertRuleEntity, { id })) ?? usualRow(rule.kind);
       const createdAt = isAlertKind(id) ? new Date(this.clock.now()) : before.createdAt;
@@ -124,15 +124,11 @@ export class AlertRules {
 
   /** The rule of a kind that is there by default is as it was in the beginning. @throws ApiError 404 */
   remove(id: string, also: Also): Promise<void> {
-    return this.#in(async (manager) => {
+    return this.messaging.transaction(async (manager) => {
       await this.find(id, manager);
       await manager.delete(AlertRuleEntity, { id });
       await also(manager, id);
     });
-  }
-
-  #in<T>(work: (manager: EntityManager) => Promise<T>, manager?: EntityManager): Promise<T> {
-    return manager ? work(manager) : this.messaging.transaction(work);
   }
 }
 

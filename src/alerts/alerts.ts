@@ -1,7 +1,8 @@
 import { type Clock, MESSAGING_CLOCK, MessagingService, type Page } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
 import { hash } from 'node:crypto';
-import { type EntityManager, In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
+import { DataSource, type EntityManager, In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import { AccountEvents } from '../accounts/account-events.js';
 import { ENVIRONMENT, type Environment } from '../config/environment.js';
 import { invalidField } from '../http/api-error.js';
@@ -41,9 +42,10 @@ export interface RaisedAlert extends Finding {
 
 export type AlertState = 'raised' | 'resolved';
 
-export interface AlertView extends Omit<AlertEntity, 'key' | 'raisedKey' | 'page' | 'kind'> {
-  readonly kind: AlertKind;
+export interface AlertView extends Omit<AlertEntity, 'key' | 'raisedKey' | 'page'> {
   readonly title: string;
+  /** The title once it is resolved. */
+  readonly over: string;
   readonly state: AlertState;
   /** Of the page that shows it. */
   readonly url: string;
@@ -66,6 +68,7 @@ export class Alerts {
     private readonly messaging: MessagingService,
     private readonly rules: AlertRules,
     private readonly events: AccountEvents,
+    @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'PUBLIC_URL'>,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
   ) {}
@@ -152,34 +155,29 @@ export class Alerts {
   }
 
   /** Newest first. @throws ApiError 422 on `cursor` */
-  list({ account, state, cursor, limit }: AlertFilter): Promise<Page<AlertView>> {
+  async list({ account, state, cursor, limit }: AlertFilter): Promise<Page<AlertView>> {
     if (cursor !== undefined && !UUID.test(cursor))
       throw invalidField('cursor', 'must be the next_cursor of the page before');
-    return this.messaging.transaction(async (manager) => {
-      const found = await manager.find(AlertEntity, {
-        where: {
-          ...(account !== null && { accountId: account }),
-          ...(state && { resolvedAt: state === 'raised' ? IsNull() : Not(IsNull()) }),
-          ...(cursor !== undefined && { id: LessThan(cursor) }),
-        },
-        order: { id: 'DESC' },
-        take: limit + 1,
-      });
-      const data = found.slice(0, limit).map((alert) => this.viewOf(alert));
-      return { data, nextCursor: found.length > limit ? (data.at(-1)?.id ?? null) : null };
+    const found = await this.dataSource.manager.find(AlertEntity, {
+      where: {
+        ...(account !== null && { accountId: account }),
+        ...(state && { resolvedAt: state === 'raised' ? IsNull() : Not(IsNull()) }),
+        ...(cursor !== undefined && { id: LessThan(cursor) }),
+      },
+      order: { id: 'DESC' },
+      take: limit + 1,
     });
+    const data = found.slice(0, limit).map((alert) => this.viewOf(alert));
+    return { data, nextCursor: found.length > limit ? (data.at(-1)?.id ?? null) : null };
   }
 
   viewOf({ key: _key, raisedKey: _raised, page, ...alert }: AlertEntity): AlertView {
-    const kind = isAlertKind(alert.kind) ? alert.kind : 'notice_undelivered';
+    // A later version may have raised it.
+    const { title, over } = isAlertKind(alert.kind)
+      ? kindOf(alert.kind)
+      : { title: alert.kind, over: alert.kind };
     const state = alert.resolvedAt === null ? 'raised' : 'resolved';
-    return {
-      ...alert,
-      kind,
-      state,
-      title: kindOf(kind).title,
-      url: this.#urlOf(alert.accountId, page),
-    };
+    return { ...alert, state, title, over, url: this.#urlOf(alert.accountId, page) };
   }
 
   #urlOf(account: string | null, page: string): string {

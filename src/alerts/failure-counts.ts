@@ -74,7 +74,7 @@ export class FailureCounts implements OnApplicationBootstrap, BeforeApplicationS
 
   @OnEvent(MESSAGE_STATUS_CHANGED)
   count({ tenant, channel, previous, status, event, errorCode }: MessageStatusChanged): void {
-    // What policy refuses was never submitted.
+    // A message that policy refuses was never submitted.
     if (event !== undefined || previous === 'queued') return;
     if (previous === 'sending') this.#add(tenant, channel, SUBMITS);
     if (this.#isFailed(channel, status)) this.#add(tenant, channel, errorCode ?? status);

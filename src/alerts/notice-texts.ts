@@ -1,4 +1,3 @@
-import { kindOf } from './alert-kinds.js';
 import { alertDataOf, type AlertView } from './alerts.js';
 
 export interface NoticeText {
@@ -39,9 +38,8 @@ function partsOf(alert: AlertView | undefined) {
       rows: [],
       url: undefined,
     };
-  const { state, kind, subject, detail, accountId, raisedAt, resolvedAt, seen, url } = alert;
+  const { state, subject, detail, accountId, raisedAt, resolvedAt, seen, url, title, over } = alert;
   const isOver = state === 'resolved';
-  const { title, over } = kindOf(kind);
   const figures = Object.entries(seen.figures).map(
     ([name, value]) => [wordsOf(name), value ?? '-'] as const,
   );

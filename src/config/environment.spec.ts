@@ -82,6 +82,8 @@ describe('readEnvironment', () => {
           service: '0',
         },
       },
+      ALERTS_EVERY: 60_000,
+      ALERTS_SMTP_TLS: 'required',
       WEBHOOK_ALLOW_PRIVATE: false,
       WEBHOOK_PORTS: [
         [80, 80],

@@ -23,7 +23,7 @@ import {
   root,
 } from './addresses.js';
 import { money } from './money.js';
-import { OPERATION, portalProduct } from './product.js';
+import { OF_ALL_ACCOUNTS, OPERATION, portalProduct } from './product.js';
 import { SessionData, type SessionState, useSession } from './session-data.js';
 import { SetUpPage } from './set-up-page.js';
 import { Alone, SignInPage } from './sign-in-page.js';
@@ -85,7 +85,8 @@ function Opened({ session, take }: SessionState): JSX.Element {
   const route = useRoute();
   const { account, user, accounts } = session;
   const isOperator = user?.isOperator ?? false;
-  const isHome = isOperator && OPERATION.some(({ name }) => name === route.page);
+  const isHome =
+    isOperator && [...OPERATION, ...OF_ALL_ACCOUNTS].some(({ name }) => name === route.page);
   const last = rememberedAccount();
   const mayOpenLast = isOperator || accounts.some(({ id }) => id === last);
   const start = mayOpenLast && last !== undefined && route.page ? last : account?.id;

@@ -124,6 +124,9 @@ const requests: Page = {
 /** The pages of operators, which are of no account. */
 export const OPERATION: readonly Page[] = [accounts, lanes, carriers, health];
 
+/** The pages that operators have of all accounts together, too. */
+export const OF_ALL_ACCOUNTS: readonly Page[] = [insights, alerts];
+
 function actionsOf({ account }: Session): readonly PaletteAction[] {
   if (!account) return [];
   const own = [
@@ -163,7 +166,7 @@ export function portalProduct(session: Session): Product {
   return {
     pages: session.account
       ? [...ofAccount, ...operation]
-      : [...operation, ...(session.user?.isOperator ? [insights, alerts] : []), settings],
+      : [...operation, ...(session.user?.isOperator ? OF_ALL_ACCOUNTS : []), settings],
     actions: actionsOf(session),
     curl: curlWith(session.curls),
     tenant: 'Account',

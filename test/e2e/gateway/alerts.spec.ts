@@ -169,7 +169,7 @@ describeEachDatabase('alerts', (database) => {
         'alert.resolved',
       ]);
     });
-    // Again within the pause: it stands in the list, and nobody is told.
+    // Again within the pause: it stands in the list without a notice.
     await hold(account);
     await send(['2348012345678']);
     await eventually(async () => {

@@ -116,7 +116,7 @@ describeWithServer('chromium', 'alerts in the portal', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('After').fill('soon');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByText(/must be a duration/).waitFor();
+    await dialog.getByText(/must be a duration/).first().waitFor();
     expect(await wrongInAll(page, 'alerts-dialog-rule')).toEqual([]);
     await dialog.getByLabel('After').fill('20m');
     await dialog.getByLabel('Pause').fill('2h');
@@ -143,8 +143,7 @@ describeWithServer('chromium', 'alerts in the portal', () => {
   });
 
   it('the e-mail of an alert and of its end pass axe and fit the screen', async () => {
-    const page_ = { account: null, limit: 10, cursor: undefined };
-    const { data } = await alerts().list(page_);
+    const { data } = await alerts().list({ account: null, limit: 10, cursor: undefined });
     const [alert] = data.filter(({ kind }) => kind === 'delivered_share');
     const over = { ...alert!, state: 'resolved', resolvedAt: new Date() } as const;
     for (const [name, one] of [

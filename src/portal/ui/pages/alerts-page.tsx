@@ -86,11 +86,11 @@ function AlertList({ route }: { route: Route }): JSX.Element {
           {
             title: 'Alert',
             cell: ({ title, detail }) => (
-              <>
+              <div>
                 <strong>{title}</strong>
                 <br />
                 <span class="muted">{detail}</span>
-              </>
+              </div>
             ),
           },
           {
@@ -198,11 +198,11 @@ function RulesTab(): JSX.Element {
           {
             title: 'Rule',
             cell: (rule) => (
-              <>
+              <div>
                 <strong>{rule.title}</strong>
                 <br />
                 <span class="muted">{rule.accountId ?? 'All accounts'}</span>
-              </>
+              </div>
             ),
           },
           {
