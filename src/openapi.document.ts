@@ -69,7 +69,7 @@ interface ScannedOperation {
   readonly parameters?: readonly { readonly in: string }[];
   readonly requestBody?: JsonSchema;
   readonly responses: Readonly<Record<string, ScannedResponse>>;
-  readonly security?: readonly JsonSchema[];
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
 interface ScannedResponse {
@@ -171,7 +171,7 @@ function accessOf({ security = [], description }: ScannedOperation): JsonSchema 
     ),
     ...(scope !== undefined && {
       'x-scope': scope,
-      description: [description, `A key needs the scope \`${String(scope)}\`.`]
+      description: [description, `A key needs the scope \`${scope}\`.`]
         .filter(Boolean)
         .join(' '),
     }),
