@@ -171,9 +171,7 @@ function accessOf({ security = [], description }: ScannedOperation): JsonSchema 
     ),
     ...(scope !== undefined && {
       'x-scope': scope,
-      description: [description, `A key needs the scope \`${scope}\`.`]
-        .filter(Boolean)
-        .join(' '),
+      description: [description, `A key needs the scope \`${scope}\`.`].filter(Boolean).join(' '),
     }),
   };
 }

@@ -97,7 +97,9 @@ describe('guides for a running gateway', () => {
     },
   );
   for (const { language, program } of receivers.filter((one) => !isInstalled(one.program)))
-    it.todo(`the receiver in ${language} takes genuine callbacks alone: ${program} is not installed`);
+    it.todo(
+      `the receiver in ${language} takes genuine callbacks alone: ${program} is not installed`,
+    );
 
   it('the guide lists every receiver, and shows those in Node and Python and the request as they are', () => {
     const listed = receiversOf(PAGE);

@@ -17,15 +17,25 @@ import { health } from './pages/health-page.js';
 import { requests } from './pages/requests-page.js';
 
 // The first load has the frame and the first pages; a browser loads these when they are opened.
-const AccountsPage = lazy(() => import('./pages/accounts-page.js').then((part) => part.AccountsPage));
-const CarriersPage = lazy(() => import('./pages/carriers-page.js').then((part) => part.CarriersPage));
+const AccountsPage = lazy(() =>
+  import('./pages/accounts-page.js').then((part) => part.AccountsPage),
+);
+const CarriersPage = lazy(() =>
+  import('./pages/carriers-page.js').then((part) => part.CarriersPage),
+);
 const EmailPage = lazy(() => import('./pages/email-page.js').then((part) => part.EmailPage));
 const GroupsPage = lazy(() => import('./pages/groups-page.js').then((part) => part.GroupsPage));
-const InsightsPage = lazy(() => import('./pages/insights-page.js').then((part) => part.InsightsPage));
+const InsightsPage = lazy(() =>
+  import('./pages/insights-page.js').then((part) => part.InsightsPage),
+);
 const OrdersPage = lazy(() => import('./pages/orders-page.js').then((part) => part.OrdersPage));
 const SendersPage = lazy(() => import('./pages/senders-page.js').then((part) => part.SendersPage));
-const SettingsPage = lazy(() => import('./pages/settings-page.js').then((part) => part.SettingsPage));
-const TemplatesPage = lazy(() => import('./pages/templates-page.js').then((part) => part.TemplatesPage));
+const SettingsPage = lazy(() =>
+  import('./pages/settings-page.js').then((part) => part.SettingsPage),
+);
+const TemplatesPage = lazy(() =>
+  import('./pages/templates-page.js').then((part) => part.TemplatesPage),
+);
 
 const groups: Page = {
   name: 'groups',

@@ -280,7 +280,8 @@ describeFilledPortal('a person at the portal', (portal) => {
     await open('messages');
     await page.getByRole('combobox', { name: 'Status' }).selectOption('rejected');
     await page.waitForURL(/status=rejected/);
-    const statuses = (): Promise<string[]> => rows().locator('td[data-title=Status]').allTextContents();
+    const statuses = (): Promise<string[]> =>
+      rows().locator('td[data-title=Status]').allTextContents();
     await rows().first().waitFor();
     await page.reload();
     await rows().first().waitFor();

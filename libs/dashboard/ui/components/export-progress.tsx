@@ -28,7 +28,9 @@ export function ExportProgress(props: {
       ({ csv, rows: all, isCut }) => {
         if (controller.signal.aborted) return;
         saveFile(`${what}.csv`, csv);
-        toast(`${plural(all, 'row')} exported${isCut ? '; there are more: narrow the filter' : ''}`);
+        toast(
+          `${plural(all, 'row')} exported${isCut ? '; there are more: narrow the filter' : ''}`,
+        );
         onClose();
       },
       (refused: unknown) => {

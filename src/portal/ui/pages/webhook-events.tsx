@@ -50,8 +50,6 @@ export function WebhookEventsCard(): JSX.Element {
 /** A text of the OpenAPI document, whose names stand between backticks. */
 function Described({ text }: { text: string }): JSX.Element {
   return (
-    <>
-      {text.split('`').map((part, n) => (n % 2 === 1 ? <code key={n}>{part}</code> : part))}
-    </>
+    <>{text.split('`').map((part, n) => (n % 2 === 1 ? <code key={n}>{part}</code> : part))}</>
   );
 }
