@@ -71,7 +71,7 @@ interface ScannedOperation {
   readonly parameters?: readonly { readonly in: string }[];
   readonly requestBody?: JsonSchema;
   readonly responses: Readonly<Record<string, ScannedResponse>>;
-  readonly security?: readonly JsonSchema[];
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
 interface ScannedResponse {
@@ -173,9 +173,7 @@ function accessOf({ security = [], description }: ScannedOperation): JsonSchema 
     ),
     ...(scope !== undefined && {
       'x-scope': scope,
-      description: [description, `A key needs the scope \`${String(scope)}\`.`]
-        .filter(Boolean)
-        .join(' '),
+      description: [description, `A key needs the scope \`${scope}\`.`].filter(Boolean).join(' '),
     }),
   };
 }

@@ -20,12 +20,10 @@ const RECEIVERS = join(ROOT, 'src/webhooks/receivers');
 /** The receivers of a page, by its table. */
 function receiversOf(page: string) {
   const rows = page.matchAll(/^\| ([\w#]+) \| \[([\w.]+)\]\((\S+)\) \| `([^`]+)` \|$/gm);
-  return [...rows].map(([, language = '', file = '', link = '', command = '']) => ({
-    language,
-    file,
-    link,
-    command,
-  }));
+  return [...rows].map(([, language = '', file = '', link = '', command = '']) => {
+    const [program = '', ...args] = command.split(' ');
+    return { language, file, link, program, args };
+  });
 }
 
 const PAGE = readFileSync(join(ROOT, 'docs/guides/verify-a-webhook.md'), 'utf8');
@@ -76,10 +74,10 @@ describe('guides for a running gateway', () => {
     return guide;
   }
 
-  for (const { language, file, command } of receiversOf(PAGE)) {
-    const [program = '', ...args] = command.split(' ');
-    const run = isInstalled(program) ? it : it.skip;
-    run(`the receiver in ${language} takes genuine callbacks alone (${program})`, async () => {
+  const receivers = receiversOf(PAGE);
+  it.each(receivers.filter(({ program }) => isInstalled(program)))(
+    'the receiver in $language takes genuine callbacks alone ($program)',
+    async ({ file, program, args }) => {
       const port = String(await freePort());
       await open('verify-a-webhook', { '8787': port });
       const [set = '', curl = '', send = '', ...others] = guide.blocks('sh');
@@ -99,8 +97,12 @@ describe('guides for a running gateway', () => {
       await eventually(async () =>
         expect(guide.output.match(/sms\.delivery_report/g)).toHaveLength(2),
       );
-    });
-  }
+    },
+  );
+  for (const { language, program } of receivers.filter((one) => !isInstalled(one.program)))
+    it.todo(
+      `the receiver in ${language} takes genuine callbacks alone: ${program} is not installed`,
+    );
 
   it('the guide lists every receiver, and shows those in Node and Python and the request as they are', () => {
     const listed = receiversOf(PAGE);

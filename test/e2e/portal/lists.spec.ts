@@ -198,7 +198,7 @@ describeFilledPortal('lists of messages and the palette in a browser', (portal) 
     await page.waitForURL(new RegExp(`/batches/${filled.batchId}$`));
     await choose(filled.failedId, /Message$/, ['ArrowDown', 'Enter']);
     await page.waitForURL(new RegExp(`/messages/${filled.failedId}$`));
-    await choose('2348012345678', /Message$/, ['ArrowDown', 'Enter']);
+    await choose('2348012345601', /Message$/, ['ArrowDown', 'Enter']);
     await page.waitForURL(/\/messages\/[\w-]+$/);
     await choose('nothing has this', /^Search messages/, ['Enter']);
     await page.waitForURL(/\/messages\?q=nothing/);

@@ -806,7 +806,7 @@ describeEachDatabase(
           },
           { text: null, content: { kind: 'location' }, received: { detail: null, files: [] } },
         ]);
-        expect(JSON.stringify(masked)).not.toMatch(/plan|Obi|Shop|6\.45|base64/);
+        expect(JSON.stringify(masked)).not.toMatch(/plan|Obi|Shop|(?<!\d)6\.45|base64/);
         const whole = (await api(`${path}/conversation?reveal=true`)).data.slice(-2);
         expect(whole).toMatchObject([
           {

@@ -230,6 +230,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
       expect(plan).toContain('gateway_webhook_attempt_time');
       expect(plan).not.toMatch(/Seq Scan|SCAN gateway_webhook|SCAN d\b/);
     }
-    await expect(reads.page(endpointId, {}, { limit: 1, cursor: 'x' })).rejects.toThrow();
+    const wrong = reads.page(endpointId, {}, { limit: 1, cursor: 'x' });
+    await expect(wrong).rejects.toMatchObject({ code: 'invalid_field' });
   });
 });

@@ -144,7 +144,7 @@ function useFound(
   return found?.text === text ? { ...found, busy: false } : { choices: [], busy: true };
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?$/i;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MAILBOX = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const NUMBER = /^[1-9]\d{6,14}$/;
 const WEEK = 604_800_000;

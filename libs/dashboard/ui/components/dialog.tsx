@@ -16,8 +16,11 @@ export function Dialog(props: {
   const heading = useId();
   useEffect(() => {
     const before = document.activeElement;
-    element.current?.showModal();
+    const dialog = element.current;
+    dialog?.showModal();
     return () => {
+      // All else takes no focus while the dialog is open.
+      dialog?.close();
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);

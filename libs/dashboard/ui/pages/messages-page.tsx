@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { MessageItem, TotalAnswer } from '../../src/api.js';
 import { queryOf } from '../app/api-client.js';
 import { allStatuses, useContextData } from '../app/context.js';
-import { formatNumber } from '../app/format.js';
+import { formatNumber, plural } from '../app/format.js';
 import { AGES, ALL_TIMES, askedMessages, type MessageFilter } from '../app/message-filter.js';
 import { type Route, setQuery } from '../app/router.js';
 import { useData, useList } from '../app/use-data.js';
@@ -45,8 +45,6 @@ function MessageList({ route }: { route: Route }): JSX.Element {
   const list = useList<MessageItem>(`api/messages${query}`, true);
   const rows = list.data?.data ?? [];
   const selection = useSelection(rows, ({ id }) => id, `${queryOf(filter)}${get('cursor')}`);
-  const hasPrices = rows.some(({ cost }) => cost !== null);
-  const hasParts = rows.some(({ parts }) => parts > 0);
   return (
     <>
       <PageHeader title="Messages" description="Newest first; the list follows while you watch.">
@@ -122,7 +120,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
           to={({ id }) => `messages/${id}`}
           selection={act ? selection : undefined}
           columns={[
-            { title: 'Recipient', cell: ({ recipient }) => recipient || 'erased' },
+            { title: 'Recipient', cell: recipientOf },
             {
               title: 'Status',
               cell: ({ channel, status }) => <StatusBadge channel={channel} status={status} />,
@@ -130,21 +128,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
             ...tenantColumn,
             { title: 'Channel', cell: ({ channel }) => <ChannelName channel={channel} /> },
             { title: 'From', cell: ({ sender }) => sender },
-            { title: 'Country', cell: ({ country }) => country || '–' },
             { title: 'Content', cell: contentOf },
-            ...(hasParts
-              ? [{ title: 'Parts', number: true, cell: ({ parts }: MessageItem) => parts || '–' }]
-              : []),
-            ...(hasPrices
-              ? [
-                  {
-                    title: 'Price',
-                    number: true,
-                    cell: ({ cost, currency }: MessageItem) =>
-                      cost === null ? '–' : `${cost} ${currency ?? ''}`,
-                  },
-                ]
-              : []),
             {
               title: 'Reason',
               cell: ({ reason, code, deferredUntil }) =>
@@ -196,10 +180,30 @@ function MessageList({ route }: { route: Route }): JSX.Element {
   );
 }
 
-/** The shape of the content; its words are shown once the message is revealed. */
-function contentOf({ kind, template }: MessageItem): string {
-  if (kind === null) return '–';
-  return template === null ? kindWords(kind) : `${kindWords(kind)} ${template}`;
+function recipientOf({ recipient, country }: MessageItem): JSX.Element {
+  return (
+    <>
+      {recipient || 'erased'} {country && <small class="muted">{country}</small>}
+    </>
+  );
+}
+
+/** Shape, parts and price of the content; its words are shown once the message is revealed. */
+function contentOf(message: MessageItem): JSX.Element | null {
+  const { kind, template, parts, cost, currency } = message;
+  const shape = [kind && kindWords(kind), template, parts > 1 && plural(parts, 'part')];
+  const text = shape.filter(Boolean).join(', ');
+  if (text === '' && cost === null) return null;
+  return (
+    <>
+      {text}{' '}
+      {cost !== null && (
+        <small class="muted">
+          {cost} {currency}
+        </small>
+      )}
+    </>
+  );
 }
 
 /** How many messages match, as far as they are counted. */

@@ -1,5 +1,6 @@
 import { CodeBlock, Tabs, useRoute, withQuery } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
+// oxlint-disable-next-line import/default -- Vite gives the text of the file
 import node from '../../../webhooks/receivers/receiver.mjs?raw';
 import python from '../../../webhooks/receivers/receiver.py?raw';
 import php from '../../../webhooks/receivers/receiver.php?raw';
