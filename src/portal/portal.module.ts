@@ -19,6 +19,7 @@ import {
   AlertRulesController,
   PortalAlertsController,
 } from './alerts.controllers.js';
+import {
   AccountSettingsController,
   OperatedSettingsController,
   PortalSmppController,

@@ -212,9 +212,11 @@ export class CallbacksController {
   ): Promise<MessageCallbacks> {
     const { id, batchId } = await this.history.message(message, { tenants: [accountId] });
     const found = await this.endpoints.callbacksOf(accountId, id);
-    const cost = (await this.charges.costs([batchId])).get(batchId);
+    const [batch] = await this.charges.find([batchId]);
     return {
-      charge: cost ? { amount: amountText(cost.amount), currency: cost.currency } : null,
+      charge: batch
+        ? { amount: amountText(batch.reserved + batch.charged), currency: batch.currency }
+        : null,
       data: found.map(callbackOf),
     };
   }

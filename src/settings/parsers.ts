@@ -44,6 +44,7 @@ function orOff<T>(parse: Parse<T>): Parse<T | undefined> {
   return (written) => (written === 'off' ? undefined : parse(written));
 }
 
+/** A sender of e-mail, as it is written. */
 export const mailbox: Parse<string> = form(
   'must be an e-mail address, with or without a name; write Dundun <billing@example.com>',
   (written) => (parseMailbox(written) ? written : undefined),
@@ -276,12 +277,6 @@ export function relayUrl(written: string): string {
     throw new Error('must be an address without path, query or fragment');
   return written;
 }
-
-/** A sender of e-mail, as it is written. */
-export const mailbox = form(
-  'must be an address; write it as alerts@example.com or Alerts <alerts@example.com>',
-  (written) => (parseMailbox(written) ? written : undefined),
-);
 
 export function redisUrl(written: string): string {
   const url = attempt(() => new URL(written));

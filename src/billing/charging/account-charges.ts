@@ -394,9 +394,9 @@ function endBy(rules: ReadonlyMap<string, Unsettled>) {
     moved.messages++;
     if (cause !== 'retention' || rules.get(accountId) !== 'charge' || reserved === 0n) return;
     moved.charged += reserved;
-    const [rate, other] = rates;
     // The recipients are gone: with one rate the amount says how many they were.
-    const messages = rate && !other ? Number(reserved / reservationOf(rate, units)) : 0;
+    const each = rates.only ? reservationOf(rates.only, units) : 0n;
+    const messages = each > 0n ? Number(reserved / each) : 0;
     moved.totals.add(
       { accountId, channel, country: '', spender },
       { messages, parts: messages * units, amount: reserved },

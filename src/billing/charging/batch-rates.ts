@@ -53,13 +53,17 @@ export class BatchRates {
    * @returns `undefined`: the recipient was erased, and the batch has several rates
    */
   of(recipient: string): BatchRate | undefined {
-    if (this.#byPrefix.size === 1) return [...this.#byPrefix.values()][0];
-    if (recipient === '') return undefined;
+    if (this.only || recipient === '') return this.only;
     for (const length of this.#lengths) {
       const rate = this.#byPrefix.get(recipient.slice(0, length));
       if (rate) return rate;
     }
     return this.#byPrefix.get(OTHERS);
+  }
+
+  /** The rate of all recipients; `undefined`: there are several. */
+  get only(): BatchRate | undefined {
+    return this.#byPrefix.size === 1 ? [...this.#byPrefix.values()][0] : undefined;
   }
 
   /** Whether a charge depends on data of reports: on seconds, or on the platform's category. */

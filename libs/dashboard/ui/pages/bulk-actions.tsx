@@ -3,9 +3,9 @@ import { useRef, useState } from 'preact/hooks';
 import type { MessageItem } from '../../src/api.js';
 import { ApiError, call } from '../app/api-client.js';
 import { plural } from '../app/format.js';
+import { newKey } from '../app/new-key.js';
 import { Button, Notice } from '../components/basics.js';
 import { Dialog } from '../components/dialog.js';
-import { newKey } from './send-dialog.js';
 
 type BulkKind = 'cancel' | 'resend';
 
