@@ -83,7 +83,7 @@ import { MessageStore } from './store/message-store.js';
 import { StoreListeners } from './store/store-listeners.js';
 import { cancellingOf } from './cancellation-queue.js';
 import { DispatchParts, ServiceJobs } from './runtime-parts.js';
-import { requireTables } from './store/schema/migrator.js';
+import { requireRecipientIndex, requireTables } from './store/schema/migrator.js';
 import { FREQUENCY_CAP_MIGRATIONS } from './store/schema/store.migration.js';
 import { ReportRecorder } from './store/verbs/report.js';
 import { transportsOf } from './transports.js';
@@ -153,7 +153,10 @@ const PROVIDERS: Provider[] = [
       const wanted = recipientIndex ? known : MESSAGING_MIGRATIONS;
       requireOnly(modules);
       requireAmbient(source, ambientTransaction);
-      if (!migrate) await requireTables(source, MESSAGING_ENTITIES);
+      if (!migrate) {
+        await requireTables(source, MESSAGING_ENTITIES);
+        if (recipientIndex) await requireRecipientIndex(source);
+      }
       return MessageStore.open(
         source,
         {

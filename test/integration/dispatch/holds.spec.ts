@@ -41,8 +41,8 @@ describeEachDatabase('holds on lanes', (database) => {
   it('a held lane accepts messages, and sends them after its release', async () => {
     const booted = await fixture.boot();
     await holdsOf(booted).hold(HOLD);
-    await booted.send('held', { tenant: 'a' });
-    await booted.send('of another', { tenant: 'b' });
+    const held = await booted.send('held', { tenant: 'a' });
+    const free = await booted.send('of another', { tenant: 'b' });
     await booted.send('of a longer name', { tenant: 'aa' });
     await eventually(async () =>
       expect(booted.transport.texts.toSorted()).toEqual(['of a longer name', 'of another']),
@@ -52,6 +52,15 @@ describeEachDatabase('holds on lanes', (database) => {
       { lane: 'a:sms', leased: false, pauseReason: null, hold: { ...HOLD, since } },
     ]);
     expect(await booted.messaging.queueAges()).toEqual({ high: 0, normal: 0 });
+    expect(await booted.sms.batch(held, { tenant: 'a' })).toMatchObject({
+      status: 'queued',
+      held: true,
+      reason: HOLD.reason,
+    });
+    expect(await booted.sms.batch(free, { tenant: 'b' })).toMatchObject({
+      held: false,
+      reason: null,
+    });
     expect(await holdsOf(booted).release({ ...HOLD, reason: 'other' })).toBe(false);
     expect(await holdsOf(booted).release(HOLD)).toBe(true);
     await eventually(async () => expect(booted.transport.texts).toContain('held'));

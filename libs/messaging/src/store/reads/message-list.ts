@@ -1,5 +1,5 @@
 import { messageIdOf } from '../../message/ids.js';
-import type { BatchLabels } from '../../message/labels.js';
+import { type BatchLabels, NO_LABELS } from '../../message/labels.js';
 import { storedFormsOf } from '../../message/phone-identity.js';
 import type { MessageStatus } from '../../message/status.js';
 import type { ListedMessage, MessageView, Page } from '../../message/views.js';
@@ -47,7 +47,7 @@ interface Started extends Pick<MessageView, 'position' | 'errorCode' | 'attempts
 }
 
 /** Before its subject, tags and provider are read. */
-type Plain = Omit<ListedMessage, 'subject' | 'tags'>;
+type Plain = Omit<ListedMessage, 'subject' | 'tags' | 'metadata'>;
 
 /**
  * Reads the messages of tenants, one row for each recipient: the newest batch first, in a batch by
@@ -367,7 +367,8 @@ export class MessageList {
     const described = new Map(rows.map(({ id, ...row }) => [id, row]));
     return page.map((message): ListedMessage => {
       const { subject = null, labels = null } = described.get(message.batchId) ?? {};
-      return { ...message, subject, tags: readLabels(labels)?.tags ?? [] };
+      const { tags, metadata } = readLabels(labels) ?? NO_LABELS;
+      return { ...message, subject, tags, metadata };
     });
   }
 }
