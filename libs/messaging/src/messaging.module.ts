@@ -102,7 +102,10 @@ const PROVIDERS: Provider[] = [
     DISPATCH_ENGINE,
     { settings: MESSAGING_SETTINGS, source: MESSAGING_DATA_SOURCE, store: MessageStore },
     ({ settings: { dispatch }, source, store }) =>
-      dispatch.engine?.({ leaseTime: dispatch.lease }) ?? embeddedEngine(source, store.database),
+      dispatch.engine?.({
+        leaseTime: dispatch.lease,
+        identity: () => store.holds.identity(),
+      }) ?? embeddedEngine(source, store.database),
   ),
   provide(
     MESSAGE_TRANSPORTS,

@@ -2,7 +2,6 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { HoldsService } from '@dundun/messaging/operations';
 import { setTimeout } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { HoldWatch } from '../../../libs/messaging/src/dispatch/hold-watch.js';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -19,9 +18,6 @@ const HOUR = 3_600_000;
 const HOLD = { lanes: 'a:*', reason: 'account_suspended' };
 
 const holdsOf = ({ app }: DispatchApp) => app.get(HoldsService);
-
-/** Reads the holds now, and not within a second. */
-const refresh = ({ app }: DispatchApp) => app.get(HoldWatch, { strict: false }).refresh();
 
 describeEachDatabase('holds on lanes', (database) => {
   let fixture: DispatchFixture;
