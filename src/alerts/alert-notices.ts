@@ -9,7 +9,7 @@ import {
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, LessThanOrEqual, Not, IsNull } from 'typeorm';
-import { causeOf } from '../doctor/check.js';
+import { causeOf } from '../http/log-redaction.js';
 import { WebhookClient } from '../webhooks/webhook-client.js';
 import { AlertChannels, type OpenChannel } from './alert-channels.js';
 import { AlertMail } from './alert-mail.js';
@@ -163,7 +163,9 @@ export class AlertNotices implements WorkQueue, OnModuleInit {
   async #alertOf({ alertId, state }: AlertNoticeEntity): Promise<AlertView | undefined> {
     if (alertId === null) return undefined;
     const alert = await this.dataSource.manager.findOneByOrFail(AlertEntity, { id: alertId });
-    return this.alerts.viewOf(state === 'raised' ? { ...alert, resolvedAt: null } : alert);
+    return this.alerts.viewOf(
+      state === 'raised' ? Object.assign({}, alert, { resolvedAt: null }) : alert,
+    );
   }
 
   async #raise({ id, kind }: OpenChannel, error: string): Promise<void> {

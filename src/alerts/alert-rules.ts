@@ -102,7 +102,11 @@ export class AlertRules {
         throw invalidField('kind', `is one rule too many: at most ${MOST_RULES}; remove one first`);
       const id = `rul_${randomBase62(22)}`;
       const createdAt = new Date(this.clock.now());
-      const row = await changed({ ...usualRow(kind), id, accountId, createdAt }, change, manager);
+      const row = await changed(
+        Object.assign({}, usualRow(kind), { id, accountId, createdAt }),
+        change,
+        manager,
+      );
       await manager.insert(AlertRuleEntity, row);
       await also(manager, id);
       return ruleOf(row);
@@ -115,7 +119,7 @@ export class AlertRules {
       const rule = await this.find(id, manager);
       const before = (await manager.findOneBy(AlertRuleEntity, { id })) ?? usualRow(rule.kind);
       const createdAt = isAlertKind(id) ? new Date(this.clock.now()) : before.createdAt;
-      const row = await changed({ ...before, createdAt }, change, manager);
+      const row = await changed(Object.assign({}, before, { createdAt }), change, manager);
       await manager.save(AlertRuleEntity, row);
       await also(manager, id);
       return ruleOf(row);
@@ -182,13 +186,12 @@ async function changed(
   errors.push(...(await wrongChannels(channels ?? [], manager)));
   if (errors.length > 0) throw invalidFields(errors);
   const own = Object.entries({ ...row.settings, ...settings }).filter(([, written]) => written);
-  return {
-    ...row,
+  return Object.assign({}, row, {
     settings: Object.fromEntries(own),
     pause: pause === undefined ? row.pause : pauseOf(pause),
     channels: channels === undefined ? row.channels : channels,
     enabled: enabled === undefined ? row.enabled : Number(enabled),
-  };
+  });
 }
 
 async function wrongChannels(ids: readonly string[], manager: EntityManager) {

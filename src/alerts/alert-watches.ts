@@ -301,7 +301,7 @@ function percentOf(share: number): number {
 }
 
 /** Such as `16 min`. */
-export function lengthOf(ms: number): string {
+function lengthOf(ms: number): string {
   if (ms < 2 * MINUTE) return `${Math.round(ms / 1_000)} s`;
   if (ms < 2 * HOUR) return `${Math.round(ms / MINUTE)} min`;
   return ms < 2 * DAY ? `${Math.round(ms / HOUR)} h` : `${Math.round(ms / DAY)} days`;

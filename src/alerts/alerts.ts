@@ -113,7 +113,7 @@ export class Alerts {
       await manager.update(AlertEntity, { id: known.id }, seen);
       // It came back within a pause that is over by now.
       const isQuiet = known.notifiedAt === null && !(await this.#isPaused(manager, rule, key));
-      return isQuiet ? this.#notify(manager, rule, { ...known, ...seen }) : [];
+      return isQuiet ? this.#notify(manager, rule, Object.assign({}, known, seen)) : [];
     }
     const alert: AlertEntity = {
       id: this.clock.id(),
@@ -146,7 +146,7 @@ export class Alerts {
       { resolvedAt, raisedKey: null },
     );
     if (affected === 0 || alert.notifiedAt === null) return [];
-    return this.#tell(manager, rule, { ...alert, resolvedAt });
+    return this.#tell(manager, rule, Object.assign({}, alert, { resolvedAt }));
   }
 
   /** Those that a rule has raised. */
@@ -193,7 +193,7 @@ export class Alerts {
   async #notify(manager: EntityManager, rule: AlertRule, alert: AlertEntity): Promise<string[]> {
     const notifiedAt = new Date(this.clock.now());
     await manager.update(AlertEntity, { id: alert.id }, { notifiedAt });
-    return this.#tell(manager, rule, { ...alert, notifiedAt });
+    return this.#tell(manager, rule, Object.assign({}, alert, { notifiedAt }));
   }
 
   /** Writes the event of its account, and a notice for each channel of its rule. */

@@ -33,6 +33,6 @@ export function usualRange(
 function middleOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const half = Math.floor(sorted.length / 2);
-  const [lower = 0, upper = 0] = [sorted[half - 1], sorted[half]];
-  return sorted.length % 2 === 1 ? upper : (lower + upper) / 2;
+  const upper = sorted[half] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? 0) + upper) / 2;
 }

@@ -11,7 +11,8 @@ import {
   readEnvironment,
   settingErrorOf,
 } from '../config/environment.js';
-import { causeOf, type CheckResult, runChecks } from '../doctor/check.js';
+import { type CheckResult, runChecks } from '../doctor/check.js';
+import { causeOf } from '../http/log-redaction.js';
 import { Doctor, machineChecks } from '../doctor/doctor.service.js';
 import { openUnchangedDatabase } from '../gateway-database.js';
 import { smppTls } from '../smpp/smpp-tls.js';

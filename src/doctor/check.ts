@@ -1,4 +1,4 @@
-import { describeError } from '../http/log-redaction.js';
+import { causeOf } from '../http/log-redaction.js';
 
 /** One line of `dundun doctor` and of the page Health. */
 export interface CheckResult {
@@ -82,15 +82,4 @@ export function furtherLine(kind: string, found: number, most: number): Check[] 
   if (found <= most) return [];
   const run = () => `the first ${most} are examined; there are more`;
   return [{ name: `further ${kind}s`, remedy: '', run }];
-}
-
-/** The name and code of an error: its message may have an address or a parameter. */
-export function causeOf(error: unknown): string {
-  const { name, message } = describeError(error);
-  const { code, errors } = (error ?? {}) as { code?: unknown; errors?: unknown };
-  // After attempts at several addresses there is an error for each.
-  const [first] = Array.isArray(errors) ? (errors as unknown[]) : [];
-  if (typeof code === 'string' && /^\w{1,64}$/.test(code)) return code;
-  if (first !== undefined) return causeOf(first);
-  return /time-?d? ?out/i.test(message) ? 'no answer in time' : name;
 }

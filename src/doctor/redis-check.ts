@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
-import { causeOf, type Check, CheckError } from './check.js';
+import { causeOf } from '../http/log-redaction.js';
+import { type Check, CheckError } from './check.js';
 
 /** Share of `maxmemory` that may be used. */
 const MOST_USED = 0.9;

@@ -5,7 +5,8 @@ import { buildConnector } from 'undici';
 import { guardedConnector, originOf } from '../webhooks/webhook-address.js';
 import type { WebhookOptions } from '../webhooks/webhook-options.js';
 import { WebhookEndpointEntity } from '../webhooks/webhooks.tables.js';
-import { causeOf, type Check, CheckError, furtherLine } from './check.js';
+import { causeOf } from '../http/log-redaction.js';
+import { type Check, CheckError, furtherLine } from './check.js';
 
 /** Most webhooks that are connected to. */
 const MOST = 500;

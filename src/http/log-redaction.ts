@@ -30,3 +30,14 @@ export function scrub(line: string): string {
     .replace(EMAIL, (value) => maskAddress({ kind: 'email', value }))
     .replace(NUMBER, (_, digits: string) => maskPhoneNumber(digits));
 }
+
+/** The name and code of an error: its message may have an address or a parameter. */
+export function causeOf(error: unknown): string {
+  const { name, message } = describeError(error);
+  const { code, errors } = (error ?? {}) as { code?: unknown; errors?: unknown };
+  // After attempts at several addresses there is an error for each.
+  const [first] = Array.isArray(errors) ? (errors as unknown[]) : [];
+  if (typeof code === 'string' && /^\w{1,64}$/.test(code)) return code;
+  if (first !== undefined) return causeOf(first);
+  return /time-?d? ?out/i.test(message) ? 'no answer in time' : name;
+}

@@ -14,7 +14,10 @@ export interface OperationsFilter extends Omit<HistoryFilter, 'since' | 'until'>
 export type BulkFilter = Omit<OperationsFilter, 'cursor' | 'limit'>;
 
 export interface BulkOptions {
-  /** Counts, and changes nothing. @default false */
+  /**
+   * Counts, and changes nothing: `skipped` has those that the change would leave alone. The spend
+   * guard is not asked. @default false
+   */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -33,7 +36,7 @@ const PAGE = 200;
 
 /**
  * Changes each message that a filter finds, one after the other.
- * @param change returns why the message stays as it is
+ * @param change returns why the message stays as it is; with `dryRun` it writes nothing
  * @throws MessageValidationError where nothing narrows the filter
  */
 export async function changeEach(
@@ -58,9 +61,9 @@ export async function changeEach(
     const page = await operations.messages({ ...filter, cursor, limit: PAGE });
     cursor = page.nextCursor ?? undefined;
     result.found += page.data.length;
-    for (const { id } of dryRun ? [] : page.data) {
+    for (const { id } of page.data) {
       const reason = await change(id).catch(refusalOf);
-      if (reason === undefined) result.changed++;
+      if (reason === undefined) result.changed += dryRun ? 0 : 1;
       else result.skipped[reason] = (result.skipped[reason] ?? 0) + 1;
     }
   } while (cursor !== undefined);

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { HoldWatch } from './dispatch/hold-watch.js';
 import { AlreadySentError, MessagingError } from './message/errors.js';
 import { MESSAGING_CLOCK, type Clock } from './ports/clock.js';
 import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
@@ -12,6 +13,7 @@ import {
   RESTORED,
   restoreHoldOf,
 } from './store/rows/hold.js';
+import type { Transaction } from './store/database/store-database.js';
 import { MessageStore } from './store/message-store.js';
 
 /** Messages of a lane that a restored database has queued or in flight. */
@@ -50,7 +52,8 @@ const PAGE = 500;
 
 /**
  * Holds on lanes: sends are accepted and wait, requests in flight end, nothing starts until the
- * release. A hold counts in every process within a second. A restored database starts with all
+ * release. It counts in the calling process once {@link HoldsService.hold} has resolved (with a
+ * `manager`: just after its commit), and in every other process within about a second. A restored database starts with all
  * lanes held, because messages sent since the backup would leave again.
  * @example
  * await holds.hold({ lanes: `${tenant}:*`, reason: 'account_suspended' });
@@ -63,6 +66,7 @@ export class HoldsService {
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
+    @Inject(HoldWatch) private readonly watch: HoldWatch,
   ) {}
 
   list(): Promise<Hold[]> {
@@ -71,14 +75,13 @@ export class HoldsService {
 
   /**
    * Holds lanes, also those that do not exist yet. A hold of these lanes for this reason stays, with
-   * the new note and end.
+   * the new note and end. Once it resolves, this process starts nothing on the lanes; other processes
+   * stop within about a second, and requests in flight end.
    * @param manager of the caller's transaction @default a transaction of its own
    * @throws MessageValidationError
    */
   async hold(hold: NewHold, { manager }: { readonly manager?: EntityManager } = {}): Promise<void> {
-    const { database, holds } = this.store;
-    const own = database.callersTransaction(manager);
-    return own ? holds.place(own, hold) : database.transaction((tx) => holds.place(tx, hold));
+    return this.#change(manager, (tx) => this.store.holds.place(tx, hold));
   }
 
   /** Ends a hold; other holds on the same lanes stay. False: there is no such hold. */
@@ -86,9 +89,7 @@ export class HoldsService {
     hold: Pick<Hold, 'lanes' | 'reason'>,
     { manager }: { readonly manager?: EntityManager } = {},
   ): Promise<boolean> {
-    const { database, holds } = this.store;
-    const own = database.callersTransaction(manager);
-    return own ? holds.lift(own, hold) : database.transaction((tx) => holds.lift(tx, hold));
+    return this.#change(manager, (tx) => this.store.holds.lift(tx, hold));
   }
 
   /**
@@ -131,6 +132,7 @@ export class HoldsService {
       await holds.place(tx, RESTORE_HOLD);
       await holds.holdIrrevocable(tx);
     });
+    await this.watch.follow();
   }
 
   /** Effect of a release on each lane's messages. @throws NotRestoredError */
@@ -173,6 +175,22 @@ export class HoldsService {
    */
   async releaseRestoredChannel(channel: string): Promise<void> {
     if (!(await this.release(restoreHoldOf(channel)))) throw new NotRestoredError();
+  }
+
+  async #change<T>(
+    manager: EntityManager | undefined,
+    change: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    const { database } = this.store;
+    const own = database.callersTransaction(manager);
+    if (own) {
+      const result = await change(own);
+      this.store.afterCommit.on(own.manager.queryRunner!, () => void this.watch.follow());
+      return result;
+    }
+    const result = await database.transaction(change);
+    await this.watch.follow();
+    return result;
   }
 
   async #restoredSince(): Promise<Date> {

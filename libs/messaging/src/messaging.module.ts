@@ -88,7 +88,7 @@ import { recentOutcomes } from './store/reads/recent-outcomes.js';
 import { StoreListeners } from './store/store-listeners.js';
 import { cancellingOf } from './cancellation-queue.js';
 import { DispatchParts, ServiceJobs } from './runtime-parts.js';
-import { requireTables } from './store/schema/migrator.js';
+import { requireRecipientIndex, requireTables } from './store/schema/migrator.js';
 import { FREQUENCY_CAP_MIGRATIONS } from './store/schema/store.migration.js';
 import { ReportRecorder } from './store/verbs/report.js';
 import { transportsOf } from './transports.js';
@@ -107,7 +107,10 @@ const PROVIDERS: Provider[] = [
     DISPATCH_ENGINE,
     { settings: MESSAGING_SETTINGS, source: MESSAGING_DATA_SOURCE, store: MessageStore },
     ({ settings: { dispatch }, source, store }) =>
-      dispatch.engine?.({ leaseTime: dispatch.lease }) ?? embeddedEngine(source, store.database),
+      dispatch.engine?.({
+        leaseTime: dispatch.lease,
+        identity: () => store.holds.identity(),
+      }) ?? embeddedEngine(source, store.database),
   ),
   provide(
     MESSAGE_TRANSPORTS,
@@ -173,7 +176,10 @@ const PROVIDERS: Provider[] = [
       const wanted = recipientIndex ? known : MESSAGING_MIGRATIONS;
       requireOnly(modules);
       requireAmbient(source, ambientTransaction);
-      if (!migrate) await requireTables(source, MESSAGING_ENTITIES);
+      if (!migrate) {
+        await requireTables(source, MESSAGING_ENTITIES);
+        if (recipientIndex) await requireRecipientIndex(source);
+      }
       const opened = await MessageStore.open(
         source,
         {

@@ -33,14 +33,14 @@ import type {
   UnmatchedReport,
 } from './message/views.js';
 import type { Duration } from './ports/option-schema.js';
-import type { AlsoOption } from './store/database/sql.js';
+import type { AlsoOption, Transaction } from './store/database/sql.js';
 import { recentProviders } from './store/reads/recent-providers.js';
 import { requestsInFlight } from './store/reads/in-flight.js';
 import { PRIORITY } from './store/rows/batch-state.js';
 import { checkLanes, OPERATOR_HOLD } from './store/rows/hold.js';
 import type { NewBatch } from './store/rows/new-batch.js';
 import type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';
-import type { MessagePosition } from './store/verbs/operator-changes.js';
+import type { MessagePosition, Settlement } from './store/verbs/operator-changes.js';
 
 export interface UnmatchedFilter {
   /** Name of the provider. @default every provider */
@@ -153,23 +153,12 @@ export class MessagingOperations {
    * @throws MessageValidationError for a channel whose messages must not be repeated, and for codes
    */
   async resend(id: string, options: ResendOptions = {}): Promise<Resent> {
-    const { by, also, tenants, acceptDoubles = false } = options;
-    validated((errors) => checkWord('by', acceptDoubles ? (by ?? '') : by, errors));
-    const place = await this.#placeOf(id, tenants);
-    const message = await this.#repetitionOf(place, acceptDoubles);
+    const { by, also } = options;
     const { store, enqueuer } = this.context;
-    return store.database.callerTransaction(async (manager) => {
-      const tx = store.database.join(manager);
-      const locked = await store.operators.lockForResend(tx, place);
-      const first = await store.operators.repetitionOf(tx, place);
-      if (first !== undefined) return { id: first, messageId: `${first}-0`, replayed: true };
-      this.#requireFailed(place, message, locked?.status, acceptDoubles);
-      if (!locked?.recipient) throw new ContentErasedError(idOf(place));
-      const batch = { ...message, id: this.context.clock.id(), recipients: [locked.recipient] };
-      const receipt = await enqueuer.repeat(batch, manager);
+    return this.#repeat(id, options, async (batch, place, tx) => {
+      const receipt = await enqueuer.repeat(batch, tx.manager);
       await store.operators.link(tx, place, receipt.id, by ?? null);
-      await also?.(manager);
-      return { id: receipt.id, messageId: `${receipt.id}-0`, replayed: false };
+      await also?.(tx.manager);
     });
   }
 
@@ -187,8 +176,19 @@ export class MessagingOperations {
     status: ChannelStatus,
     options: SettleMessageOptions,
   ): Promise<MessageRecord> {
-    const { by, note, also, tenants } = given(options, 'options');
-    const { channels, store } = this.context;
+    const { place, settlement } = await this.#settlementOf(id, status, options);
+    await this.context.store.operators.settle(place, settlement, options.also);
+    return this.history.message(idOf(place));
+  }
+
+  /** @throws as {@link settle} */
+  async #settlementOf(
+    id: string,
+    status: ChannelStatus,
+    options: SettleMessageOptions,
+  ): Promise<{ readonly place: MessagePosition; readonly settlement: Settlement }> {
+    const { by, note, tenants } = given(options, 'options');
+    const { channels } = this.context;
     const place = await this.#placeOf(id, tenants);
     const { channel } = await this.#scopeOf(place);
     const definition = channels
@@ -208,9 +208,7 @@ export class MessagingOperations {
       return definition ?? { rank: 0 };
     });
     const errorCode = failed ? 'settled_by_operator' : null;
-    const settlement = { status: rank, errorCode, by, note: note ?? null };
-    await store.operators.settle(place, settlement, also);
-    return this.history.message(idOf(place));
+    return { place, settlement: { status: rank, errorCode, by, note: note ?? null } };
   }
 
   /**
@@ -226,8 +224,13 @@ export class MessagingOperations {
     filter: BulkFilter,
     { dryRun = false, ...options }: Omit<ResendOptions, 'also'> & BulkOptions = {},
   ): Promise<BulkResult> {
+    const { enqueuer } = this.context;
+    const resend = (id: string): Promise<Resent> =>
+      dryRun
+        ? this.#repeat(id, options, (batch, _place, tx) => enqueuer.checkRepeat(batch, tx.manager))
+        : this.resend(id, options);
     return changeEach(this, filter, dryRun, async (id) => {
-      const { replayed } = await this.resend(id, options);
+      const { replayed } = await resend(id);
       return replayed ? 'already_sent' : undefined;
     });
   }
@@ -244,7 +247,8 @@ export class MessagingOperations {
     { dryRun = false, ...options }: Omit<SettleMessageOptions, 'also'> & BulkOptions,
   ): Promise<BulkResult> {
     return changeEach(this, { ...filter, status: 'unknown' }, dryRun, async (id) => {
-      await this.settle(id, status, options);
+      if (dryRun) await this.#settlementOf(id, status, options);
+      else await this.settle(id, status, options);
       return undefined;
     });
   }
@@ -370,6 +374,33 @@ export class MessagingOperations {
       return period;
     });
     return store.outcomeRebuild.run(since?.getTime(), until?.getTime());
+  }
+
+  /**
+   * @param repeat called in a transaction with the lock of a message that may be repeated
+   * @throws as {@link resend}
+   */
+  async #repeat(
+    id: string,
+    options: ResendOptions,
+    repeat: (batch: NewBatch, place: MessagePosition, tx: Transaction) => Promise<void>,
+  ): Promise<Resent> {
+    const { by, tenants, acceptDoubles = false } = options;
+    validated((errors) => checkWord('by', acceptDoubles ? (by ?? '') : by, errors));
+    const place = await this.#placeOf(id, tenants);
+    const message = await this.#repetitionOf(place, acceptDoubles);
+    const { clock, store } = this.context;
+    return store.database.callerTransaction(async (manager) => {
+      const tx = store.database.join(manager);
+      const locked = await store.operators.lockForResend(tx, place);
+      const first = await store.operators.repetitionOf(tx, place);
+      if (first !== undefined) return { id: first, messageId: `${first}-0`, replayed: true };
+      this.#requireFailed(place, message, locked?.status, acceptDoubles);
+      if (!locked?.recipient) throw new ContentErasedError(idOf(place));
+      const batch = { ...message, id: clock.id(), recipients: [locked.recipient] };
+      await repeat(batch, place, tx);
+      return { id: batch.id, messageId: `${batch.id}-0`, replayed: false };
+    });
   }
 
   async #placeOf(id: string, tenants: TenantsOption['tenants'] = 'all'): Promise<MessagePosition> {

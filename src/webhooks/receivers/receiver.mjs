@@ -12,9 +12,10 @@ function isGenuine(headers, body) {
   return isFresh && given.split(' ').some((one) => isOwn(Buffer.from(one)));
 }
 
-createServer(async (request, response) => {
+const answer = async (request, response) => {
   const body = await text(request);
   const genuine = isGenuine(request.headers, body);
   if (genuine) console.log(JSON.parse(body).type);
   response.writeHead(genuine ? 204 : 401).end();
-}).listen(8787, '127.0.0.1');
+};
+createServer((request, response) => void answer(request, response)).listen(8787, '127.0.0.1');

@@ -56,7 +56,7 @@ describe('the built gateway and its command line', () => {
     for (const line of lines) {
       const { stdout } = await promisify(execFile)('sh', ['-c', `${line} -s -w ' %{http_code}'`]);
       expect([line, stdout.slice(-4)]).toEqual([line, ' 200']);
-      if (line.includes('account/balance')) expect(stdout).toMatch(/"balance":"\d+\.\d+"/);
+      expect(stdout.includes('"balance":"')).toBe(line.includes('account/balance'));
     }
     const { stdout: all, ...end } = await first.stop('SIGTERM');
     expect(end).toEqual({ code: 0, stderr: '' });

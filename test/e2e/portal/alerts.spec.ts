@@ -116,7 +116,10 @@ describeWithServer('chromium', 'alerts in the portal', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('After').fill('soon');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByText(/must be a duration/).first().waitFor();
+    await dialog
+      .getByText(/must be a duration/)
+      .first()
+      .waitFor();
     expect(await wrongInAll(page, 'alerts-dialog-rule')).toEqual([]);
     await dialog.getByLabel('After').fill('20m');
     await dialog.getByLabel('Pause').fill('2h');

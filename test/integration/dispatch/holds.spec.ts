@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { HoldsService } from '@dundun/messaging/operations';
+import { setTimeout } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { HoldWatch } from '../../../libs/messaging/src/dispatch/hold-watch.js';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -18,9 +18,6 @@ const HOUR = 3_600_000;
 const HOLD = { lanes: 'a:*', reason: 'account_suspended' };
 
 const holdsOf = ({ app }: DispatchApp) => app.get(HoldsService);
-
-/** Reads the holds now, and not within a second. */
-const refresh = ({ app }: DispatchApp) => app.get(HoldWatch, { strict: false }).refresh();
 
 describeEachDatabase('holds on lanes', (database) => {
   let fixture: DispatchFixture;
@@ -40,9 +37,8 @@ describeEachDatabase('holds on lanes', (database) => {
   it('a held lane accepts messages, and sends them after its release', async () => {
     const booted = await fixture.boot();
     await holdsOf(booted).hold(HOLD);
-    await refresh(booted);
-    await booted.send('held', { tenant: 'a' });
-    await booted.send('of another', { tenant: 'b' });
+    const held = await booted.send('held', { tenant: 'a' });
+    const free = await booted.send('of another', { tenant: 'b' });
     await booted.send('of a longer name', { tenant: 'aa' });
     await eventually(async () =>
       expect(booted.transport.texts.toSorted()).toEqual(['of a longer name', 'of another']),
@@ -52,6 +48,15 @@ describeEachDatabase('holds on lanes', (database) => {
       { lane: 'a:sms', leased: false, pauseReason: null, hold: { ...HOLD, since } },
     ]);
     expect(await booted.messaging.queueAges()).toEqual({ high: 0, normal: 0 });
+    expect(await booted.sms.batch(held, { tenant: 'a' })).toMatchObject({
+      status: 'queued',
+      held: true,
+      reason: HOLD.reason,
+    });
+    expect(await booted.sms.batch(free, { tenant: 'b' })).toMatchObject({
+      held: false,
+      reason: null,
+    });
     expect(await holdsOf(booted).release({ ...HOLD, reason: 'other' })).toBe(false);
     expect(await holdsOf(booted).release(HOLD)).toBe(true);
     await eventually(async () => expect(booted.transport.texts).toContain('held'));
@@ -65,7 +70,6 @@ describeEachDatabase('holds on lanes', (database) => {
     const second = await booted.send('prepared', { tenant: 'a' });
     await eventually(async () => expect(booted.transport.started).toHaveLength(1));
     await holdsOf(booted).hold(HOLD);
-    await refresh(booted);
     gate.open();
     await eventually(async () => expect(await statusOf(booted, first, 'a')).toEqual({ sent: 1 }));
     await eventually(async () =>
@@ -75,6 +79,30 @@ describeEachDatabase('holds on lanes', (database) => {
     expect(booted.transport.started).toHaveLength(1);
     await holdsOf(booted).release(HOLD);
     await eventually(async () => expect(booted.transport.texts).toEqual(['in flight', 'prepared']));
+  });
+
+  it('from the moment a hold resolves, this process starts nothing on its lanes', async () => {
+    const booted = await fixture.boot();
+    for (const [n, lanes] of ['*:sms', 'a:sms', 'a:*', '*'].entries()) {
+      const hold = { lanes, reason: 'account_suspended' };
+      await booted.send(`before ${n}`, { tenant: 'a' });
+      await eventually(async () => expect(booted.transport.texts).toContain(`before ${n}`));
+      await holdsOf(booted).hold(hold);
+      await booted.send(`held ${n}`, { tenant: 'a' });
+      await setTimeout(250);
+      expect(booted.transport.texts).not.toContain(`held ${n}`);
+      await holdsOf(booted).release(hold);
+      await eventually(async () => expect(booted.transport.texts).toContain(`held ${n}`));
+    }
+  });
+
+  it("a hold in the caller's transaction counts after its commit", async () => {
+    const booted = await fixture.boot();
+    await booted.messaging.transaction((manager) => holdsOf(booted).hold(HOLD, { manager }));
+    await setTimeout(50);
+    await booted.send('held', { tenant: 'a' });
+    await setTimeout(250);
+    expect(booted.transport.texts).toEqual([]);
   });
 
   it('a hold in a transaction that is rolled back holds no lane', async () => {

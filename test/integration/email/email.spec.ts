@@ -579,6 +579,7 @@ describeOneDatabase('email', (database) => {
       errorCode: null,
       deferredUntil: null,
       attempts: 0,
+      metadata: {},
       sender: 'orders@shop.example',
       subject: 'Hello',
       tags: ['news', 'a-1'],

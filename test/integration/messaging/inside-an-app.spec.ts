@@ -225,6 +225,18 @@ describeOneDatabase('the module inside an app', (database) => {
       /^store\.migrate: the table messaging_lane is missing .*MESSAGING_MIGRATIONS/,
     );
     await (await start({ migrate: true })).close();
+    await expect(
+      Test.createTestingModule({
+        imports: [
+          typeOrm(elsewhere),
+          MessagingModule.forRoot({
+            ...simulated,
+            store: { migrate: false },
+            policy: { frequencyCap: { sms: { max: 1, per: '1h' } } },
+          }),
+        ],
+      }).compile(),
+    ).rejects.toThrow(/^store\.migrate: .*messaging_message_recipient.*FREQUENCY_CAP_MIGRATIONS/);
     const migrated = await start({ migrate: false });
     await migrated.get(DataSource).query('ALTER TABLE messaging_batch DROP COLUMN parts');
     await migrated.close();

@@ -143,7 +143,19 @@ describeEachDatabase('operations on messages', (database) => {
     expect(counts[0]).toEqual({ found: 2, changed: 2, skipped: {} });
     for (const id of bad) expect((await recordOf(one, id)).resentAs).not.toBeNull();
     expect(counts[1]?.skipped).toEqual({ already_sent: 2 });
+    expect(await operations.resendAll(filter, { dryRun: true })).toMatchObject({
+      changed: 0,
+      skipped: { already_sent: 2 },
+    });
     const doubts = { status: 'unknown', youngerThan: '1h' } as const;
+    expect(await operations.resendAll(doubts, { by: 'ada', dryRun: true })).toEqual({
+      found: 1,
+      changed: 0,
+      skipped: { wrong_status: 1 },
+    });
+    await expect(
+      operations.resendAll(doubts, { acceptDoubles: true, dryRun: true }),
+    ).rejects.toMatchObject({ fields: [{ path: 'by' }] });
     expect(await operations.resendAll(doubts, { by: 'ada' })).toEqual({
       found: 1,
       changed: 0,
@@ -172,6 +184,9 @@ describeEachDatabase('operations on messages', (database) => {
       changed: 0,
     });
     expect(await statusOf(one, lost[0]!)).toBe('unknown');
+    await expect(
+      operations.settleAll(filter, 'banana' as 'delivered', { ...by, dryRun: true }),
+    ).rejects.toMatchObject({ fields: [{ path: 'status' }] });
     expect(await operations.settleAll(filter, 'delivered', by)).toEqual({
       found: 2,
       changed: 2,

@@ -115,7 +115,7 @@ describeEachDatabase('tags and metadata', (database) => {
     expect(await history.batch(id)).toMatchObject(labels);
     expect(await history.message(`${id}-0`)).toMatchObject(labels);
     const found = await app.get(MessagingOperations).messages({ tag: 'vip' });
-    expect(found.data).toMatchObject([{ batchId: id, tags: labels.tags }]);
+    expect(found.data).toMatchObject([{ batchId: id, ...labels }]);
     expect((await app.get(MessagingOperations).messages({ tag: 'none' })).data).toEqual([]);
   });
 

@@ -104,6 +104,14 @@ export class Enqueuer {
     return this.#accept(batch, this.store.database.join(manager));
   }
 
+  /** As {@link repeat}, and stores nothing; the spend guard is not asked. @throws as {@link repeat} */
+  async checkRepeat(batch: NewBatch, manager: EntityManager): Promise<void> {
+    this.router.sendersOf(batch);
+    this.#checkRoutes(batch);
+    const [denial] = await this.denialsOf([batch], manager);
+    if (denial) throw denial;
+  }
+
   /** A checked send to one recipient, for {@link storeWith}. @throws as {@link enqueue} */
   prepare(channel: ChannelDefinition, message: LibraryMessage, options: SendOptions): NewBatch {
     const { batch } = this.#checked(channel, message, options, undefined);

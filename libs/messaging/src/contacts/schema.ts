@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { driverOf } from '../store/open-store.js';
 import { columnsSql, entitiesOf } from '../store/schema/columns.js';
-import { createIfMissing } from '../store/schema/store.migration.js';
+import { createIndex } from '../store/schema/store.migration.js';
 import { NumberIdentities1790000001000 } from './identity.migration.js';
 
 const ADDRESS = { tenant: "key NOT NULL DEFAULT ''", address: 'address NOT NULL' } as const;
@@ -116,7 +116,8 @@ class Contacts1790000000010 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const table of FIRST) await createTable(runner, table);
-    for (const [name, on] of Object.entries(INDEXES)) await createIndex(runner, name, on);
+    for (const [name, on] of Object.entries(INDEXES))
+      await createIndex(runner, 'INDEX', `messaging_${name}`, `messaging_${on}`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -129,7 +130,12 @@ class LearntNumbers1790000001300 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await createTable(runner, 'learnt_number');
-    await createIndex(runner, 'learnt_number_person', 'learnt_number (tenant, person)');
+    await createIndex(
+      runner,
+      'INDEX',
+      'messaging_learnt_number_person',
+      'messaging_learnt_number (tenant, person)',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -166,11 +172,6 @@ async function createTable(runner: QueryRunner, table: ContactTable): Promise<vo
   await runner.query(
     `CREATE TABLE IF NOT EXISTS messaging_${table} (${columns.join(', ')}, PRIMARY KEY (${PRIMARY_KEYS[table]}))${options}`,
   );
-}
-
-async function createIndex(runner: QueryRunner, name: string, on: string): Promise<void> {
-  const ifNew = driverOf(runner.dataSource).dialect.kind === 'mysql' ? '' : 'IF NOT EXISTS ';
-  await createIfMissing(runner, `CREATE INDEX ${ifNew}messaging_${name} ON messaging_${on}`);
 }
 
 export const CONTACT_ENTITIES = entitiesOf(CONTACT_COLUMNS, PRIMARY_KEYS);

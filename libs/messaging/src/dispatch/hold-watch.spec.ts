@@ -32,6 +32,28 @@ describe('HoldWatch', () => {
     expect(warn.mock.calls).toEqual([['holds not read: Error'], ['holds not read: Error']]);
     expect(noticeRestore).toHaveBeenCalledTimes(2);
   });
+
+  it('a change of this process counts, though a read that began before it ends later', async () => {
+    const noticeRestore = jest.fn(() => Promise.resolve(false));
+    let end = (): void => undefined;
+    const before = new Promise<void>((resolve) => (end = resolve));
+    const index = jest
+      .fn<() => Promise<HoldIndex>>()
+      .mockResolvedValue(indexOf('a:*'))
+      .mockImplementationOnce(() => before.then(() => indexOf()));
+    const watch = new HoldWatch({ noticeRestore, index });
+    const periodic = watch.refresh();
+    const own = watch.follow();
+    end();
+    await Promise.all([periodic, own]);
+    expect(watch.of('a:sms')).toMatchObject({ lanes: 'a:*' });
+  });
+
+  it('a process that sends nothing reads no holds', async () => {
+    const index = jest.fn(() => Promise.resolve(indexOf('a:*')));
+    await new HoldWatch({ noticeRestore: () => Promise.resolve(false), index }).follow();
+    expect(index).not.toHaveBeenCalled();
+  });
 });
 
 describe('HoldIndex', () => {

@@ -14,6 +14,8 @@ export class HoldWatch {
   readonly #logger = new Logger('Holds');
   #index = ALL_HELD;
   #fails = false;
+  /** The last read; `undefined`: this process sends nothing, or has not started. */
+  #read: Promise<void> | undefined;
 
   constructor(private readonly holds: Pick<Holds, 'noticeRestore' | 'index'>) {}
 
@@ -21,8 +23,21 @@ export class HoldWatch {
     return this.#index.of(lane);
   }
 
-  /** After a failed read, which is logged once, the holds stay as they were. */
-  async refresh(): Promise<void> {
+  /**
+   * Reads the holds that are committed now, also while an earlier read is under way. After a failed
+   * read, which is logged once, the holds stay as they were.
+   */
+  refresh(): Promise<void> {
+    this.#read = (this.#read ?? Promise.resolve()).then(() => this.#readAll());
+    return this.#read;
+  }
+
+  /** After a change of the holds by this process: nothing starts against it from now on. */
+  async follow(): Promise<void> {
+    if (this.#read) await this.refresh();
+  }
+
+  async #readAll(): Promise<void> {
     try {
       if (this.#index === ALL_HELD) await this.holds.noticeRestore();
       const index = await this.holds.index();

@@ -205,11 +205,13 @@ export class MessagingTester {
   }
 
   /**
-   * Receives a message from a customer: it opens the WhatsApp window for 24 hours, its consent words
-   * count, and listeners hear of it. Resolves when the module is idle.
+   * Receives a message from a customer, once everything due is sent: it opens the WhatsApp window for
+   * 24 hours, its consent words count, and listeners hear of it. Resolves when the module is idle.
    * @throws MessageValidationError where `from` is no address of the channel
    */
   async receive({ from, content, ...given }: ReceivedMessage): Promise<void> {
+    // What was sent just before decides about the channel.
+    await this.idle();
     const last = this.#lastSentTo(from);
     const channel = given.channel ?? last?.channel ?? 'whatsapp';
     const kinds = this.#channels.get(channel).addressKinds;

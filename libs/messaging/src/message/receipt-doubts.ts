@@ -26,7 +26,11 @@ export function receiptEvidence(
   for (const { provider, channel, country, deliveries, fast } of outcomes)
     found.set(JSON.stringify([provider, channel, country]), {
       ...none,
-      ...{ provider, channel, country, deliveries, fast },
+      provider,
+      channel,
+      country,
+      deliveries,
+      fast,
     });
   for (const { provider, channel, country, codes: all, checked } of codes) {
     const key = JSON.stringify([provider, channel, country]);

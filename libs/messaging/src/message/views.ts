@@ -45,8 +45,13 @@ export interface ListedBatch extends BatchLabels {
 export interface BatchView extends ListedBatch {
   /** Number of messages by status, without zeros. */
   readonly counts: StatusCounts;
-  /** Why it is deferred: the code of the next message that is; `null`: it is not, or its providers pause. */
+  /**
+   * Why it waits: the code of the next message that is deferred, else the reason of the hold on its
+   * lane; `null`: neither, or its providers pause.
+   */
   readonly reason: string | null;
+  /** A hold is on its lane: what has not started waits for the release. */
+  readonly held: boolean;
 }
 
 /** Result of a cancel of a tag. */
@@ -86,6 +91,8 @@ export interface SubmittedMessage extends MessageView, BatchLabels {
   readonly content: MessageContent | null;
   /** Sender from the submit response, else as given in the send. */
   readonly sender: string;
+  /** The provider of its last submission; `null`: it has not started. */
+  readonly provider: string | null;
   /** The provider's id of the message, once it is known. */
   readonly providerId: string | null;
   /** Billing category from the submit response, or in a timeline from a status. */
@@ -163,6 +170,7 @@ export interface ListedMessage extends MessageView {
   readonly kind: string | null;
   readonly template: string | null;
   readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
   readonly acceptedAt: Date;
   readonly sendAt: Date | null;
   /** ISO 3166 code of the country of the recipient's number; empty: another address, or not known. */

@@ -30,7 +30,16 @@ export interface EngineHealth {
   readonly reason: string | null;
 }
 
-/** @param context `leaseTime`: milliseconds a lane stays with a process that no longer renews it */
-export type EngineFactory = (context: { readonly leaseTime: number }) => DispatchEngine;
+export interface EngineContext {
+  /** Milliseconds a lane stays with a process that no longer renews it. */
+  readonly leaseTime: number;
+  /**
+   * Reads what tells the app's database from others, so that an engine with a broker notices wakes of
+   * another one. `undefined`: it is not known.
+   */
+  readonly identity?: (() => Promise<string | undefined>) | undefined;
+}
+
+export type EngineFactory = (context: EngineContext) => DispatchEngine;
 
 export const DISPATCH_ENGINE = Symbol('DISPATCH_ENGINE') as Token<DispatchEngine>;

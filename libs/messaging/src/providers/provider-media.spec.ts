@@ -326,6 +326,7 @@ describe.each(Object.entries(CASES))('%s', (name, make) => {
       await expect(fetchFrom(transport, address)).rejects.toMatchObject({
         name: 'InboundMediaError',
         code: 'unsupported',
+        message: expect.stringContaining('none of the files of the provider'),
       });
     expect(one.server.requests.length).toBe(before);
   });

@@ -49,7 +49,7 @@ export function figuresOf(
   return { samples, delivered, p95, doubt };
 }
 
-export function shareOf({ samples, delivered }: RouteFigures): number {
+function shareOf({ samples, delivered }: RouteFigures): number {
   return samples > 0 ? delivered / samples : 0;
 }
 

@@ -154,7 +154,8 @@ export class MessageStore {
       : new StatusWriter(...parts);
     this.#writer = writer;
     this.newBatches = new NewBatches(database, writer, settings.idempotencyWindow, spend);
-    this.reads = new Reads(database, this.digests, this.data);
+    this.holds = new Holds(database, clock);
+    this.reads = new Reads(database, this.digests, this.data, this.holds);
     this.messages = new MessageList(database, settings.recipientIndex ?? false);
     this.changes = new ChangeReader(database, clock);
     this.guarded = new GuardedMessages(database);
@@ -165,7 +166,6 @@ export class MessageStore {
     );
     this.operators = new OperatorChanges(database, writer, clock);
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
-    this.holds = new Holds(database, clock);
     this.providerPauses = new ProviderPauses(database);
     this.waiting = new WaitingWork(database);
     this.queues = new LaneQueues(database, clock, this.holds);

@@ -5,6 +5,8 @@ export interface BrokerSettings {
   readonly connection: string | RedisOptions;
   readonly queue: string;
   readonly prefix: string;
+  /** Reads what tells the app's database from others. */
+  readonly identity?: (() => Promise<string | undefined>) | undefined;
   /** Longest time a wake may take to reach the broker. */
   readonly deadline: number;
   /** How long a lane's job stays with a process that no longer answers; shorter than its lease. */
@@ -13,6 +15,8 @@ export interface BrokerSettings {
 
 export interface LaneJob {
   readonly lane: string;
+  /** The database whose lane it is; absent where it is not known. */
+  readonly database?: string | undefined;
 }
 
 /** Longest wait between two attempts to connect, in milliseconds, as the times below. */

@@ -51,6 +51,9 @@ export class BullMqEngine implements DispatchEngine {
   #worker: KeptOpen<Worker<LaneJob>> | undefined;
   #pausing: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
+  #database: Promise<string | undefined> | undefined;
+  /** Whether another database uses the queue, too. */
+  #isShared = false;
   /** Why the broker takes no wakes. */
   #noWakes: string | null = null;
   /** Why the broker hands out no lanes, and when the worker failed last. */
@@ -63,7 +66,11 @@ export class BullMqEngine implements DispatchEngine {
       (error) => this.#wakesFailed(error),
     );
     this.#outbox = new WakeOutbox({
-      send: (lanes) => this.#write((queue) => queue.addBulk(lanes.map(jobOf))),
+      send: async (lanes) => {
+        const found = await within(settings.deadline, this.#identity());
+        const database = found === LATE ? undefined : found;
+        await this.#write((queue) => queue.addBulk(lanes.map((lane) => jobOf(lane, database))));
+      },
       onSent: () => this.#wakesPassed(),
       onUnsent: (lane, error) => this.#unsent(lane, error),
     });
@@ -72,7 +79,7 @@ export class BullMqEngine implements DispatchEngine {
   async start(drain: Drain): Promise<void> {
     await this.#local.start(drain);
     this.#worker = new KeptOpen(
-      () => openWorker(this.settings, ({ lane }) => this.#work(lane)),
+      () => openWorker(this.settings, (job) => this.#work(job)),
       (error) => this.#workerFailed(error),
     );
   }
@@ -115,13 +122,34 @@ export class BullMqEngine implements DispatchEngine {
       throw new BrokerTimeoutError('timed out');
   }
 
-  async #work(lane: string): Promise<void> {
+  /** Read once; a failed read is repeated by the next wake. */
+  #identity(): Promise<string | undefined> {
+    this.#database ??= (this.settings.identity?.() ?? Promise.resolve(undefined)).catch(() => {
+      this.#database = undefined;
+      return undefined;
+    });
+    return this.#database;
+  }
+
+  async #work({ lane, database }: LaneJob): Promise<void> {
     this.#failedAt = -Infinity;
+    if (database !== undefined && !this.#isShared) await this.#check(database);
     // A probe names no lane.
     if (lane === '') return;
     await this.#local.run(lane);
     // When this job ends, another process continues the work that this one did not finish.
     if (this.#stopped) await this.#outbox.add(lane);
+  }
+
+  /** Warns once where the wake is of another database, whose own processes may not get it. */
+  async #check(database: string): Promise<void> {
+    const own = await this.#identity();
+    if (own === undefined || own === database || this.#isShared) return;
+    this.#isShared = true;
+    const { queue, prefix } = this.settings;
+    this.#logger.warn(
+      `Another database uses the queue ${queue} with the prefix ${prefix} of this broker: each takes wakes of the other, and messages wait for the wake job; give each database a queue of its own (the option queue of bullMq())`,
+    );
   }
 
   get #isFailing(): boolean {
@@ -173,10 +201,13 @@ export class BullMqEngine implements DispatchEngine {
   }
 }
 
-function jobOf(lane: string): { name: string; data: LaneJob; opts: JobsOptions } {
+function jobOf(
+  lane: string,
+  database: string | undefined,
+): { name: string; data: LaneJob; opts: JobsOptions } {
   const id = Buffer.from(lane).toString('base64url');
   // Own ids: those of the broker start again when it is wiped.
   const jobId = randomUUID();
   const deduplication = { id, keepLastIfActive: true };
-  return { name: 'drain', data: { lane }, opts: { ...REMOVE, jobId, deduplication } };
+  return { name: 'drain', data: { lane, database }, opts: { ...REMOVE, jobId, deduplication } };
 }

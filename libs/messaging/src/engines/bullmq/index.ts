@@ -8,7 +8,10 @@ import { BullMqEngine } from './bullmq.engine.js';
 export interface BullMqOptions {
   /** Redis or Valkey: `redis://…`, `rediss://…` or ioredis options, without cluster support. */
   readonly connection: string | RedisOptions;
-  /** Name of the queue, without a colon; one for each database. @default 'messaging' */
+  /**
+   * Name of the queue, without a colon; one for each database. Where two databases share it, their
+   * messages wait for the wake job, and a warning in the log says so. @default 'messaging'
+   */
   readonly queue?: string;
   /** Prefix of all keys in Redis. @default 'bull' */
   readonly prefix?: string;
@@ -29,7 +32,7 @@ export function bullMq({
   prefix = 'bull',
   deadline: given = '2s',
 }: BullMqOptions): EngineFactory {
-  return ({ leaseTime }) => {
+  return ({ leaseTime, identity }) => {
     if (queue === '' || queue.includes(':'))
       throw new MessagingConfigError('engine.queue: must be a name without a colon');
     if (typeof connection === 'string' && !/^rediss?:\/\//.test(connection))
@@ -40,6 +43,6 @@ export function bullMq({
     if (deadline < 1) throw new MessagingConfigError('engine.deadline: must be at least 1 ms');
     // The job must become free before the lane's lease does: the next wake must not wait for it.
     const lock = Math.round(Math.min(10_000, Math.max(500, leaseTime / 3)));
-    return new BullMqEngine({ connection, queue, prefix, deadline, lock });
+    return new BullMqEngine({ connection, queue, prefix, identity, deadline, lock });
   };
 }

@@ -41,7 +41,7 @@ export async function openFile(
     if (!url || !trust)
       throw new InboundMediaError(
         'unsupported',
-        `The address of the file is none of the hosts of the provider ${access.name}, and is not called`,
+        `The address of the file is none of the files of the provider ${access.name} (its host or its path), and is not called`,
       );
     const headers = {
       accept: '*/*',

@@ -27,7 +27,9 @@ const baseUrl: OptionReader<string> = (option, value) => {
 /** Detects at boot what would be a 401 (interface section 5.7); errors never contain the value. */
 function credential(kind: Credential): OptionReader<string> {
   const where =
-    kind === 'apiToken' ? 'the dashboard (Settings, Security)' : 'the dashboard (Email, API Keys)';
+    kind === 'apiToken'
+      ? 'the settings of the account at the service (the gateway: its portal, or dundun token rotate)'
+      : 'the settings of the account at the service (the gateway: its portal, or dundun key create)';
   return (option, value) => {
     const reject = (cause: string): never => {
       throw new MessagingConfigError(`${option}: ${cause}`);
@@ -60,7 +62,7 @@ const apiToken = credential('apiToken');
 export interface HttpTransportOptions {
   /** Address of the service, without `/ng/v1`. */
   readonly baseUrl: string;
-  /** API token (dashboard: Settings, Security), without the word Bearer, for SMS and calls. */
+  /** API token of the account at the service, without the word Bearer, for SMS and calls. */
   readonly apiToken?: string;
   /** `svk_` key for WhatsApp and email. One of the two credentials is required. */
   readonly apiKey?: string;

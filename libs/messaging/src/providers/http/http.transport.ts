@@ -208,8 +208,8 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       throw new PausedFailure(
         'unauthorized',
         wire.credential === 'apiKey'
-          ? 'WhatsApp and email take an svk_ key, made in the dashboard under Email, API Keys: set apiKey'
-          : 'SMS and calls take the API token of the dashboard (Settings, Security): set apiToken',
+          ? 'WhatsApp and email take an svk_ key, made in the settings of the account at the service (the gateway: its portal, or dundun key create): set apiKey'
+          : 'SMS and calls take the API token of the account at the service (the gateway: its portal, or dundun token rotate): set apiToken',
       );
     const answer = await this.#client.send(
       {

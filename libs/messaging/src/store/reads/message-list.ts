@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { messageIdOf } from '../../message/ids.js';
-import type { BatchLabels } from '../../message/labels.js';
+import { type BatchLabels, NO_LABELS } from '../../message/labels.js';
 import { countryOfNumber } from '../../message/phone-country.js';
 import { storedFormsOf } from '../../message/phone-identity.js';
 import type { MessageStatus } from '../../message/status.js';
@@ -59,7 +59,7 @@ interface Outline {
 const NO_OUTLINE: Outline = { subject: null, kind: null, template: null };
 
 /** Before its outline, tags and provider are read. */
-type Plain = Omit<ListedMessage, 'subject' | 'kind' | 'template' | 'tags'>;
+type Plain = Omit<ListedMessage, 'subject' | 'kind' | 'template' | 'tags' | 'metadata'>;
 
 /**
  * Reads the messages of tenants, one row for each recipient: the newest batch first, in a batch by
@@ -438,7 +438,8 @@ export class MessageList {
     const described = await this.#outlines(batches);
     return page.map((message): ListedMessage => {
       const { labels = null, ...outline } = described.get(message.batchId) ?? NO_OUTLINE;
-      return { ...message, ...outline, tags: readLabels(labels)?.tags ?? [] };
+      const { tags, metadata } = readLabels(labels) ?? NO_LABELS;
+      return { ...message, ...outline, tags, metadata };
     });
   }
 

@@ -12,7 +12,7 @@ import type {
   StatusCounts,
   SubmittedMessage,
 } from '../../message/views.js';
-import { stateOf } from '../rows/batch-state.js';
+import { BATCH_STATE, stateOf } from '../rows/batch-state.js';
 import {
   type BatchScope,
   decodeCursor,
@@ -41,6 +41,7 @@ import { deferredUntilOf, reasonOf } from './deferrals.js';
 import { BatchCounts, hasEnded, isLarge, notStartedStatus } from './batch-counts.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
+import type { Holds } from '../verbs/holds.js';
 
 interface ShownRow {
   readonly batch: string;
@@ -66,6 +67,7 @@ interface SubmittedRow {
   readonly attempts: number | null;
   readonly errorCode: string | null;
   readonly dueAt: Big | null;
+  readonly provider: string | null;
   readonly providerId: string | null;
   readonly firstSentAt: Big | null;
   readonly details: string | null;
@@ -94,6 +96,7 @@ export class Reads {
     private readonly database: StoreDatabase,
     digests: KeyedDigests,
     private readonly data: BatchData,
+    private readonly holds: Pick<Holds, 'index'>,
   ) {
     this.#reports = new ReportList(database, digests);
     this.#counts = new BatchCounts(database);
@@ -103,11 +106,16 @@ export class Reads {
   /** @throws BatchNotFoundError */
   async batch(id: string, scope: BatchScope): Promise<BatchView> {
     const row = await this.batchRow(this.database, id, scope);
+    const state = stateOf(row);
+    const hasWork = row.state < BATCH_STATE.draining;
+    const hold = hasWork ? (await this.holds.index()).of(row.lane) : undefined;
+    const deferral = state === 'deferred' ? await reasonOf(this.database, id) : null;
     const counts = (await this.#counts.stored([row])).get(id);
     const shown = await this.#shown([{ batch: id, content: row.content }]);
     return {
       ...viewOf(row, counts ?? (await this.#counts.count([row])).get(id) ?? {}, shown),
-      reason: stateOf(row) === 'deferred' ? await reasonOf(this.database, id) : null,
+      reason: deferral ?? hold?.reason ?? null,
+      held: hold !== undefined,
     };
   }
 
@@ -281,6 +289,7 @@ export class Reads {
         row.errorCode && (await errorTextOf(this.database, batch, position, row.errorCode)),
       attempts: row.attempts ?? 0,
       deferredUntil: deferredUntilOf(row.status, row.dueAt),
+      provider: row.provider,
       providerId: row.providerId,
       acceptedAt: dateOf(row.createdAt),
       sentAt: row.firstSentAt === null ? null : dateOf(row.firstSentAt),
@@ -384,7 +393,7 @@ export class Reads {
     const [row] = await this.database.all<SubmittedRow>(
       `SELECT b.state, b.sender, coalesce(s.content, b.content) AS content,
          b.created_at AS "createdAt", b.recipient_count AS "recipients", ${MESSAGE_COLUMNS},
-         m.reference AS "providerId", s.first_sent_at AS "firstSentAt", s.details
+         m.reference AS "providerId", s.provider, s.first_sent_at AS "firstSentAt", s.details
        FROM messaging_batch b
        LEFT JOIN messaging_message m ON m.batch = b.id AND m.position = ?
        LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission

@@ -96,6 +96,27 @@ export async function requireTables(
   }
 }
 
+const RECIPIENT_INDEX = {
+  postgres: `SELECT 1 WHERE to_regclass('messaging_message_recipient') IS NOT NULL`,
+  sqlite: `SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'messaging_message_recipient'`,
+  mysql: `SELECT 1 FROM information_schema.statistics
+    WHERE table_schema = DATABASE() AND index_name = 'messaging_message_recipient' LIMIT 1`,
+} as const;
+
+/**
+ * Refuses a database without the index of messages by recipient, which a frequency cap reads at each
+ * message.
+ * @throws MessagingConfigError with the remedy
+ */
+export async function requireRecipientIndex(dataSource: DataSource): Promise<void> {
+  const { kind } = driverOf(dataSource).dialect;
+  const found = await dataSource.query<unknown[]>(RECIPIENT_INDEX[kind]);
+  if (found.length > 0) return;
+  throw new MessagingConfigError(
+    'store.migrate: policy.frequencyCap and store.recipientIndex need the index messaging_message_recipient, which is missing, and this process does not migrate; set store.migrate: true, or add FREQUENCY_CAP_MIGRATIONS to the migrations of your data source beside MESSAGING_MIGRATIONS, and run them',
+  );
+}
+
 export interface OwnMigrations {
   /** Those to run. */
   readonly wanted: Migrations;

@@ -122,7 +122,7 @@ function indexMigration(
     readonly name = name;
 
     async up(runner: QueryRunner): Promise<void> {
-      await createIfMissing(runner, `CREATE INDEX ${index} ON ${on}`);
+      await createIndex(runner, 'INDEX', index, on);
     }
 
     async down(runner: QueryRunner): Promise<void> {
@@ -158,14 +158,14 @@ export function tablesMigration<T extends string>(
   name: string,
   tables: Readonly<Record<T, TableColumns>>,
   primaryKeys: Readonly<Record<T, string>>,
-  indexes: readonly (readonly [kind: 'INDEX' | 'UNIQUE INDEX', name: string, on: string])[],
+  indexes: readonly (readonly [kind: IndexKind, name: string, on: string])[],
 ): new () => MigrationInterface {
   return class implements MigrationInterface {
     readonly name = name;
 
     async up(runner: QueryRunner): Promise<void> {
       const driver = driverOf(runner.dataSource);
-      const { kind, types } = driver.dialect;
+      const { types } = driver.dialect;
       const options = await driver.tableOptions(runner);
       for (const [table, columns] of Object.entries<TableColumns>(tables)) {
         const all = columnsSql(columns, types).join(', ');
@@ -174,12 +174,8 @@ export function tablesMigration<T extends string>(
           `CREATE TABLE IF NOT EXISTS messaging_${table} (${all}, PRIMARY KEY (${key}))${options}`,
         );
       }
-      const ifNew = kind === 'mysql' ? '' : 'IF NOT EXISTS ';
       for (const [what, index, on] of indexes)
-        await createIfMissing(
-          runner,
-          `CREATE ${what} ${ifNew}messaging_${index} ON messaging_${on}`,
-        );
+        await createIndex(runner, what, `messaging_${index}`, `messaging_${on}`);
     }
 
     async down(runner: QueryRunner): Promise<void> {
@@ -189,8 +185,22 @@ export function tablesMigration<T extends string>(
   };
 }
 
+type IndexKind = 'INDEX' | 'UNIQUE INDEX';
+
+/** Makes an index where it is missing: the tables may be made by another data source, too. */
+export async function createIndex(
+  runner: QueryRunner,
+  what: IndexKind,
+  name: string,
+  on: string,
+): Promise<void> {
+  const { kind } = driverOf(runner.dataSource).dialect;
+  const ifNew = kind === 'mysql' ? '' : 'IF NOT EXISTS ';
+  await createIfMissing(runner, `CREATE ${what} ${ifNew}${name} ON ${on}`);
+}
+
 /** MySQL commits each DDL statement and has no `CREATE INDEX IF NOT EXISTS`. */
-export async function createIfMissing(runner: QueryRunner, statement: string): Promise<void> {
+async function createIfMissing(runner: QueryRunner, statement: string): Promise<void> {
   await runner.query(statement).catch((error: unknown) => {
     if (!isDuplicateIndex(error)) throw error;
   });
@@ -206,9 +216,12 @@ const OutcomeTables = tablesMigration(
 class Outcomes1790000002200 extends OutcomeTables {
   override async up(runner: QueryRunner): Promise<void> {
     await super.up(runner);
-    // MySQL commits each DDL statement: a former run may have stopped here.
-    await runner.query('DELETE FROM messaging_outcome_state');
-    await runner.query('INSERT INTO messaging_outcome_state (id, purged_until) VALUES (0, 0)');
+    const { dialect } = driverOf(runner.dataSource);
+    // A row that is there says what retention has erased, which no other table tells.
+    await runner.query(
+      `INSERT INTO messaging_outcome_state (id, purged_until) VALUES (0, 0)
+       ${dialect.ignoreConflict('messaging_outcome_state', 'id')}`,
+    );
   }
 }
 

@@ -34,7 +34,10 @@ const COLUMNS = {
     until_at: 'big',
     note: 'key',
   },
-  /** One row: the copy of the database that sends. Its `mark` differs in a restored dump. */
+  /**
+   * One row: the copy of the database that sends. Its `mark` differs in a restored dump of PostgreSQL;
+   * elsewhere it is a random one, see `Holds.identity()`.
+   */
   instance: { id: 'small NOT NULL', mark: 'key' },
   rate_slot: { rate_key: 'key NOT NULL', reserved_until: 'big NOT NULL DEFAULT 0' },
   /** A provider that accepts nothing now; gone once it accepts. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../ports/clock.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { HAS_WORK } from '../rows/batch-state.js';
@@ -121,6 +122,31 @@ export class Holds {
         [at, lane, at, at],
       ),
     );
+  }
+
+  /**
+   * Tells this database from others: its mark, or where the server gives none, a random one that the
+   * first call stores. `undefined`: the server does not say.
+   */
+  async identity(): Promise<string | undefined> {
+    const { dialect } = this.database;
+    if (dialect.instanceMark !== undefined) return this.#mark();
+    return this.database.transaction(async (tx) => {
+      const own = dialect.rows<string>({ v_mark: ['key', (one) => one] });
+      const random = randomUUID();
+      await tx.run(
+        `INSERT INTO messaging_instance (id, mark) SELECT 1, v_mark FROM ${own.sql} WHERE 1 = 1
+         ${dialect.ignoreConflict('messaging_instance', 'id')}`,
+        own.bind([random]),
+      );
+      await tx.run('UPDATE messaging_instance SET mark = ? WHERE id = 1 AND mark IS NULL', [
+        random,
+      ]);
+      const [row] = await tx.all<{ mark: string }>(
+        'SELECT i.mark FROM messaging_instance i WHERE i.id = 1',
+      );
+      return row?.mark;
+    });
   }
 
   /** Identifies this copy of the tables; `undefined` where the server does not tell. */
