@@ -51,6 +51,7 @@ export {
   DISPATCH_ENGINE,
   type DispatchEngine,
   type Drain,
+  type EngineContext,
   type EngineFactory,
 } from './ports/dispatch-engine.js';
 export {

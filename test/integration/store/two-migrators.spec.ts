@@ -60,9 +60,7 @@ describeEachDatabase('tables that a boot and the migrations of the app make', (d
   const sends = async (app: INestApplicationContext) => {
     const sms = app.get(SmsService);
     const { id } = await sms.send({ from: 'ACME', to: '2348012345678', body: 'Hello' });
-    await eventually(async () =>
-      expect((await sms.message(`${id}-0`)).status).toBe('delivered'),
-    );
+    await eventually(async () => expect((await sms.message(`${id}-0`)).status).toBe('delivered'));
   };
 
   it('each finds what the other has made, in both orders, and the tables are the same', async () => {

@@ -116,7 +116,8 @@ class Contacts1790000000010 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const table of FIRST) await createTable(runner, table);
-    for (const [name, on] of Object.entries(INDEXES)) await createIndex(runner, 'INDEX', `messaging_${name}`, `messaging_${on}`);
+    for (const [name, on] of Object.entries(INDEXES))
+      await createIndex(runner, 'INDEX', `messaging_${name}`, `messaging_${on}`);
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -52,7 +52,9 @@ describeWithServer('redis', 'a queue of several databases', (url) => {
     await eventually(async () => expect(drained.toSorted()).toEqual(['a:sms', 'b:sms']));
     expect(warn.mock.calls.filter(([line]) => /^Another database/.test(String(line)))).toEqual(
       Array(warnings).fill([
-        expect.stringMatching(/queue messaging with the prefix .*; give each database a queue of its own/),
+        expect.stringMatching(
+          /queue messaging with the prefix .*; give each database a queue of its own/,
+        ),
       ]),
     );
     await Promise.all([accepting.stop(), working.stop()]);
