@@ -110,7 +110,10 @@ describeEachDatabase('holds on lanes', (database) => {
   });
 
   it('each process reads the same identity of the database, which another database has not', async () => {
-    const stores = [await fixture.boot({ dispatch: false }), await fixture.boot({ dispatch: false })];
+    const stores = [
+      await fixture.boot({ dispatch: false }),
+      await fixture.boot({ dispatch: false }),
+    ];
     const [one, same] = await Promise.all(
       stores.map(({ app }) => app.get(MessageStore, { strict: false }).holds.identity()),
     );

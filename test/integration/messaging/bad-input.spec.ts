@@ -124,6 +124,7 @@ describeEachDatabase(
       const { app, sms } = await fixture.boot({ dispatch: false });
       const [voice, whatsApp] = [app.get(VoiceService), app.get(WhatsAppService)];
       const [email, any] = [app.get(EmailService), app.get(MessagingService).channel('sms')];
+      const [vas, verification] = [app.get(VasService), app.get(VerificationService)];
       const to = '2348012345678';
       const mail = { from: 'a@example.com', to: 'b@example.com', subject: 'x', text: 'x' };
       const sends: [field: string, meant: string, send: () => Promise<unknown>][] = [
@@ -134,6 +135,8 @@ describeEachDatabase(
         ['param', 'params', () => whatsApp.sendTemplate({ to, template: 'x', param: [] } as never)],
         ['captoin', 'caption', () => whatsApp.sendMedia({ to, captoin: 'x' } as never)],
         ['reply_to', 'replyTo', () => email.send({ ...mail, reply_to: 'x' } as never)],
+        ['curency', 'currency', () => vas.order({ to, curency: 'NGN' } as never)],
+        ['chanel', 'channel', () => verification.start({ to, chanel: 'sms' } as never)],
         ['contents', 'content', () => any.send({ to, contents: {} } as never)],
       ];
       for (const [path, meant, send] of sends)

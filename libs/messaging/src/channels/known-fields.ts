@@ -46,14 +46,14 @@ function suggestion(field: string, known: readonly string[]): string {
 /** Letters to add, drop or replace (Levenshtein). */
 function changesBetween(one: string, other: string): number {
   let before = Array.from({ length: other.length + 1 }, (_, place) => place);
-  for (const [n, letter] of [...one].entries()) {
+  for (let n = 0; n < one.length; n++) {
     const row = [n + 1];
-    for (const [place, own] of [...other].entries())
+    for (let place = 0; place < other.length; place++)
       row.push(
         Math.min(
           (row[place] ?? 0) + 1,
           (before[place + 1] ?? 0) + 1,
-          (before[place] ?? 0) + (letter === own ? 0 : 1),
+          (before[place] ?? 0) + (one[n] === other[place] ? 0 : 1),
         ),
       );
     before = row;
