@@ -54,6 +54,7 @@ export {
   DISPATCH_ENGINE,
   type DispatchEngine,
   type Drain,
+  type EngineContext,
   type EngineFactory,
 } from './ports/dispatch-engine.js';
 export {

@@ -56,6 +56,8 @@ it('MessagingErrorCode has exactly the codes of the errors and policies in the s
   expect([...used].toSorted()).toEqual(wanted.toSorted());
 });
 
+const BASES = ['MessagingError', 'AcceptRefusedError'];
+
 /** Their codes are a provider's, or those of the app's own policies too. */
 const OPEN = ['SubmitFailure', 'PolicyError'];
 
@@ -66,7 +68,7 @@ function codeOf(node: ts.Node): ts.Node | undefined {
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.SuperKeyword) {
     const owner = ts.findAncestor(node, ts.isClassDeclaration);
     const base = owner?.heritageClauses?.[0]?.types[0]?.getText();
-    if (base === 'MessagingError' && !OPEN.includes(owner?.name?.text ?? ''))
+    if (BASES.includes(base ?? '') && !OPEN.includes(owner?.name?.text ?? ''))
       return node.arguments[0];
     if (base === 'MessageValidationError') return node.arguments[1];
   }

@@ -1,7 +1,11 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { MESSAGING_MIGRATIONS, migrateDatabase } from '@dundun/messaging/migrations';
 import { HoldsService } from '@dundun/messaging/operations';
 import { setTimeout } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
+import { Holds } from '../../../libs/messaging/src/store/verbs/holds.js';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -103,6 +107,29 @@ describeEachDatabase('holds on lanes', (database) => {
     await booted.send('held', { tenant: 'a' });
     await setTimeout(250);
     expect(booted.transport.texts).toEqual([]);
+  });
+
+  it('each process reads the same identity of the database, which another database has not', async () => {
+    const stores = [
+      await fixture.boot({ dispatch: false }),
+      await fixture.boot({ dispatch: false }),
+    ];
+    const [one, same] = await Promise.all(
+      stores.map(({ app }) => app.get(MessageStore, { strict: false }).holds.identity()),
+    );
+    expect(one).toMatch(/^[\w/-]{10,}$/);
+    expect(same).toBe(one);
+    const source = await new DataSource({
+      ...database.options(),
+      ...(database.kind === 'sqlite'
+        ? { database: (await database.another()).slice('sqlite:'.length) }
+        : { url: await database.another() }),
+      migrations: [...MESSAGING_MIGRATIONS],
+    } as DataSourceOptions).initialize();
+    await migrateDatabase(source);
+    const clock = { now: () => Date.now() };
+    expect(await new Holds(databaseOf(source), clock).identity()).not.toBe(one);
+    await source.destroy();
   });
 
   it('a hold in a transaction that is rolled back holds no lane', async () => {

@@ -120,6 +120,43 @@ describeEachDatabase(
       for (const send of sends) await expect(send).rejects.toBeInstanceOf(MessageValidationError);
     });
 
+    it('a field that no message of its kind has is refused with the one that was meant', async () => {
+      const { app, sms } = await fixture.boot({ dispatch: false });
+      const [voice, whatsApp] = [app.get(VoiceService), app.get(WhatsAppService)];
+      const [email, any] = [app.get(EmailService), app.get(MessagingService).channel('sms')];
+      const [vas, verification] = [app.get(VasService), app.get(VerificationService)];
+      const to = '2348012345678';
+      const mail = { from: 'a@example.com', to: 'b@example.com', subject: 'x', text: 'x' };
+      const sends: [field: string, meant: string, send: () => Promise<unknown>][] = [
+        ['bdoy', 'body', () => sms.send({ from: 'ACME', to, bdoy: 'x' } as never)],
+        ['sendat', 'sendAt', () => sms.send({ from: 'ACME', to, body: 'x', sendat: 1 } as never)],
+        ['repat', 'repeat', () => voice.send({ to, text: 'x', repat: 2 } as never)],
+        ['txt', 'text', () => whatsApp.sendText({ to, txt: 'x' } as never)],
+        ['param', 'params', () => whatsApp.sendTemplate({ to, template: 'x', param: [] } as never)],
+        ['captoin', 'caption', () => whatsApp.sendMedia({ to, captoin: 'x' } as never)],
+        ['reply_to', 'replyTo', () => email.send({ ...mail, reply_to: 'x' } as never)],
+        ['curency', 'currency', () => vas.order({ to, curency: 'NGN' } as never)],
+        ['chanel', 'channel', () => verification.start({ to, chanel: 'sms' } as never)],
+        ['contents', 'content', () => any.send({ to, contents: {} } as never)],
+      ];
+      for (const [path, meant, send] of sends)
+        await expect(send()).rejects.toMatchObject({
+          name: 'MessageValidationError',
+          fields: [{ path, message: `there is no such field; did you mean ${meant}?` }],
+        });
+      await expect(email.sendAll([mail, { ...mail, txt: 'x' } as never])).rejects.toMatchObject({
+        fields: [{ path: 'messages[1].txt' }],
+      });
+      await expect(sms.send({ from: 'ACME', to, body: 'x', priority: 1 } as never)).rejects.toThrow(
+        /^priority: there is no such field; there are from, to, body, /,
+      );
+      await expect(sms.send({} as never)).rejects.toThrow(/^to: is missing;/);
+      const { data } = await sms.batches();
+      expect(data).toEqual([]);
+      const absent = { from: 'ACME', to, body: 'x', bdoy: undefined };
+      expect((await sms.send(absent)).recipients).toBe(1);
+    });
+
     it('a wrong duration of a message is a wrong field', async () => {
       const { send, sms } = await fixture.boot({ dispatch: false });
       for (const validFor of ['soon', '', -1, Number.NaN, {}] as never[])

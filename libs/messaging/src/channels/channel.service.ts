@@ -29,6 +29,7 @@ import type { AlsoOption } from '../store/database/sql.js';
 import { MessageStore } from '../store/message-store.js';
 import { Enqueuer } from './enqueuer.js';
 import { checkTag } from './labels.js';
+import { type KnownFields, LABEL_FIELDS, refuseUnknownFields } from './known-fields.js';
 import {
   type ChannelMessage,
   type LibraryMessage,
@@ -325,6 +326,15 @@ export abstract class ChannelService {
   }
 }
 
+const FIELDS: KnownFields<ChannelMessage> = {
+  from: true,
+  to: true,
+  content: true,
+  deliveryReport: true,
+  sendAt: true,
+  ...LABEL_FIELDS,
+};
+
 /**
  * The service of any registered channel, returned by `MessagingService.channel()`.
  * @example
@@ -334,7 +344,8 @@ export abstract class ChannelService {
 export class AnyChannelService extends ChannelService {
   /** Accepts a message as `SmsService.send()` does, and with its errors. */
   async send(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
-    return this.enqueue(given(message), options);
+    refuseUnknownFields(given(message), FIELDS);
+    return this.enqueue(message, options);
   }
 
   /** Price of one message with this content; nothing is sent or stored. */

@@ -365,6 +365,10 @@ function recipientsOf(
     errors.push(...known.errors);
     return known;
   }
+  if (to === undefined || to === null) {
+    errors.push({ path: 'to', message: 'is missing' });
+    return { recipients: [], groups: new Map(), errors: [] };
+  }
   const list: readonly unknown[] = Array.isArray(to) ? to : [to];
   if (maxRecipients === 1 && list.length !== 1) {
     errors.push({ path: 'to', message: ruleOf(addressKinds) });

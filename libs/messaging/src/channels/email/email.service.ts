@@ -12,6 +12,7 @@ import {
   type CostEstimate,
   type EstimateOptions,
 } from '../channel.service.js';
+import { type KnownFields, LABEL_FIELDS, refuseUnknownFields } from '../known-fields.js';
 import {
   contentOf,
   given,
@@ -88,6 +89,25 @@ const SLICE = 20;
 /** 92 days, by the hour. */
 const MOST_SLOTS = 92 * 24 + 1;
 
+const FIELDS: KnownFields<EmailMessage> = {
+  from: true,
+  to: true,
+  cc: true,
+  bcc: true,
+  recipients: true,
+  subject: true,
+  text: true,
+  html: true,
+  replyTo: true,
+  attachments: true,
+  headers: true,
+  category: true,
+  unsubscribeUrl: true,
+  deliveryReport: true,
+  sendAt: true,
+  ...LABEL_FIELDS,
+};
+
 export interface EmailEstimate extends CostEstimate {
   /**
    * Octets of the whole message as `email.maxSize` counts them: texts and attachments before their
@@ -148,11 +168,11 @@ export class EmailService extends ChannelService {
       for (const [index, message] of contents.entries()) {
         // On SQLite nothing else here waits.
         if (index % SLICE === SLICE - 1) await turn();
+        const part = { index, count };
+        const send = async () =>
+          this.enqueue({ ...this.#messageOf(message), part }, { ...options, manager: transaction });
         receipts.push(
-          await this.enqueue(
-            { ...this.#messageOf(message), part: { index, count } },
-            { ...options, manager: transaction },
-          ).catch((error: unknown) => {
+          await send().catch((error: unknown) => {
             throw ofMessage(index, error);
           }),
         );
@@ -186,6 +206,7 @@ export class EmailService extends ChannelService {
   }
 
   #messageOf(message: EmailMessage): LibraryMessage {
+    refuseUnknownFields(message, FIELDS);
     const { to, cc, bcc, recipients, deliveryReport, sendAt, tags, metadata, ...given } = message;
     const content = { ...given, kind: 'email', to, cc };
     const texts = [given.subject, given.text, given.html].map((text: unknown) =>

@@ -11,6 +11,7 @@ import {
   type CostEstimate,
   type EstimateOptions,
 } from '../channel.service.js';
+import { type KnownFields, LABEL_FIELDS, refuseUnknownFields } from '../known-fields.js';
 import {
   type ChannelMessage,
   given,
@@ -70,6 +71,15 @@ export interface SmsSendEstimate extends CostEstimate {
   readonly recipients: readonly SmsRecipientEstimate[];
 }
 
+const FIELDS: KnownFields<SmsMessage> = {
+  from: true,
+  to: true,
+  body: true,
+  deliveryReport: true,
+  sendAt: true,
+  ...LABEL_FIELDS,
+};
+
 /** Recipients that are priced in one turn of the event loop. */
 const SLICE = 2_000;
 
@@ -104,6 +114,7 @@ export class SmsService extends ChannelService {
    */
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {
     const { from, to, body, deliveryReport, sendAt, tags, metadata } = given(message);
+    refuseUnknownFields(message, FIELDS);
     const content = { kind: 'text', text: body } as const;
     const sent: LibraryMessage = {
       from,

@@ -14,6 +14,7 @@ import { isBatchId } from '../../message/ids.js';
 import { decodeCursor, encodeCursor } from '../../store/rows/cursor.js';
 import { ChannelContext, pageOf } from '../channel.service.js';
 import { checkLabels } from '../labels.js';
+import { type KnownFields, LABEL_FIELDS, refuseUnknownFields } from '../known-fields.js';
 import { checkWords, given, type SendOptions } from '../send.js';
 import { checkedOrder } from './vas.channel.js';
 import {
@@ -48,6 +49,18 @@ interface CheckedOrder extends VasOrder {
   readonly tenant: string;
   readonly spender: string | undefined;
 }
+
+const FIELDS: KnownFields<VasOrder> = {
+  to: true,
+  product: true,
+  amount: true,
+  currency: true,
+  clientReference: true,
+  network: true,
+  deliveryReport: true,
+  allowDuplicate: true,
+  ...LABEL_FIELDS,
+};
 
 /**
  * Orders airtime and data, each once: a client reference stands for one order for ever. A tenant
@@ -348,7 +361,7 @@ export class VasService {
   }
 
   #checked(order: VasOrder, tenant: string, spender: string | undefined): CheckedOrder {
-    given(order, 'order');
+    refuseUnknownFields(given(order, 'order'), FIELDS);
     return validated((errors) => {
       const refuse = (path: string, message: string) => errors.push({ path, message });
       const number = addressOf('phone', order.to);

@@ -17,6 +17,7 @@ import type { Sql } from '../../store/database/store-database.js';
 import { ChannelContext } from '../channel.service.js';
 import { resealContent } from '../../store/upkeep/resealed-content.js';
 import { WindowCounts } from '../../store/verbs/window-counts.js';
+import { type KnownFields, refuseUnknownFields } from '../known-fields.js';
 import { checkWords, given, isWithin } from '../send.js';
 import { matchesDigest } from './code-digest.js';
 import {
@@ -44,6 +45,16 @@ const AT_ONCE = 200;
 const KEPT = 30 * DAY;
 
 const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000';
+
+const FIELDS: KnownFields<NewVerification> = {
+  to: true,
+  channel: true,
+  from: true,
+  length: true,
+  ttl: true,
+  attempts: true,
+  template: true,
+};
 
 /**
  * One-time codes over any channel. A code exists in memory and in its message alone, whose content
@@ -256,6 +267,7 @@ export class VerificationService {
       ttl = '10m',
       attempts = 5,
     } = given(verification, 'verification');
+    refuseUnknownFields(verification, FIELDS);
     return validated((errors) => {
       const refuse = (path: string, message: string) => errors.push({ path, message });
       const known = this.context.channels.namesWhere(({ oneTimeCode }) => oneTimeCode);

@@ -21,6 +21,7 @@ import {
   type EstimateOptions,
   pageOf,
 } from '../channel.service.js';
+import { type KnownFields, LABEL_FIELDS, refuseUnknownFields } from '../known-fields.js';
 import { type ChannelMessage, contentOf, given, type Receipt, type SendOptions } from '../send.js';
 import { billedSeconds, costOf } from './billing.js';
 import {
@@ -108,6 +109,26 @@ export interface CallAt extends Pick<MessageView, 'id' | 'recipient'> {
 const CHARACTERS_PER_SECOND = 14;
 
 /** Statuses of a call that reached a person or machine. */
+const FIELDS: KnownFields<VoiceMessage> = {
+  from: true,
+  to: true,
+  text: true,
+  audioUrl: true,
+  code: true,
+  language: true,
+  voice: true,
+  repeat: true,
+  ringTimeout: true,
+  maxDuration: true,
+  redial: true,
+  machine: true,
+  collect: true,
+  category: true,
+  deliveryReport: true,
+  sendAt: true,
+  ...LABEL_FIELDS,
+};
+
 const ANSWERED: readonly string[] = ['answered', 'completed'];
 
 /**
@@ -134,6 +155,7 @@ export class VoiceService extends ChannelService {
    */
   async send(message: VoiceMessage, options: SendOptions = {}): Promise<Receipt> {
     const { from, to, deliveryReport, sendAt, tags, metadata } = given(message);
+    refuseUnknownFields(message, FIELDS);
     const { text, audioUrl, code, language, voice, repeat } = message;
     const { ringTimeout, maxDuration, redial, machine, collect, category } = message;
     // Collecting the rest of the fields takes 4 µs.

@@ -32,6 +32,7 @@ import {
 } from '../channel.service.js';
 import { checkUpload } from './whatsapp-content.js';
 import { knownTemplate, withAnyTemplate } from './whatsapp.channel.js';
+import { type KnownFields, LABEL_FIELDS, refuseUnknownFields } from '../known-fields.js';
 import { type ChannelMessage, given, type Receipt, type SendOptions } from '../send.js';
 
 /** Milliseconds: a document may have 100 MB. */
@@ -274,8 +275,42 @@ export class WhatsAppService extends ChannelService {
   }
 }
 
+const ADDRESS_FIELDS: KnownFields<WhatsAppAddress> = {
+  from: true,
+  to: true,
+  sendAt: true,
+  ...LABEL_FIELDS,
+};
+
+/** Fields of a message of each kind. */
+const FIELDS = {
+  text: { ...ADDRESS_FIELDS, text: true } satisfies KnownFields<WhatsAppText>,
+  media: {
+    ...ADDRESS_FIELDS,
+    type: true,
+    link: true,
+    mediaId: true,
+    caption: true,
+    filename: true,
+  } satisfies KnownFields<WhatsAppMedia>,
+  template: {
+    ...ADDRESS_FIELDS,
+    template: true,
+    language: true,
+    params: true,
+    category: true,
+    paramNames: true,
+    header: true,
+    buttons: true,
+  } satisfies KnownFields<WhatsAppTemplate>,
+};
+
 /** All fields but those of the address are the content, which the channel checks. */
-function withContent(message: WhatsAppAddress | AnyTemplate, kind: string): ChannelMessage {
+function withContent(
+  message: WhatsAppAddress | AnyTemplate,
+  kind: keyof typeof FIELDS,
+): ChannelMessage {
   const { from, to, sendAt, tags, metadata, ...content } = given(message);
+  refuseUnknownFields(message, FIELDS[kind]);
   return { from, to, sendAt, tags, metadata, content: { ...content, kind } };
 }
