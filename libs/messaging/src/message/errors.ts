@@ -145,7 +145,7 @@ const GUARD_CODES = {
   prefix: 'prefix_limited',
   range: 'range_limited',
   growth: 'growth_limited',
-} as const satisfies Readonly<Record<string, PolicyCode>>;
+} as const;
 
 /** The message is over a limit of its tenant (`policy.guard`); nothing was stored. */
 export class GuardRefusedError extends AcceptRefusedError {
