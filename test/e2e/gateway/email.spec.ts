@@ -5,8 +5,12 @@ import type { Scope } from '../../../src/channel.js';
 import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { MailServer } from '../../support/mail-server.js';
+import { limitTests } from '../../support/time-limit.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { type Answered, type Call, TestGateway } from './test-gateway.js';
+
+// Bodies of up to 40 MiB are made, sent and parsed.
+limitTests(180);
 
 const BASE = '/email/ng/v1';
 const TEXT = { from: 'Shop <hello@demo.test>', subject: 'Hello', text: 'Hello' } as const;
