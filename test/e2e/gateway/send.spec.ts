@@ -84,6 +84,8 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
       smsc_timestamp: expect.stringMatching(RFC3339),
       sequence: expect.any(Number),
       received_at: expect.stringMatching(RFC3339),
+      cost: null,
+      currency: null,
     });
   });
 
