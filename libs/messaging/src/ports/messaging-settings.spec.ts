@@ -149,6 +149,7 @@ describe('settingsOf', () => {
     expect(settingsOf({ store: { retention } }).store.retention).toEqual({
       content: 90 * 86_400_000,
       messages: undefined,
+      outcomes: 800 * 86_400_000,
     });
   });
 
