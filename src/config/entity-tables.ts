@@ -98,13 +98,13 @@ export function indexesAdded(
 
     async up(runner: QueryRunner): Promise<void> {
       for (const [entity, name] of added) {
-        const { tableName, indices } = runner.dataSource.getMetadata(entity);
+        const metadata = runner.dataSource.getMetadata(entity);
+        const { indices } = Table.create(metadata, runner.dataSource.driver);
         const index = indices.find((one) => one.name === name);
-        if (!index) throw new TypeError(`${tableName} has no index ${name}`);
-        const table = await runner.getTable(tableName);
+        if (!index) throw new TypeError(`${metadata.tableName} has no index ${name}`);
+        const table = await runner.getTable(metadata.tableName);
         if (table?.indices.some((one) => one.name === name)) continue;
-        const columns = index.columns.map(({ databaseName }) => databaseName).join(', ');
-        await runner.query(`CREATE INDEX ${name} ON ${tableName} (${columns})`);
+        await runner.createIndex(metadata.tableName, index);
       }
     }
 
