@@ -43,7 +43,9 @@ describeEachDatabase('rate cards of the gateway', (db) => {
     ).body;
 
   it('until a version of the default card is imported, the variables give its prices', async () => {
-    expect(await cardsOf().list()).toEqual([
+    const cards = await cardsOf().list();
+    // The demo account pays by a card of its own.
+    expect(cards.filter(({ card }) => card !== 'demo')).toEqual([
       { id: null, card: 'default', currency: 'NGN', startsAt: null, rates: 2, state: 'in force' },
     ]);
     expect(await estimated()).toMatchObject({ parts: 2, cost: 19, currency: 'NGN' });

@@ -90,7 +90,7 @@ describeUnless(
           });
           expect(answer).toMatchObject({
             status: 200,
-            body: { message_id: expect.stringMatching(/^wamid\./), status: 'sent', cost: 0.01 },
+            body: { message_id: expect.stringMatching(/^wamid\./), status: 'sent', cost: 6.7 },
           });
         });
 
