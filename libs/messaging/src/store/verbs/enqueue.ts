@@ -289,10 +289,14 @@ export class NewBatches {
       if (owner.id !== batch.id) others.set(batch, owner);
     }
     const fresh = batches.filter((batch) => !others.has(batch));
-    await this.#sql.insertChunks(tx, fresh.flatMap(chunksOf));
-    for (const batch of fresh) if (hasData(batch)) await this.#storeData(tx, batch);
+    const refused = await this.#watch(tx, fresh);
+    const allowed = fresh.filter(({ id }) => !refused.has(id));
+    await this.#sql.insertChunks(tx, allowed.flatMap(chunksOf));
+    for (const batch of allowed) if (hasData(batch)) await this.#storeData(tx, batch);
     // Others wait for the rows that it locks: a large batch is written before.
-    const refused = await this.#guard(tx, fresh, guardTimeout);
+    const unpaid = await this.#guard(tx, allowed, guardTimeout);
+    for (const [id, error] of unpaid) refused.set(id, error);
+    await this.#remove(tx, [...refused.keys()]);
     const stored = fresh.filter(({ id }) => !refused.has(id));
     const changes = await this.#rejectDenied(tx, stored);
     return batches.map((batch) => {
@@ -303,33 +307,40 @@ export class NewBatches {
     });
   }
 
-  /** Asks the guards, the library's own first, and takes back the rows of the batches that they refuse. */
+  /** Asks the library's own guard, which knows stored batches by their chunks. */
+  async #watch(
+    tx: Transaction,
+    batches: readonly NewBatch[],
+  ): Promise<Map<string, AcceptRefusedError>> {
+    const { abuse } = this.spend;
+    const watched = abuse ? batches.filter((batch) => batch.watched) : [];
+    return new Map(watched.length > 0 ? await abuse?.onAccepted(tx, watched.map(acceptedOf)) : []);
+  }
+
+  /** Asks the app's spend guard. */
   async #guard(
     tx: Transaction,
     batches: readonly NewBatch[],
     timeout?: number,
   ): Promise<ReadonlyMap<string, AcceptRefusedError>> {
-    const { guard, abuse } = this.spend;
-    const watched = abuse ? batches.filter((batch) => batch.watched) : [];
-    const refused = new Map(
-      watched.length > 0 ? await abuse?.onAccepted(tx, watched.map(acceptedOf)) : [],
-    );
-    const guarded = guard ? batches.filter((batch) => batch.guarded && !refused.has(batch.id)) : [];
-    if (guard && guarded.length > 0) {
-      const asked = guarded.map((batch) => this.#guardedOf(batch));
-      const limit = timeout === undefined ? undefined : this.database.dialect.lockTimeout(timeout);
-      if (limit !== undefined) await tx.run(limit);
-      const own = await this.database
-        .runForeign(() => guard.onAccepted(asked, tx.manager))
-        .catch((error: unknown) => {
-          throw isLockTimeout(error) ? new SpendBusyError() : error;
-        });
-      for (const [id, error] of own) refused.set(id, error);
-    }
+    const { guard } = this.spend;
+    const guarded = guard ? batches.filter((batch) => batch.guarded) : [];
+    if (!guard || guarded.length === 0) return new Map();
+    const asked = guarded.map((batch) => this.#guardedOf(batch));
+    const limit = timeout === undefined ? undefined : this.database.dialect.lockTimeout(timeout);
+    if (limit !== undefined) await tx.run(limit);
+    return this.database
+      .runForeign(() => guard.onAccepted(asked, tx.manager))
+      .catch((error: unknown) => {
+        throw isLockTimeout(error) ? new SpendBusyError() : error;
+      });
+  }
+
+  /** Takes back the rows of refused batches. */
+  async #remove(tx: Transaction, batches: readonly string[]): Promise<void> {
+    if (batches.length === 0) return;
     const { ids, remove } = this.#sql;
-    if (refused.size > 0)
-      for (const statement of remove) await tx.run(statement, ids.bind([...refused.keys()]));
-    return refused;
+    for (const statement of remove) await tx.run(statement, ids.bind(batches));
   }
 
   #guardedOf({ createdAt, ...batch }: NewBatch): GuardedBatch {
