@@ -117,7 +117,7 @@ const DIALOGS: Readonly<
   'account-resume': [() => 'accounts', 'Suspend Globex', 'Suspend', 'Resume Globex'],
   settle: [() => 'orders', 'Settle shop-2'],
   'rate-change': [() => 'settings/account', 'Change the rate'],
-  'orders-allow': [() => 'settings/account', 'Allow orders'],
+  'orders-allow': [() => 'settings/account', 'Change the caps'],
   'smpp-add': [() => 'settings/smpp', 'Add a system_id'],
   'smpp-shown': [() => 'settings/smpp', 'Add a system_id', 'Add'],
   'smpp-change': [() => 'settings/smpp', /^Change smpp/],
