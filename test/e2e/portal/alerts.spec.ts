@@ -136,7 +136,7 @@ describeWithServer('chromium', 'alerts in the portal', () => {
       .first()
       .waitFor();
     await page.keyboard.press('Escape');
-    await page.getByText('http://127.0.0.1:65535', { exact: true }).waitFor();
+    await page.getByText('http://127.0.0.1:65535').first().waitFor();
     expect(await page.content()).not.toContain('key=secret');
     const { data } = await operator.ok<{ data: { action: string }[] }>('GET', 'audit');
     expect(data.map(({ action }) => action)).toEqual(
