@@ -98,11 +98,12 @@ describeEachDatabase('the first page of the portal', (database) => {
       });
       expect(carriers.at(-1)).toMatchObject({ name: 'voice-simulator', accepted: 0 });
       expect(balances).toEqual({
-        accounts: 2,
+        accounts: 3,
         empty: 1,
         lowest: [
           { accountId: poor, name: 'poor', available: '0.00', currency: 'NGN' },
           { accountId, name: 'busy', available: '7.00', currency: 'NGN' },
+          expect.objectContaining({ name: 'demo', available: '50000000.00', currency: 'NGN' }),
         ],
       });
     });
