@@ -17,6 +17,7 @@ const OWN_WORDS: Partial<Record<StoreTable, readonly string[]>> = {
   batch_attachment: ['digest'],
   notification: ['status'],
   erasure: ['places'],
+  submission: ['reason'],
 };
 
 export function textContract({ describe, test }: StoreContract): void {
