@@ -163,7 +163,10 @@ interface AlertOptions extends OfAccount {
 
 function addAlertCommands(billing: OperatorCommand): void {
   billing
-    .accountCommand('alerts', 'set below which balances an account is told, and by which e-mails')
+    .accountCommand(
+      'alerts',
+      'set below which balances an account gets a notice, and at which e-mail addresses',
+    )
     .option('--low <amounts...>', 'as 500 100; they replace the present ones')
     .option('--no-low', 'no amount')
     .option('--email <addresses...>', 'they replace the present ones')

@@ -106,7 +106,7 @@ const TITLES = {
   'billing.limit_changed': 'Changed the credit limit of the account',
   'billing.topped_up': 'Added to the balance of the account',
   'billing.adjusted': 'Adjusted the balance of the account',
-  'billing.thresholds_set': 'Set when and how the account is told of its balance',
+  'billing.thresholds_set': 'Set the notices about the balance of the account',
   'billing.budget_set': 'Set a budget of the account',
   'billing.budget_removed': 'Removed a budget of the account',
   'rates.imported': 'Imported a rate card',

@@ -17,7 +17,7 @@ export class BalanceNotices {
 
   /**
    * Compares the balances of locked accounts with their amounts. One that has fallen below an amount is
-   * told once; one that has risen is told again the next time.
+   * one notice; after it has risen again, the next fall has another one.
    */
   async look(manager: EntityManager, accounts: readonly string[]): Promise<void> {
     const sql = this.store.join(manager);

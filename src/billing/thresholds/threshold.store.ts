@@ -16,7 +16,7 @@ export interface Crossing {
   readonly emails: string | null;
 }
 
-/** What an account is told of its balance. */
+/** Settings of the notices about the balance of an account. */
 export interface ThresholdSettings {
   /** Millionths, the largest first. */
   readonly thresholds: readonly bigint[];

@@ -11,7 +11,7 @@ import { type ThresholdSettings, ThresholdStore } from './threshold.store.js';
 const MOST_THRESHOLDS = 10;
 const MOST_EMAILS = 5;
 
-/** What an account is told of, as it is given; each list replaces the present one. */
+/** New settings of the notices of an account; each list replaces the present one. */
 export interface NewThresholds {
   /** Decimal texts above zero. @default the present ones */
   readonly thresholds?: readonly string[] | undefined;
@@ -19,7 +19,7 @@ export interface NewThresholds {
   readonly emails?: readonly string[] | undefined;
 }
 
-/** The amounts of which an account is told when its balance falls below them, and by which e-mails. */
+/** Below which balances an account gets a notice, and at which e-mail addresses. */
 @Injectable()
 export class ThresholdsService {
   constructor(

@@ -30,7 +30,7 @@ export interface Budget {
   readonly resetsAt: string;
 }
 
-/** `PUT api/billing/notices` (204): below which balances the account is told, and by which e-mails. */
+/** `PUT api/billing/notices` (204): below which balances the account gets a notice, and at which e-mail addresses. */
 export interface BalanceNotices {
   readonly thresholds: readonly string[];
   readonly emails: readonly string[];

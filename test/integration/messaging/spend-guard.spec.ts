@@ -171,7 +171,7 @@ describeEachDatabase('a spend guard in the app’s own tables', (database) => {
     expect(await credits()).toBe(3);
   });
 
-  it('the guard is told of the part of the tenant that spends, also for later channels', async () => {
+  it('the guard gets the spender of each send, also for later channels of a notification', async () => {
     const app = await boot();
     const guard = app.get<CreditsGuard>(MESSAGING_SPEND_GUARD, { strict: false });
     const accept = guard.onAccepted.bind(guard);

@@ -31,7 +31,7 @@ describeWithServer('redis', 'a queue of several databases', (url) => {
   });
 
   it.each([
-    ['another database is told once, with the remedy', ['one', 'other'], 1],
+    ['a second database on the queue is warned of once, with the remedy', ['one', 'other'], 1],
     ['the same database is not told', ['one', 'one'], 0],
     ['a database that is not known is not told', ['one', undefined], 0],
   ])('a wake of %s', async (_, [first, second], warnings) => {

@@ -11,7 +11,7 @@ import { notStartedStatus } from './batch-counts.js';
 /** Recipients of batches that are read together; a larger batch is read by itself, in pages. */
 const SMALL = 100;
 
-/** A message as the spend guard was told of it. */
+/** A message in the form that the spend guard gets. */
 export interface GuardedMessage {
   readonly batchId: string;
   /** `{batchId}-{position}`. */
