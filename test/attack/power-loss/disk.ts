@@ -14,6 +14,8 @@ interface Operation {
   readonly offset: number;
   /** Bytes of a write, or the other path of a link. */
   readonly data: Buffer;
+  /** Where its record begins in the journal. */
+  readonly at: number;
 }
 
 type Write = Pick<Operation, 'kind' | 'offset' | 'data'>;
@@ -177,6 +179,12 @@ function rename(names: Map<string, DiskFile>, { name, file }: Renaming): void {
   else names.delete(name);
 }
 
+/** The journal without its last record: a kill between a record and its write leaves it one write ahead. */
+export function withoutLastRecord(journal: Buffer): Buffer {
+  const operations = [...operationsOf(journal)];
+  return journal.subarray(0, operations.at(-1)?.at ?? 0);
+}
+
 /** The kill may have cut the last record off. */
 function* operationsOf(journal: Buffer): Generator<Operation> {
   const HEAD = 21;
@@ -187,7 +195,7 @@ function* operationsOf(journal: Buffer): Generator<Operation> {
     const end = named + Number(journal.readBigUInt64LE(at + 13));
     if (end > journal.length) return;
     const path = journal.toString('utf8', at + HEAD, named);
-    yield { kind, path, offset, data: journal.subarray(named, end) };
+    yield { kind, path, offset, data: journal.subarray(named, end), at };
     at = end;
   }
 }

@@ -2,6 +2,7 @@
  * Loaded into a process by LD_PRELOAD, it keeps a journal of what the process does to the files whose
  * paths start with POWER_LOSS_FILES, and to their directory, in the order in which it is done. A sync
  * takes POWER_LOSS_SYNC_US microseconds and reaches no disk: the journal has its begin and its end.
+ * A write is recorded before it is made: where a kill comes between, the journal has one write more.
  *
  * A record: operation (1 byte), length of the path (4), offset (8), length of the data (8), the path,
  * the data; integers in the byte order of the machine.
@@ -117,8 +118,9 @@ OPEN(open64)
     const char *path = path_of(fd, buffer); \
     if (!path) return REAL(pwrite)(fd, data, length, offset); \
     pthread_mutex_lock(&lock); \
+    record('W', path, offset, data, length); \
     ssize_t written = REAL(pwrite)(fd, data, length, offset); \
-    if (written > 0) record('W', path, offset, data, (uint64_t)written); \
+    if (written != (ssize_t)length) abort(); \
     pthread_mutex_unlock(&lock); \
     return written; \
   }
@@ -131,8 +133,9 @@ ssize_t write(int fd, const void *data, size_t length) {
   if (!path) return REAL(write)(fd, data, length);
   pthread_mutex_lock(&lock);
   int64_t offset = lseek(fd, 0, fcntl(fd, F_GETFL) & O_APPEND ? SEEK_END : SEEK_CUR);
+  record('W', path, offset, data, length);
   ssize_t written = REAL(write)(fd, data, length);
-  if (written > 0) record('W', path, offset, data, (uint64_t)written);
+  if (written != (ssize_t)length) abort();
   pthread_mutex_unlock(&lock);
   return written;
 }
