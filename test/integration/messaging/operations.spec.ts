@@ -138,15 +138,24 @@ describeEachDatabase('operations on messages', (database) => {
       skipped: {},
     });
     expect(one.transport.accepted).toHaveLength(before);
-    const counts = [await operations.resendAll(filter), await operations.resendAll(filter)];
-    // The repetitions are refused as well, and are of the filter then.
-    expect(counts[0]).toEqual({ found: 2, changed: 2, skipped: {} });
+    expect(await operations.resendAll(filter)).toEqual({ found: 2, changed: 2, skipped: {} });
     for (const id of bad) expect((await recordOf(one, id)).resentAs).not.toBeNull();
-    expect(counts[1]?.skipped).toEqual({ already_sent: 2 });
-    expect(await operations.resendAll(filter, { dryRun: true })).toMatchObject({
-      changed: 0,
+    // The repetitions are refused as well, and are of the filter then.
+    const found = (count: number, skipped: object) =>
+      eventually(async () =>
+        expect(await operations.resendAll(filter, { dryRun: true })).toEqual({
+          found: count,
+          changed: 0,
+          skipped,
+        }),
+      );
+    await found(4, { already_sent: 2 });
+    expect(await operations.resendAll(filter)).toEqual({
+      found: 4,
+      changed: 2,
       skipped: { already_sent: 2 },
     });
+    await found(6, { already_sent: 4 });
     const doubts = { status: 'unknown', youngerThan: '1h' } as const;
     expect(await operations.resendAll(doubts, { by: 'ada', dryRun: true })).toEqual({
       found: 1,
