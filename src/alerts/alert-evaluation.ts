@@ -117,9 +117,13 @@ export class AlertEvaluation implements WorkQueue, OnModuleInit {
     const ids = rules.map(({ id }) => id);
     const channels = await this.messaging.transaction(async (manager) => {
       const left = await manager.findBy(AlertEntity, { resolvedAt: IsNull(), rule: Not(In(ids)) });
+      if (left.length === 0) return [];
+      // A rule may have been added after `rules` were read, and raised by the process that evaluates now.
+      const present = await this.rules.list(manager);
       const told: string[] = [];
       for (const alert of left) {
-        const rule = rules.find(({ id }) => id === alert.kind);
+        if (present.some(({ id }) => id === alert.rule)) continue;
+        const rule = present.find(({ id }) => id === alert.kind);
         if (rule) told.push(...(await this.alerts.end(manager, rule, alert)));
       }
       return told;

@@ -15,23 +15,28 @@ const MOST_CHANGES = 2;
  * @throws MessageValidationError
  */
 export function refuseUnknownFields(message: object, known: Readonly<Record<string, true>>): void {
-  for (const field of Object.keys(message))
-    if (!Object.hasOwn(known, field) && (message as Record<string, unknown>)[field] !== undefined)
-      throw unknownFields(message, known);
+  const errors = unknownFieldsOf(message, known);
+  if (errors.length > 0) throw new MessageValidationError(errors);
 }
 
-function unknownFields(
+const NONE: readonly FieldError[] = [];
+
+/** At most ten. */
+export function unknownFieldsOf(
   message: object,
   known: Readonly<Record<string, true>>,
-): MessageValidationError {
-  const errors: FieldError[] = Object.keys(message)
-    .filter((field) => !Object.hasOwn(known, field))
+): readonly FieldError[] {
+  const isUnknown = (field: string) =>
+    !Object.hasOwn(known, field) && (message as Record<string, unknown>)[field] !== undefined;
+  const fields = Object.keys(message);
+  if (!fields.some(isUnknown)) return NONE;
+  return fields
+    .filter(isUnknown)
     .slice(0, 10)
     .map((field) => ({
       path: /^\w{1,64}$/.test(field) ? field : 'message',
       message: `there is no such field${suggestion(field, Object.keys(known))}`,
     }));
-  return new MessageValidationError(errors);
 }
 
 function suggestion(field: string, known: readonly string[]): string {

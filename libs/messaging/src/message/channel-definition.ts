@@ -39,6 +39,11 @@ export interface ChannelDefinition {
    * `{ from, body }`. @default its `from` and `content`
    */
   readonly messageOf?: (fields: Readonly<Record<string, unknown>>) => MessageParts;
+  /**
+   * Names of the fields that `messageOf` takes; another one in a notification is refused.
+   * @default `from` and `content`, or any where `messageOf` is given
+   */
+  readonly fields?: Readonly<Record<string, true>>;
   /** Content of a message with a one-time code. @default the channel carries no codes */
   readonly oneTimeCode?: (code: OneTimeCode, errors: FieldError[]) => MessageParts['content'];
   /** Checks `from`. @default any text of 1 to 255 characters without control characters */

@@ -19,6 +19,18 @@ const EMAIL_STATUSES = {
   complained: { rank: 110, terminal: true, reported: true },
 } as const;
 
+/** Fields of a message, without its addressees, its attachments, and those that every message may have. */
+export const EMAIL_FIELDS = {
+  from: true,
+  subject: true,
+  text: true,
+  html: true,
+  replyTo: true,
+  headers: true,
+  category: true,
+  unsubscribeUrl: true,
+} as const;
+
 export function emailChannel({
   maxRecipients,
   maxSize,
@@ -35,6 +47,7 @@ export function emailChannel({
       email: (given, errors) =>
         checkEmail({ ...given, from: given['from'] ?? usual }, maxSize, errors),
     },
+    fields: EMAIL_FIELDS,
     messageOf: (fields) => ({ from: fields['from'], content: { ...fields, kind: 'email' } }),
     oneTimeCode: ({ from, subject, text }) => ({ kind: 'email', from, subject, text: text() }),
     sender: (from: unknown, errors: FieldError[]) =>

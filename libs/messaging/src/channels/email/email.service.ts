@@ -23,6 +23,7 @@ import {
   periodOf,
 } from '../send.js';
 import type { LabelledMessage } from '../labels.js';
+import { EMAIL_FIELDS } from './email.channel.js';
 import type { EmailAttachment } from './email-attachments.js';
 import { sizeOf } from './email-fields.js';
 import { type EmailAddressees, readEmailRecipients } from './email-recipients.js';
@@ -90,19 +91,12 @@ const SLICE = 20;
 const MOST_SLOTS = 92 * 24 + 1;
 
 const FIELDS: KnownFields<EmailMessage> = {
-  from: true,
+  ...EMAIL_FIELDS,
   to: true,
   cc: true,
   bcc: true,
   recipients: true,
-  subject: true,
-  text: true,
-  html: true,
-  replyTo: true,
   attachments: true,
-  headers: true,
-  category: true,
-  unsubscribeUrl: true,
   deliveryReport: true,
   sendAt: true,
   ...LABEL_FIELDS,

@@ -3,7 +3,9 @@ import type { ChannelDefinition } from '../../message/channel-definition.js';
 import { type FieldError, MessageValidationError } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
 import type { NewBatch } from '../../store/rows/new-batch.js';
+import type { Channel } from '../../message/message.js';
 import type { ChannelContext } from '../channel.service.js';
+import { type KnownFields, LABEL_FIELDS, unknownFieldsOf } from '../known-fields.js';
 import {
   type ChannelMessage,
   checkTime,
@@ -16,6 +18,7 @@ import { validForOf } from './notification-runner.js';
 import type { NotificationKey, StoredMessage, StoredPlan } from './notification-store.js';
 import type {
   NewNotification,
+  NotificationFallback,
   NotificationRecipient,
   NotificationSendOptions,
 } from './notification.js';
@@ -36,6 +39,16 @@ export interface CheckedNotification {
 
 const SHORTEST = 1_000;
 
+const FIELDS: KnownFields<Omit<NewNotification, Channel>> = {
+  via: true,
+  fallback: true,
+  sendAt: true,
+  ...LABEL_FIELDS,
+};
+const FALLBACK_FIELDS: KnownFields<NotificationFallback> = { after: true, unless: true };
+/** Of a channel that names no fields and reads none of its own. */
+const MESSAGE_FIELDS = { from: true, content: true } as const;
+
 /** Fields of the notification itself: their errors do not begin with the channel. */
 const OWN_FIELD = /^(?:sendAt|class|tenant|tags|metadata)\b/;
 
@@ -55,7 +68,11 @@ export function checkedNotification(
   const errors: FieldError[] = [];
   const refuse = (path: string, message: string) => errors.push({ path, message });
   const definitions = channelsOf(context, notification, refuse);
+  const messages = Object.fromEntries(context.channels.names.map((name) => [name, true as const]));
+  errors.push(...unknownFieldsOf(notification, { ...FIELDS, ...messages }));
   const { after, unless = 'sent' } = given(fallback, 'fallback');
+  for (const { path, message } of unknownFieldsOf(fallback, FALLBACK_FIELDS))
+    refuse(`fallback.${path}`, message);
   const wait = durationOf('fallback.after', after, errors);
   if (wait !== null && wait < SHORTEST) refuse('fallback.after', 'must be at least 1s');
   if (unless !== 'sent' && unless !== 'delivered')
@@ -146,7 +163,7 @@ function channelsOf(
 
 /** The channel's message; `undefined`: it is wrong. */
 function messageOf(
-  { name, addressKinds, messageOf: read }: ChannelDefinition,
+  { name, addressKinds, messageOf: read, fields: known }: ChannelDefinition,
   notification: NewNotification,
   to: NotificationRecipient,
   refuse: Refuse,
@@ -159,7 +176,9 @@ function messageOf(
     refuse(name, `is missing: the message of the channel, as its service takes it`);
     return undefined;
   }
-  if (recipient === undefined) return undefined;
+  const unknown = known || !read ? unknownFieldsOf(fields, known ?? MESSAGE_FIELDS) : [];
+  for (const { path, message } of unknown) refuse(`${name}.${path}`, message);
+  if (recipient === undefined || unknown.length > 0) return undefined;
   const { from, content } = read ? read({ ...fields }) : (fields as ChannelMessage);
   return {
     from,

@@ -16,6 +16,9 @@ const SENDER_RULES: Readonly<Record<SenderKind, string>> = {
 
 const SENDER_KINDS = ['alphanumeric', 'number', 'short_code'] as const;
 
+/** Fields of a message, without those that every message may have. */
+export const SMS_FIELDS = { from: true, body: true } as const;
+
 export function smsChannel({
   maxParts,
   maxRecipients,
@@ -36,6 +39,7 @@ export function smsChannel({
         parts: partsOf(text, maxParts, errors),
       }),
     },
+    fields: SMS_FIELDS,
     messageOf: ({ from, body }) => ({ from, content: { kind: 'text', text: body } }),
     oneTimeCode: ({ text }) => ({ kind: 'text', text: text() }),
     sender: (from, errors, kinds) => senderId(from ?? usual, errors, kinds),

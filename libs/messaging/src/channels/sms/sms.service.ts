@@ -21,7 +21,7 @@ import {
   type SendOptions,
 } from '../send.js';
 import { isPersonal, readSmsRecipients, type SmsRecipients } from './sms-recipients.js';
-import { partsOf } from './sms.channel.js';
+import { partsOf, SMS_FIELDS } from './sms.channel.js';
 
 /**
  * An SMS to one or many recipients (interface section 2.1).
@@ -72,9 +72,8 @@ export interface SmsSendEstimate extends CostEstimate {
 }
 
 const FIELDS: KnownFields<SmsMessage> = {
-  from: true,
+  ...SMS_FIELDS,
   to: true,
-  body: true,
   deliveryReport: true,
   sendAt: true,
   ...LABEL_FIELDS,

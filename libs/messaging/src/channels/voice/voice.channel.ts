@@ -24,6 +24,23 @@ const VOICE_STATUSES = {
 /** Event of a busy line or a missing answer after which the call is dialled again. */
 export const REDIAL = 'redial';
 
+/** Fields of a message, without those that every message may have. */
+export const VOICE_FIELDS = {
+  from: true,
+  text: true,
+  audioUrl: true,
+  code: true,
+  language: true,
+  voice: true,
+  repeat: true,
+  ringTimeout: true,
+  maxDuration: true,
+  redial: true,
+  machine: true,
+  collect: true,
+  category: true,
+} as const;
+
 /**
  * ```
  * queued → sending → unknown → initiated → ringing → no_answer → busy → failed → rejected → answered → completed
@@ -45,6 +62,7 @@ export function voiceChannel({
     events: [REDIAL, 'digits'],
     redial: { after: ['busy', 'no_answer'], event: REDIAL, rule: redialOf },
     content: { call: (given, errors) => checkCall(given, maxText, errors) },
+    fields: VOICE_FIELDS,
     messageOf: ({ from, ...fields }) => ({ from, content: { ...fields, kind: 'call' } }),
     oneTimeCode: ({ code }) => ({ kind: 'call', code }),
     sender: (from, errors) => callerOf(from ?? caller, errors),

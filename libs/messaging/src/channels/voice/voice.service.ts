@@ -33,7 +33,7 @@ import {
   timeOf,
   wordOf,
 } from './call.js';
-import { REDIAL } from './voice.channel.js';
+import { REDIAL, VOICE_FIELDS } from './voice.channel.js';
 
 /** Content of a call: exactly one of `text`, `audioUrl` and `code`. */
 export interface CallSpeech {
@@ -110,20 +110,8 @@ const CHARACTERS_PER_SECOND = 14;
 
 /** Statuses of a call that reached a person or machine. */
 const FIELDS: KnownFields<VoiceMessage> = {
-  from: true,
+  ...VOICE_FIELDS,
   to: true,
-  text: true,
-  audioUrl: true,
-  code: true,
-  language: true,
-  voice: true,
-  repeat: true,
-  ringTimeout: true,
-  maxDuration: true,
-  redial: true,
-  machine: true,
-  collect: true,
-  category: true,
   deliveryReport: true,
   sendAt: true,
   ...LABEL_FIELDS,

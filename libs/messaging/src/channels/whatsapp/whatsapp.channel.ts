@@ -31,6 +31,21 @@ const MARKETING_STOPPED: SuppressionRule = {
 
 type WhatsAppSettings = MessagingSettings['whatsapp'];
 
+/** Fields of each kind of content. */
+export const CONTENT_FIELDS = {
+  text: { text: true },
+  media: { type: true, link: true, mediaId: true, caption: true, filename: true },
+  template: {
+    template: true,
+    language: true,
+    params: true,
+    category: true,
+    paramNames: true,
+    header: true,
+    buttons: true,
+  },
+} as const;
+
 export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
   return {
     ...phoneChannel,
@@ -42,6 +57,12 @@ export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
       text: ({ text }, errors) => checkText(text, options, errors),
       template: (given, errors) => checkTemplate(given, options, errors),
       media: checkMedia,
+    },
+    fields: {
+      from: true,
+      ...CONTENT_FIELDS.text,
+      ...CONTENT_FIELDS.media,
+      ...CONTENT_FIELDS.template,
     },
     messageOf: ({ from, text, ...others }) => ({
       from,

@@ -31,7 +31,7 @@ import {
   type EstimateOptions,
 } from '../channel.service.js';
 import { checkUpload } from './whatsapp-content.js';
-import { knownTemplate, withAnyTemplate } from './whatsapp.channel.js';
+import { CONTENT_FIELDS, knownTemplate, withAnyTemplate } from './whatsapp.channel.js';
 import { type KnownFields, LABEL_FIELDS, refuseUnknownFields } from '../known-fields.js';
 import { type ChannelMessage, given, type Receipt, type SendOptions } from '../send.js';
 
@@ -282,26 +282,12 @@ const ADDRESS_FIELDS: KnownFields<WhatsAppAddress> = {
   ...LABEL_FIELDS,
 };
 
-/** Fields of a message of each kind. */
 const FIELDS = {
-  text: { ...ADDRESS_FIELDS, text: true } satisfies KnownFields<WhatsAppText>,
-  media: {
-    ...ADDRESS_FIELDS,
-    type: true,
-    link: true,
-    mediaId: true,
-    caption: true,
-    filename: true,
-  } satisfies KnownFields<WhatsAppMedia>,
+  text: { ...ADDRESS_FIELDS, ...CONTENT_FIELDS.text } satisfies KnownFields<WhatsAppText>,
+  media: { ...ADDRESS_FIELDS, ...CONTENT_FIELDS.media } satisfies KnownFields<WhatsAppMedia>,
   template: {
     ...ADDRESS_FIELDS,
-    template: true,
-    language: true,
-    params: true,
-    category: true,
-    paramNames: true,
-    header: true,
-    buttons: true,
+    ...CONTENT_FIELDS.template,
   } satisfies KnownFields<WhatsAppTemplate>,
 };
 
