@@ -182,6 +182,14 @@ describeOneDatabase('sending notifications', (database) => {
       ['a wrong duration', { fallback: { after: 'soon' } }, 'fallback.after'],
       ['too short a duration', { fallback: { after: 10 } }, 'fallback.after'],
       ['a wrong condition', { fallback: { unless: 'read' } }, 'fallback.unless'],
+      ['an unknown field', { senAt: new Date() }, 'senAt'],
+      ['an unknown field of the fallback', { fallback: { afer: '2m' } }, 'fallback.afer'],
+      ['an unknown field of a message', { sms: { from: 'ACME', bdoy: 'Hi' } }, 'sms.bdoy'],
+      [
+        'a field that the notification has itself',
+        { whatsapp: { template: 'order', to: '+2348012345678' } },
+        'whatsapp.to',
+      ],
       ['an address of another kind', { via: ['email'], email: { from: 'a@b.test' } }, 'to'],
     ])('%s', async (_, changes, path) => {
       const to = await app.person();
