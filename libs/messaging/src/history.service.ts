@@ -237,13 +237,13 @@ export class MessageHistory {
    * @throws MessagingConfigError where outcomes are not counted
    * @throws MessageValidationError
    */
-  async doubtfulReceipts({ since = '24h' }: { readonly since?: Duration | Date } = {}): Promise<
-    readonly ReceiptFinding[]
-  > {
+  async doubtfulReceipts(
+    options: { readonly since?: Duration | Date } = {},
+  ): Promise<readonly ReceiptFinding[]> {
     const { clock, store } = this.context;
     requireOutcomes(store);
     const now = clock.now();
-    const at = validated((errors) => timeOf('since', since, now, errors));
+    const at = validated((errors) => timeOf('since', options.since ?? '24h', now, errors));
     const from = at?.getTime() ?? now;
     const outcomes = await recentOutcomes(store.database, from);
     const codes = await codeChecks(store.database, from, now);

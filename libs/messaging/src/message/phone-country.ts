@@ -9,7 +9,7 @@ const known = new Map<string, string>();
 const MOST_KNOWN = 50_000;
 
 /**
- * Country of a phone number by its first {@link COUNTRY_DIGITS} digits and its length, as its ISO 3166
+ * Country of a phone number by its first eight digits and its length, as its ISO 3166
  * code; `''`: none, or not known. Most calling codes have one country; of the others the
  * metadata of libphonenumber is asked once for all numbers that begin alike, which takes 30 µs.
  */
