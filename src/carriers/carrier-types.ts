@@ -1,26 +1,26 @@
-import { AFRICAS_TALKING } from './africas-talking.js';
-import { AWS_SMS } from './aws-sms.js';
-import { BIRD } from './bird.js';
+import { AFRICAS_TALKING } from './types/africas-talking.js';
+import { AWS_SMS } from './types/aws-sms.js';
+import { BIRD } from './types/bird.js';
 import type { CarrierType } from './carrier-type.js';
-import { CLICKATELL } from './clickatell.js';
-import { HTTP } from './http.js';
-import { INFOBIP } from './infobip.js';
-import { KANNEL } from './kannel.js';
-import { PLIVO } from './plivo.js';
-import { POSTMARK } from './postmark.js';
-import { RELOADLY } from './reloadly.js';
-import { RESEND } from './resend.js';
-import { SENDGRID } from './sendgrid.js';
-import { SES } from './ses.js';
-import { SIMULATOR, VOICE_SIMULATOR } from './simulator.js';
-import { SINCH } from './sinch.js';
-import { SMPP } from './smpp.js';
-import { SMTP } from './smtp.js';
-import { TELNYX } from './telnyx.js';
-import { TERMII } from './termii.js';
-import { TWILIO, TWILIO_VOICE } from './twilio.js';
-import { VONAGE } from './vonage.js';
-import { WHATSAPP_CLOUD } from './whatsapp-cloud.js';
+import { CLICKATELL } from './types/clickatell.js';
+import { HTTP } from './types/http.js';
+import { INFOBIP } from './types/infobip.js';
+import { KANNEL } from './types/kannel.js';
+import { PLIVO } from './types/plivo.js';
+import { POSTMARK } from './types/postmark.js';
+import { RELOADLY } from './types/reloadly.js';
+import { RESEND } from './types/resend.js';
+import { SENDGRID } from './types/sendgrid.js';
+import { SES } from './types/ses.js';
+import { SIMULATOR, VOICE_SIMULATOR } from './types/simulator.js';
+import { SINCH } from './types/sinch.js';
+import { SMPP } from './types/smpp.js';
+import { SMTP } from './types/smtp.js';
+import { TELNYX } from './types/telnyx.js';
+import { TERMII } from './types/termii.js';
+import { TWILIO, TWILIO_VOICE } from './types/twilio.js';
+import { VONAGE } from './types/vonage.js';
+import { WHATSAPP_CLOUD } from './types/whatsapp-cloud.js';
 
 /** Every `type` of a carrier. A new one is a provider of the library with its settings, and an entry. */
 export const CARRIER_TYPES = {

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addCompletionCommands } from './completion.commands.js';
+import { addCompletionCommands } from './commands/completion.commands.js';
 import { OperatorCommand } from './operator-command.js';
 import { type OutputOptions, printError } from './output.js';
 
@@ -18,164 +18,164 @@ const GROUPS: readonly Group[] = [
   {
     name: 'account',
     description: 'make, list, suspend and resume accounts',
-    load: async () => (await import('./account.commands.js')).addAccountCommands,
+    load: async () => (await import('./commands/account.commands.js')).addAccountCommands,
   },
   {
     name: 'token',
     description: 'API tokens',
-    load: async () => (await import('./account.commands.js')).addTokenCommands,
+    load: async () => (await import('./commands/account.commands.js')).addTokenCommands,
   },
   {
     name: 'key',
     description: 'API keys, for email, WhatsApp, notifications and contacts',
-    load: async () => (await import('./account.commands.js')).addKeyCommands,
+    load: async () => (await import('./commands/account.commands.js')).addKeyCommands,
   },
   {
     name: 'user',
     description: 'users of the web portal',
-    load: async () => (await import('./user.commands.js')).addUserCommands,
+    load: async () => (await import('./commands/user.commands.js')).addUserCommands,
   },
   {
     name: 'sender',
     description: 'sender IDs',
-    load: async () => (await import('./sender.commands.js')).addSenderCommands,
+    load: async () => (await import('./commands/sender.commands.js')).addSenderCommands,
   },
   {
     name: 'caller',
     description: 'caller ids, the numbers that accounts call from',
-    load: async () => (await import('./sender.commands.js')).addCallerCommands,
+    load: async () => (await import('./commands/sender.commands.js')).addCallerCommands,
   },
   {
     name: 'do-not-call',
     description: 'numbers that get no marketing calls',
-    load: async () => (await import('./blocked.commands.js')).addDoNotCallCommands,
+    load: async () => (await import('./commands/blocked.commands.js')).addDoNotCallCommands,
   },
   {
     name: 'smpp',
     description: 'system_ids and passwords with which accounts bind',
-    load: async () => (await import('./smpp.commands.js')).addSmppCommands,
+    load: async () => (await import('./commands/smpp.commands.js')).addSmppCommands,
   },
   {
     name: 'webhook',
     alias: 'webhooks',
     description: 'endpoints for callbacks: set, list, enable, redeliver',
-    load: async () => (await import('./webhook.commands.js')).addWebhookCommands,
+    load: async () => (await import('./commands/webhook.commands.js')).addWebhookCommands,
   },
   {
     name: 'number',
     description: 'WhatsApp numbers',
-    load: async () => (await import('./whatsapp.commands.js')).addNumberCommands,
+    load: async () => (await import('./commands/whatsapp.commands.js')).addNumberCommands,
   },
   {
     name: 'template',
     description: 'WhatsApp templates',
-    load: async () => (await import('./whatsapp.commands.js')).addTemplateCommands,
+    load: async () => (await import('./commands/whatsapp.commands.js')).addTemplateCommands,
   },
   {
     name: 'domain',
     description: 'domains that an account sends email from',
-    load: async () => (await import('./email.commands.js')).addDomainCommands,
+    load: async () => (await import('./commands/email.commands.js')).addDomainCommands,
   },
   {
     name: 'suppression',
     description: 'e-mail addresses that an account sends nothing to',
-    load: async () => (await import('./blocked.commands.js')).addSuppressionCommands,
+    load: async () => (await import('./commands/blocked.commands.js')).addSuppressionCommands,
   },
   {
     name: 'billing',
     description: 'how accounts pay, their balances and entries',
-    load: async () => (await import('./billing.commands.js')).addBillingCommands,
+    load: async () => (await import('./commands/billing.commands.js')).addBillingCommands,
   },
   {
     name: 'rates',
     description: 'what accounts pay: rate cards and their versions',
-    load: async () => (await import('./rates.commands.js')).addRatesCommands,
+    load: async () => (await import('./commands/rates.commands.js')).addRatesCommands,
   },
   {
     name: 'lanes',
     description: 'lanes that are held, paused or have due work',
-    load: async () => (await import('./message.commands.js')).addLaneCommands,
+    load: async () => (await import('./commands/message.commands.js')).addLaneCommands,
   },
   {
     name: 'batches',
     description: 'look at batches, cancel them',
-    load: async () => (await import('./message.commands.js')).addBatchCommands,
+    load: async () => (await import('./commands/message.commands.js')).addBatchCommands,
   },
   {
     name: 'messages',
     description: 'find messages, send them again, settle them',
-    load: async () => (await import('./message.commands.js')).addMessageCommands,
+    load: async () => (await import('./commands/message.commands.js')).addMessageCommands,
   },
   {
     name: 'reports',
     description: 'look at reports of the carrier',
-    load: async () => (await import('./message.commands.js')).addReportCommands,
+    load: async () => (await import('./commands/message.commands.js')).addReportCommands,
   },
   {
     name: 'backup',
     description: 'copy the SQLite database to a file, also while the gateway runs',
-    load: async () => (await import('./backup.commands.js')).addBackupCommand,
+    load: async () => (await import('./commands/backup.commands.js')).addBackupCommand,
   },
   {
     name: 'restore',
     description: 'a database that was restored from a backup: its lanes are held',
-    load: async () => (await import('./backup.commands.js')).addRestoreCommand,
+    load: async () => (await import('./commands/backup.commands.js')).addRestoreCommand,
   },
   {
     name: 'secrets',
     description: 'the secrets that the database holds',
-    load: async () => (await import('./secrets.commands.js')).addSecretsCommands,
+    load: async () => (await import('./commands/secrets.commands.js')).addSecretsCommands,
   },
   {
     name: 'contact',
     description: 'people that an account writes to',
-    load: async () => (await import('./contact.commands.js')).addContactCommands,
+    load: async () => (await import('./commands/contact.commands.js')).addContactCommands,
   },
   {
     name: 'vas',
     description: 'orders of airtime and data',
-    load: async () => (await import('./vas.commands.js')).addVasCommands,
+    load: async () => (await import('./commands/vas.commands.js')).addVasCommands,
   },
   {
     name: 'carriers',
     description: 'the ways out: what each carries, whether it accepts, its rate and share',
-    load: async () => (await import('./carrier.commands.js')).addCarriersCommand,
+    load: async () => (await import('./commands/carrier.commands.js')).addCarriersCommand,
   },
   {
     name: 'doctor',
     description:
       'check carriers, database, clock, disk, DNS and webhooks; sends and changes nothing',
-    load: async () => (await import('./doctor.commands.js')).addDoctorCommand,
+    load: async () => (await import('./commands/doctor.commands.js')).addDoctorCommand,
   },
   {
     name: 'insights',
     description: 'the counts of messages by outcome',
-    load: async () => (await import('./insights.commands.js')).addInsightsCommands,
+    load: async () => (await import('./commands/insights.commands.js')).addInsightsCommands,
   },
   {
     name: 'alerts',
     description: 'what needs attention: alerts, their rules, and the channels that they notify',
-    load: async () => (await import('./alert.commands.js')).addAlertCommands,
+    load: async () => (await import('./commands/alert.commands.js')).addAlertCommands,
   },
   {
     name: 'requests',
     description: 'requests of an account of the last 30 days, newest first',
-    load: async () => (await import('./request.commands.js')).addRequestsCommand,
+    load: async () => (await import('./commands/request.commands.js')).addRequestsCommand,
   },
   {
     name: 'import',
     description: 'settings of other software as those of the gateway',
-    load: async () => (await import('./import.commands.js')).addImportCommands,
+    load: async () => (await import('./commands/import.commands.js')).addImportCommands,
   },
   {
     name: 'config',
     description: 'the settings of this environment',
-    load: async () => (await import('./config.commands.js')).addConfigCommands,
+    load: async () => (await import('./commands/config.commands.js')).addConfigCommands,
   },
   {
     name: 'database',
     description: 'the tables of the gateway',
-    load: async () => (await import('./config.commands.js')).addDatabaseCommands,
+    load: async () => (await import('./commands/config.commands.js')).addDatabaseCommands,
   },
 ];
 

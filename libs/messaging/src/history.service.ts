@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Contact } from './contacts/contact.js';
 import { ContactStore } from './contacts/contact-store.js';
-import type { InboundContent } from './message/inbound-content.js';
+import type { InboundContent } from './message/content/inbound-content.js';
 import type { MessageContent } from './message/message.js';
 import { isBatchId } from './message/ids.js';
 import { InboundTexts } from './contacts/inbound-texts.js';

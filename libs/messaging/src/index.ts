@@ -134,7 +134,7 @@ export {
   VAS_ORDER_OPEN,
   type VasOrderOpen,
 } from './message/events.js';
-export type { InboundContent } from './message/inbound-content.js';
+export type { InboundContent } from './message/content/inbound-content.js';
 export type {
   Channel,
   ConsentCategory,

@@ -14,7 +14,7 @@ export type {
   AttachmentInfo,
   EmailContent,
   Personal,
-} from './message/email-content.js';
+} from './message/content/email-content.js';
 export {
   AcceptRefusedError,
   BouncedFailure,
@@ -42,14 +42,14 @@ export type {
 export type { StatusDefinition } from './message/status.js';
 export { personalised } from './message/variables.js';
 export type { VasOrderContent } from './message/vas.js';
-export type { VoiceContent } from './message/voice-content.js';
+export type { VoiceContent } from './message/content/voice-content.js';
 export type {
   MediaContent,
   MediaSource,
   MediaType,
   TemplateButton,
   TemplateHeader,
-} from './message/whatsapp-content.js';
+} from './message/content/whatsapp-content.js';
 export {
   DISPATCH_ENGINE,
   type DispatchEngine,

@@ -2,7 +2,7 @@
 export { CONSENT_WORDS } from './contacts/consent-words.js';
 export { isGroupId, maskAddress } from './message/address.js';
 export { csvOf } from './message/csv.js';
-export type { Mailbox } from './message/email-content.js';
+export type { Mailbox } from './message/content/email-content.js';
 export { partialAddress } from './message/partial-address.js';
 export { parseMailbox } from './message/mailbox.js';
 export { laneOf, messagePlaceOf, partsOfLane } from './message/ids.js';

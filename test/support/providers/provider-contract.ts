@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EmailContent } from '../../../libs/messaging/src/message/email-content.js';
+import type { EmailContent } from '../../../libs/messaging/src/message/content/email-content.js';
 import type {
   MessageTransport,
   Submission,

@@ -1,7 +1,7 @@
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { InboundContent } from '../message/inbound-content.js';
+import type { InboundContent } from '../message/content/inbound-content.js';
 import type { Channel } from '../message/message.js';
 import { errorCode, identifier, own, recipientNumber, word } from '../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../message/status.js';

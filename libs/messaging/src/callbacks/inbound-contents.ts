@@ -1,4 +1,8 @@
-import type { InboundCard, InboundContent, InboundFile } from '../message/inbound-content.js';
+import type {
+  InboundCard,
+  InboundContent,
+  InboundFile,
+} from '../message/content/inbound-content.js';
 import { identifier, own } from '../message/report-fields.js';
 
 /** Most characters of a text of the sender, and of an address of a file. */

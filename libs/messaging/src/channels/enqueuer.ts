@@ -7,7 +7,7 @@ import { Dispatcher } from '../dispatch/dispatcher.js';
 import { readRecipients, type ReadRecipients } from '../message/address.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { MessageValidationError, NoRouteError, validated } from '../message/errors.js';
-import type { Personal } from '../message/email-content.js';
+import type { Personal } from '../message/content/email-content.js';
 import type { InboundReceived } from '../message/events.js';
 import { addressIdentity } from '../message/phone-identity.js';
 import { denialsOf, PolicyError } from '../policy/policy.service.js';

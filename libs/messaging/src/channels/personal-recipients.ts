@@ -1,5 +1,5 @@
 import { isGroupId, type ReadRecipients } from '../message/address.js';
-import type { Personal } from '../message/email-content.js';
+import type { Personal } from '../message/content/email-content.js';
 import type { FieldError } from '../message/errors.js';
 import { isName } from '../message/mailbox.js';
 import { addressIdentity } from '../message/phone-identity.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type InboundContent, storedContent } from '../message/inbound-content.js';
+import { type InboundContent, storedContent } from '../message/content/inbound-content.js';
 import type { InboundRecord, InboundText, Tenants } from '../message/views.js';
 import { idAt, LAST_ID } from '../store/reads/newest-batches.js';
 import { ContactStore } from './contact-store.js';

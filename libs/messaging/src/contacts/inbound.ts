@@ -8,7 +8,7 @@ import {
   type InboundPreference,
   type InboundReceived,
 } from '../message/events.js';
-import { boundedContent, jsonOf } from '../message/inbound-content.js';
+import { boundedContent, jsonOf } from '../message/content/inbound-content.js';
 import { identifier, plausible, recipientNumber } from '../message/report-fields.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventPublisher, InboundListeners } from '../ports/listeners.js';

@@ -1,4 +1,4 @@
-import { isShared } from '../message/email-content.js';
+import { isShared } from '../message/content/email-content.js';
 import type { RouteOf } from '../routing/router.js';
 import type { PlannedBatch, PlannedRecipient } from '../store/rows/planned-batch.js';
 import type { LeasedWork } from './leased-work.js';

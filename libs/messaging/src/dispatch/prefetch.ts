@@ -1,5 +1,5 @@
 import { NoRouteError } from '../message/errors.js';
-import { isShared } from '../message/email-content.js';
+import { isShared } from '../message/content/email-content.js';
 import type { AppliedDecision } from '../policy/policy-pipeline.js';
 import type { PlannedBatch } from '../store/rows/planned-batch.js';
 import { LaneLostError } from '../store/verbs/intents.js';

@@ -1,7 +1,7 @@
 import { messageIdOf, submissionIdOf } from '../message/ids.js';
 import type { Addressed, AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { Clock } from '../ports/clock.js';
-import type { AttachmentInfo } from '../message/email-content.js';
+import type { AttachmentInfo } from '../message/content/email-content.js';
 import { personalised } from '../message/variables.js';
 import type { Submission } from '../ports/message-transport.js';
 import type { IntendedSubmission } from '../store/rows/intent.js';

@@ -5,7 +5,7 @@ import { addressKey, type AddressKind, readAddress } from '../message/address.js
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, MessagingError } from '../message/errors.js';
 import type { DeliveryReport, ReportDetails } from '../message/events.js';
-import type { InboundContent } from '../message/inbound-content.js';
+import type { InboundContent } from '../message/content/inbound-content.js';
 import type { Channel } from '../message/message.js';
 import type { ChannelStatus } from '../message/status.js';
 import { InboundRecorder } from '../contacts/inbound.js';

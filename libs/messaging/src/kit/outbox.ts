@@ -1,4 +1,4 @@
-import type { Attachment, Personal } from '../message/email-content.js';
+import type { Attachment, Personal } from '../message/content/email-content.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import { personalised } from '../message/variables.js';
 import { dataMedia } from '../ports/data-media.js';

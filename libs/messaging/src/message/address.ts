@@ -1,4 +1,4 @@
-import type { Personal } from './email-content.js';
+import type { Personal } from './content/email-content.js';
 import type { FieldError } from './errors.js';
 import { addressIdentity } from './phone-identity.js';
 import {

@@ -1,4 +1,4 @@
-import type { InboundContent } from './inbound-content.js';
+import type { InboundContent } from './content/inbound-content.js';
 import type { Channel } from './message.js';
 import type { ChannelStatus } from './status.js';
 

@@ -1,5 +1,5 @@
 import { ADDRESS_RULES, addressOf } from './address.js';
-import type { Mailbox } from './email-content.js';
+import type { Mailbox } from './content/email-content.js';
 import type { FieldError } from './errors.js';
 import { own } from './report-fields.js';
 

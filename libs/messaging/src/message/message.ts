@@ -1,6 +1,6 @@
-import type { EmailContent } from './email-content.js';
-import type { VoiceContent } from './voice-content.js';
-import type { MediaContent, TemplateButton, TemplateHeader } from './whatsapp-content.js';
+import type { EmailContent } from './content/email-content.js';
+import type { VoiceContent } from './content/voice-content.js';
+import type { MediaContent, TemplateButton, TemplateHeader } from './content/whatsapp-content.js';
 
 /** Name of a channel of the library. */
 export type BuiltInChannel = 'sms' | 'whatsapp' | 'email' | 'voice' | 'vas';

@@ -1,4 +1,4 @@
-import type { EmailContent, Personal } from './email-content.js';
+import type { EmailContent, Personal } from './content/email-content.js';
 import type { MessageContent } from './message.js';
 import { own } from './report-fields.js';
 

@@ -1,5 +1,5 @@
 import type { DeliveryReport, ReportDetails } from './events.js';
-import type { InboundContent } from './inbound-content.js';
+import type { InboundContent } from './content/inbound-content.js';
 import type { BatchLabels } from './labels.js';
 import type { Channel, MessageContent } from './message.js';
 import type { BatchStatus, ChannelStatus, MessageStatus, ReportedStatus } from './status.js';

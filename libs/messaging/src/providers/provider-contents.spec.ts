@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { callbackRequest } from '../../../../test/support/callback-request.js';
 import type { InboundMessage } from '../message/events.js';
-import type { InboundFile } from '../message/inbound-content.js';
+import type { InboundFile } from '../message/content/inbound-content.js';
 import type { CallbackParser } from '../ports/callback-parser.js';
 import { birdParser } from './bird/index.js';
 import { clickatellParser } from './clickatell/index.js';

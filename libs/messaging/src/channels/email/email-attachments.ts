@@ -1,5 +1,9 @@
 import { hash } from 'node:crypto';
-import { type AttachmentInfo, invitationMethod, MEDIA_TYPE } from '../../message/email-content.js';
+import {
+  type AttachmentInfo,
+  invitationMethod,
+  MEDIA_TYPE,
+} from '../../message/content/email-content.js';
 import type { StoredAttachment } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';

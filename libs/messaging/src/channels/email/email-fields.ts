@@ -1,5 +1,5 @@
 import type { CheckedContent } from '../../message/channel-definition.js';
-import type { EmailContent, Mailbox } from '../../message/email-content.js';
+import type { EmailContent, Mailbox } from '../../message/content/email-content.js';
 import { type FieldError, MessageValidationError } from '../../message/errors.js';
 import { readMailbox } from '../../message/mailbox.js';
 import { checkAttachments } from './email-attachments.js';

@@ -1,5 +1,5 @@
 import { addressOf, ADDRESS_RULES, type ReadRecipients } from '../../message/address.js';
-import type { Mailbox } from '../../message/email-content.js';
+import type { Mailbox } from '../../message/content/email-content.js';
 import type { FieldError } from '../../message/errors.js';
 import { type MailboxInput, readMailbox } from '../../message/mailbox.js';
 import { own } from '../../message/report-fields.js';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { EmailContent } from '../../message/email-content.js';
+import type { EmailContent } from '../../message/content/email-content.js';
 import { MessageValidationError, validated } from '../../message/errors.js';
 import type { MailboxInput } from '../../message/mailbox.js';
 import type { MessageStats, StatsOptions } from '../../message/views.js';

@@ -7,7 +7,7 @@ import {
   ruleOf,
 } from '../../message/address.js';
 import type { ChannelDefinition } from '../../message/channel-definition.js';
-import type { Personal } from '../../message/email-content.js';
+import type { Personal } from '../../message/content/email-content.js';
 import type { FieldError } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
 import { replacedIn } from '../../message/variables.js';

@@ -1,7 +1,7 @@
 import { isWithin } from '../send.js';
 import type { CheckedContent } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
-import { CALL_CATEGORIES, type VoiceContent } from '../../message/voice-content.js';
+import { CALL_CATEGORIES, type VoiceContent } from '../../message/content/voice-content.js';
 import { readDuration } from '../../ports/option-schema.js';
 
 const LANGUAGE = /^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}$/;

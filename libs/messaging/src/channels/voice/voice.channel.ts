@@ -3,7 +3,7 @@ import type { FieldError } from '../../message/errors.js';
 import { ADDRESS_RULES, addressOf } from '../../message/address.js';
 import type { MessageContent } from '../../message/message.js';
 import { STATUSES } from '../../message/status.js';
-import type { VoiceContent } from '../../message/voice-content.js';
+import type { VoiceContent } from '../../message/content/voice-content.js';
 import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import { checkCall } from './voice-fields.js';
 

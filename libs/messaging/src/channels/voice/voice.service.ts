@@ -10,7 +10,7 @@ import type {
   TenantOption,
 } from '../../message/views.js';
 import type { ChannelStatus } from '../../message/status.js';
-import type { VoiceContent } from '../../message/voice-content.js';
+import type { VoiceContent } from '../../message/content/voice-content.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-settings.js';
 import type { Duration } from '../../ports/option-schema.js';
 import { type BillingIncrement, billingIncrement, type Price } from '../../ports/rate-card.js';

@@ -9,7 +9,7 @@ import {
   type MediaType,
   type TemplateButton,
   type TemplateHeader,
-} from '../../message/whatsapp-content.js';
+} from '../../message/content/whatsapp-content.js';
 
 const LONGEST_LINK = 2_048;
 const MEDIA_ID = /^[\w.:-]{1,255}$/;

@@ -13,7 +13,7 @@ import type {
   MediaContent,
   TemplateButton,
   TemplateHeader,
-} from '../../message/whatsapp-content.js';
+} from '../../message/content/whatsapp-content.js';
 import {
   MESSAGE_TRANSPORTS,
   type MediaUpload,

@@ -9,7 +9,7 @@ import {
   readSecrets,
   type Secrets,
 } from '../../callbacks/verifiers.js';
-import type { InboundContent } from '../../message/inbound-content.js';
+import type { InboundContent } from '../../message/content/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 import { group, type ReadersOf } from '../../ports/option-schema.js';

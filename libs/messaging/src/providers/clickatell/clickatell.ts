@@ -2,7 +2,7 @@ import { decoderOf, unescaped } from '../../callbacks/callback-body.js';
 import { callbackParser, textOf } from '../../callbacks/callback-map.js';
 import { locationOf, mediaOf, otherOf } from '../../callbacks/inbound-contents.js';
 import type { DeliveryReport } from '../../message/events.js';
-import type { InboundContent } from '../../message/inbound-content.js';
+import type { InboundContent } from '../../message/content/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 

@@ -6,7 +6,7 @@ import {
   type EmailContent,
   invitationMethod,
   type Mailbox,
-} from '../../message/email-content.js';
+} from '../../message/content/email-content.js';
 import { PermanentFailure, UnroutableFailure } from '../../message/errors.js';
 import { personalised } from '../../message/variables.js';
 import type { Submission } from '../../ports/message-transport.js';

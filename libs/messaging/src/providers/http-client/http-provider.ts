@@ -6,7 +6,7 @@ import {
   type SubmitFailure,
   UnroutableFailure,
 } from '../../message/errors.js';
-import { isShared } from '../../message/email-content.js';
+import { isShared } from '../../message/content/email-content.js';
 import type { DeliveryReport } from '../../message/events.js';
 import type { Channel, TemplateContent } from '../../message/message.js';
 import type {

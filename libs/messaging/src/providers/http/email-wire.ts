@@ -1,5 +1,5 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
-import { addresseesOf, type EmailContent } from '../../message/email-content.js';
+import { addresseesOf, type EmailContent } from '../../message/content/email-content.js';
 import { variablesIn } from '../../message/variables.js';
 import { PermanentFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';

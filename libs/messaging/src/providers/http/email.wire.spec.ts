@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { InterfaceServer } from '../../../../../test/support/interface-server.js';
 import { transportContext } from '../../../../../test/support/transport-context.js';
-import type { EmailContent } from '../../message/email-content.js';
+import type { EmailContent } from '../../message/content/email-content.js';
 import { PermanentFailure } from '../../message/errors.js';
 import type { Submission } from '../../ports/message-transport.js';
 import { http, type HttpTransport } from './http.transport.js';

@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { HTTP_WAYS, transportContext } from '../../../../../test/support/transport-context.js';
 import { messageTransportContract, type TransportUnderTest } from '../../testing/index.js';
-import type { VoiceContent } from '../../message/voice-content.js';
+import type { VoiceContent } from '../../message/content/voice-content.js';
 import { http, type HttpTransport } from './http.transport.js';
 import { InterfaceServer } from '../../../../../test/support/interface-server.js';
 

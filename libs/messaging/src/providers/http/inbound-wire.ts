@@ -10,7 +10,7 @@ import {
   rowOf,
 } from '../../callbacks/inbound-contents.js';
 import { InboundMediaError } from '../../message/errors.js';
-import type { InboundContent, InboundFile } from '../../message/inbound-content.js';
+import type { InboundContent, InboundFile } from '../../message/content/inbound-content.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type { MediaRequest } from '../../ports/message-transport.js';
 

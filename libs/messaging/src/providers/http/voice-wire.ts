@@ -1,7 +1,7 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import { PermanentFailure } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
-import type { VoiceContent } from '../../message/voice-content.js';
+import type { VoiceContent } from '../../message/content/voice-content.js';
 import type { SentSubmission, Submission } from '../../ports/message-transport.js';
 import { fetchLists, type FetchedReports, type Get, PAGE, reportWish, type Wire } from './wires.js';
 

@@ -16,7 +16,7 @@ import type {
   MediaSource,
   TemplateButton,
   TemplateHeader,
-} from '../../message/whatsapp-content.js';
+} from '../../message/content/whatsapp-content.js';
 import type {
   SentSubmission,
   Submission,

@@ -15,7 +15,7 @@ import {
   reactionOf,
   rowOf,
 } from '../../callbacks/inbound-contents.js';
-import type { InboundContent, InboundFile } from '../../message/inbound-content.js';
+import type { InboundContent, InboundFile } from '../../message/content/inbound-content.js';
 import { own, word } from '../../message/report-fields.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 

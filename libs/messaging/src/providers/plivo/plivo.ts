@@ -12,7 +12,7 @@ import {
   signedForm,
   sortedFields,
 } from '../../callbacks/verifiers.js';
-import type { InboundContent } from '../../message/inbound-content.js';
+import type { InboundContent } from '../../message/content/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type {
   CallbackParser,

@@ -1,4 +1,4 @@
-import type { EmailContent } from '../../message/email-content.js';
+import type { EmailContent } from '../../message/content/email-content.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type {
   Submission,

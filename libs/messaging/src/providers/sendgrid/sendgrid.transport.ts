@@ -1,4 +1,4 @@
-import type { Attachment } from '../../message/email-content.js';
+import type { Attachment } from '../../message/content/email-content.js';
 import { UnroutableFailure } from '../../message/errors.js';
 import { identifier, own } from '../../message/report-fields.js';
 import type { Submission, TransportFactory } from '../../ports/message-transport.js';

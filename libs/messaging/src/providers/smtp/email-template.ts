@@ -8,7 +8,7 @@ import {
   isShared,
   MEDIA_TYPE,
   type Personal,
-} from '../../message/email-content.js';
+} from '../../message/content/email-content.js';
 import { personalised, variablesIn } from '../../message/variables.js';
 import type { Submission } from '../../ports/message-transport.js';
 import {

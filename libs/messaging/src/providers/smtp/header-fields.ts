@@ -1,5 +1,5 @@
 import { encodeWord, foldLines, quoteString } from 'nodemailer/lib/mime-funcs';
-import type { Mailbox } from '../../message/email-content.js';
+import type { Mailbox } from '../../message/content/email-content.js';
 import { checkHeaderName, checkHeaderValue, invalid, wireAddress } from '../email/mail-parts.js';
 
 /** A header field: its name, and the folded lines with the name and without the last CRLF. */

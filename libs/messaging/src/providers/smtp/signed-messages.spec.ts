@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { dkimVerify } from 'mailauth';
 import PostalMime from 'postal-mime';
 import { describeWithServer } from '../../../../../test/support/servers.js';
-import type { EmailContent } from '../../message/email-content.js';
+import type { EmailContent } from '../../message/content/email-content.js';
 import { DkimKeyError, DkimSigner } from './dkim.js';
 import { EmailTemplate, linesOf } from './email-template.js';
 

@@ -3,7 +3,7 @@ import { callbackParser, namingSubmission } from '../../callbacks/callback-map.j
 import { mediaOf } from '../../callbacks/inbound-contents.js';
 import { rawBodyOf } from '../../callbacks/verifiers.js';
 import { MessagingConfigError } from '../../message/errors.js';
-import type { InboundContent } from '../../message/inbound-content.js';
+import type { InboundContent } from '../../message/content/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type {
   CallbackParser,

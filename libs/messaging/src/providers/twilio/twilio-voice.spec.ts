@@ -9,7 +9,7 @@ import {
   PermanentFailure,
   UncertainFailure,
 } from '../../message/errors.js';
-import type { VoiceContent } from '../../message/voice-content.js';
+import type { VoiceContent } from '../../message/content/voice-content.js';
 import type { Submission } from '../../ports/message-transport.js';
 import { twilioSignature } from './twilio.js';
 import { twilioVoiceParser } from './twilio-calls.js';

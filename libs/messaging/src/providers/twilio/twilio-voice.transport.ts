@@ -1,5 +1,5 @@
 import { PermanentFailure } from '../../message/errors.js';
-import type { VoiceContent } from '../../message/voice-content.js';
+import type { VoiceContent } from '../../message/content/voice-content.js';
 import type {
   SentSubmission,
   Submission,

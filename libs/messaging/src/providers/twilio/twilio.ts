@@ -20,7 +20,7 @@ import {
   readAuthToken,
   signedForm,
 } from '../../callbacks/verifiers.js';
-import type { InboundContent } from '../../message/inbound-content.js';
+import type { InboundContent } from '../../message/content/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type {
   CallbackParser,

@@ -10,7 +10,7 @@ import {
   rowOf,
 } from '../../callbacks/inbound-contents.js';
 import { isBodyHash, isSignedBy, readSecrets, type Secrets } from '../../callbacks/verifiers.js';
-import type { InboundContent, InboundFile } from '../../message/inbound-content.js';
+import type { InboundContent, InboundFile } from '../../message/content/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 import {

@@ -8,7 +8,7 @@ import {
   reactionOf,
   rowOf,
 } from '../../callbacks/inbound-contents.js';
-import type { InboundContent, InboundFile } from '../../message/inbound-content.js';
+import type { InboundContent, InboundFile } from '../../message/content/inbound-content.js';
 import { own } from '../../message/report-fields.js';
 
 /**

@@ -5,7 +5,7 @@ import type {
   MediaSource,
   TemplateButton,
   TemplateHeader,
-} from '../../message/whatsapp-content.js';
+} from '../../message/content/whatsapp-content.js';
 import type { Submission } from '../../ports/message-transport.js';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { Attachment, AttachmentInfo, Personal } from '../../message/email-content.js';
+import type { Attachment, AttachmentInfo, Personal } from '../../message/content/email-content.js';
 import type { BatchLabels } from '../../message/labels.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { setImmediate as turn } from 'node:timers/promises';

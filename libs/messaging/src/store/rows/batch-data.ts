@@ -1,4 +1,4 @@
-import type { Personal } from '../../message/email-content.js';
+import type { Personal } from '../../message/content/email-content.js';
 import { CHUNK_SIZE, PIECE_SIZE } from '../schema/tables.js';
 import type { NewBatch } from './new-batch.js';
 import { hasLongText, longLengthOf } from './stored-content.js';

@@ -1,7 +1,7 @@
 import type { Channel, MessageClass } from '../../message/message.js';
 import { BATCH_STATE, PRIORITY } from './batch-state.js';
 import { type Columns, type Dialect, into, type Statement } from '../database/dialect.js';
-import type { Personal } from '../../message/email-content.js';
+import type { Personal } from '../../message/content/email-content.js';
 import type { StoredAttachment } from '../../message/channel-definition.js';
 import { STATUS_RANK } from '../../message/status.js';
 import { type LockedMessage, raise, type StatusChange } from './status.js';

@@ -1,6 +1,6 @@
 import { submissionIdOf } from '../../message/ids.js';
 import type { Channel } from '../../message/message.js';
-import { isShared, type Personal } from '../../message/email-content.js';
+import { isShared, type Personal } from '../../message/content/email-content.js';
 import type { IntendedRecipient } from './intent.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { ReadContent, StoredContent } from './stored-content.js';

@@ -1,4 +1,4 @@
-import type { Mailbox } from '../../message/email-content.js';
+import type { Mailbox } from '../../message/content/email-content.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { Clock } from '../../ports/clock.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';

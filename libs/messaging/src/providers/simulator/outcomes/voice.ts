@@ -1,4 +1,4 @@
-import type { VoiceContent } from '../../../message/voice-content.js';
+import type { VoiceContent } from '../../../message/content/voice-content.js';
 import type { SimulatedOutcome, SimulatedReport, Simulation } from '../simulation.js';
 
 const RINGING: SimulatedReport = { status: 'ringing', rawStatus: 'ringing' };
