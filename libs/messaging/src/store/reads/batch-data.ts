@@ -1,5 +1,6 @@
 import type { Attachment, AttachmentInfo, Personal } from '../../message/content/email-content.js';
 import type { BatchLabels } from '../../message/labels.js';
+import { BoundedCache } from '../database/bounded-cache.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { setImmediate as turn } from 'node:timers/promises';
 import { personalOf, type TextRow, textsOf } from '../rows/batch-data.js';
@@ -217,35 +218,4 @@ function groupsOf<T extends { readonly bytes: number }>(rows: readonly T[]): (re
 
 function chunkOf({ batch, position }: PersonalPlace): string {
   return `${batch} ${Math.floor(position / CHUNK_SIZE)}`;
-}
-
-/** Keeps the latest used values up to a total size. */
-class BoundedCache<T> {
-  readonly #values = new Map<string, { readonly value: T; readonly size: number }>();
-  #size = 0;
-
-  constructor(private readonly most: number) {}
-
-  get(key: string): T | undefined {
-    const known = this.#values.get(key);
-    if (!known) return undefined;
-    this.#values.delete(key);
-    this.#values.set(key, known);
-    return known.value;
-  }
-
-  set(key: string, value: T, size: number): void {
-    this.#drop(key);
-    this.#values.set(key, { value, size });
-    this.#size += size;
-    for (const oldest of this.#values.keys()) {
-      if (this.#size <= this.most || oldest === key) return;
-      this.#drop(oldest);
-    }
-  }
-
-  #drop(key: string): void {
-    this.#size -= this.#values.get(key)?.size ?? 0;
-    this.#values.delete(key);
-  }
 }

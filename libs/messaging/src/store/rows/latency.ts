@@ -12,6 +12,12 @@ export function latencyClass(time: string): string {
   return `CASE ${cases.join(' ')} ELSE ${LATENCY_BOUNDS.length} END`;
 }
 
+/** The same of a number. */
+export function latencyClassOf(microseconds: number): number {
+  const found = LATENCY_BOUNDS.findIndex((bound) => microseconds <= bound * 1_000);
+  return found === -1 ? LATENCY_BOUNDS.length : found;
+}
+
 /** Within a class the times count as spread evenly; above the last bound as that bound. */
 export function percentilesOf(histogram: readonly number[]): Percentiles | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);

@@ -135,6 +135,7 @@ export function rejection(batch: NewBatch, position: number): StatusChange {
     guarded: 0,
     notification: batch.notification ?? null,
     recipient_count: 0,
+    submission: null,
     status: STATUS_RANK.queued,
     sequence: 0,
     error_code: null,

@@ -267,7 +267,7 @@ export function messagesOf(accepted: readonly Accepted[]): number {
 }
 
 export function acceptedChanges({ outcome, status, at }: Accepted): StatusChange[] {
-  const { batch, intended, messageIds, provider } = outcome;
+  const { batch, n, intended, messageIds, provider } = outcome;
   const { tenant, channel, sender, recipients, deliveryReport, labels } = intended.submission;
   return intended.positions.map((position, member) => {
     const message: LockedMessage = {
@@ -283,6 +283,7 @@ export function acceptedChanges({ outcome, status, at }: Accepted): StatusChange
       // An acceptance ends no step: see `OutcomeRecorder`.
       notification: null,
       recipient_count: 0,
+      submission: n,
       status: STATUS_RANK.sending,
       sequence: 0,
       error_code: null,

@@ -20,6 +20,7 @@ function message(): LockedMessage {
     guarded: 0,
     notification: null,
     recipient_count: 1,
+    submission: 0,
     status: STATUS_RANK.sending,
     sequence: 0,
     error_code: null,

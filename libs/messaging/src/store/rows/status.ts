@@ -18,6 +18,8 @@ export interface LockedMessage {
   readonly notification: string | null;
   /** Of the batch; 0: not known, where no change is counted. */
   readonly recipient_count: number;
+  /** Its last submission; `null`: none, or it waits to be sent again. */
+  submission: number | null;
   status: number;
   sequence: number;
   error_code: string | null;
@@ -35,6 +37,8 @@ export function isQueued(message: string): string {
 
 export interface StatusChange {
   readonly message: LockedMessage;
+  /** Of the message, when it changed. */
+  readonly submission: number | null;
   readonly previous: number;
   readonly status: number;
   /** Number of the announced change; 0: the change is not announced. */
@@ -55,7 +59,16 @@ export interface StatusChange {
 }
 
 const LOCKED = {
-  m: ['batch', 'position', 'recipient', 'status', 'sequence', 'error_code', 'reference'],
+  m: [
+    'batch',
+    'position',
+    'recipient',
+    'submission',
+    'status',
+    'sequence',
+    'error_code',
+    'reference',
+  ],
   b: [
     'tenant',
     'channel',
@@ -96,6 +109,7 @@ export function raise(
   if (announced) message.sequence++;
   return {
     message,
+    submission: message.submission,
     previous,
     status: rank,
     sequence: announced ? message.sequence : 0,
@@ -112,8 +126,8 @@ export function announce(
   errorCode: string | null,
 ): StatusChange {
   message.sequence++;
-  const { status, sequence } = message;
-  return { message, previous: status, status, sequence, errorCode, at, event };
+  const { submission, status, sequence } = message;
+  return { message, submission, previous: status, status, sequence, errorCode, at, event };
 }
 
 /** SQL condition of the status rule; not true where `rank` is null. */

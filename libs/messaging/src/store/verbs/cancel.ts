@@ -331,6 +331,7 @@ function cancellation(
     guarded,
     notification: null,
     recipient_count: 0,
+    submission: null,
     status: STATUS_RANK.queued,
     sequence: 0,
     error_code: null,

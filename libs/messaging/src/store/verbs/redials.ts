@@ -10,11 +10,6 @@ import type { LockedMessage } from '../rows/status.js';
 import { readContent } from '../rows/stored-content.js';
 import type { Places } from './report-places.js';
 
-/** A locked message with its last submission; `null`: it waits to be sent again. */
-export interface TriedMessage extends LockedMessage {
-  submission: number | null;
-}
-
 interface BatchRow {
   readonly id: string;
   readonly channel: string;
@@ -32,7 +27,7 @@ interface RedialBatch extends Pick<RedialRules, 'event' | 'after'> {
 }
 
 interface Redial {
-  readonly message: TriedMessage;
+  readonly message: LockedMessage;
   readonly wait: number;
 }
 
@@ -121,7 +116,7 @@ export class RedialGroup {
   ) {}
 
   /** @returns the event that the report becomes; `undefined`: the message is not sent again */
-  eventOf({ status, rank }: ReceivedReport, message: TriedMessage): string | undefined {
+  eventOf({ status, rank }: ReceivedReport, message: LockedMessage): string | undefined {
     const batch = this.batches.get(message.batch);
     if (!batch || status === null || !batch.after.includes(status)) return undefined;
     const isAccepted = this.accepted.get(keyOf(message)) === message.submission;

@@ -21,8 +21,8 @@ import {
 } from '../rows/received-report.js';
 import { digestId } from '../rows/digest-id.js';
 import { type Places, ReportPlaces } from './report-places.js';
-import { type RedialGroup, Redials, type TriedMessage } from './redials.js';
-import { announce, LOCKED_COLUMNS, type StatusChange } from '../rows/status.js';
+import { type RedialGroup, Redials } from './redials.js';
+import { announce, LOCKED_COLUMNS, type LockedMessage, type StatusChange } from '../rows/status.js';
 import { HAS_ERASED } from '../upkeep/erased-messages.js';
 import type { StoreListeners } from '../store-listeners.js';
 import type { StatusWriter } from './status-writer.js';
@@ -39,7 +39,7 @@ export interface ReportOrigin {
  */
 interface ReportMatch {
   readonly place: LogEntry['place'];
-  readonly message?: TriedMessage;
+  readonly message?: LockedMessage;
   /** The submission that the report is about; `undefined`: the message's last. */
   readonly submission?: number | undefined;
 }
@@ -227,7 +227,7 @@ export class ReportRecorder {
     const redials = await this.#redials.lock(tx, places);
     const matches = await this.#match(tx, places);
     const changes: StatusChange[] = [];
-    const billed: (readonly [ReceivedReport, TriedMessage])[] = [];
+    const billed: (readonly [ReceivedReport, LockedMessage])[] = [];
     const log = new Map<string, LogEntry>();
     const announced = await this.#announced(tx, reports);
     for (const report of reports) {
@@ -278,7 +278,7 @@ export class ReportRecorder {
   }
 
   /** Whether the message was sent again after the submission that the report is about. */
-  #isEarlier(message: TriedMessage, submission: number | undefined): boolean {
+  #isEarlier(message: LockedMessage, submission: number | undefined): boolean {
     const mayBeSentAgain = this.database.channels.find(message.channel)?.redial !== undefined;
     return mayBeSentAgain && submission !== undefined && submission !== message.submission;
   }
@@ -299,7 +299,7 @@ export class ReportRecorder {
       if (place.position !== undefined) asked.set(messageIdOf(place.batch, place.position), place);
     const matches: Matches = new Map();
     if (asked.size === 0) return matches;
-    const rows = await tx.all<TriedMessage>(
+    const rows = await tx.all<LockedMessage>(
       this.#sql.lockMessages,
       this.#sql.places.bind([...asked.values()].sort(inLockOrder)),
     );
@@ -347,7 +347,7 @@ function isSame(reported: string, recipient: string): boolean {
 /** The event that the report becomes where the message is sent again, which then waits for it. */
 function redialOf(
   report: ReceivedReport,
-  message: TriedMessage,
+  message: LockedMessage,
   redials: RedialGroup | undefined,
 ): StatusChange | undefined {
   const event = redials?.eventOf(report, message);
@@ -367,10 +367,11 @@ function saysBilling({ details }: ReceivedReport): boolean {
 }
 
 /** A report that leaves the status, for the spend guard; it has no number among the changes. */
-function billedBy(report: ReceivedReport, message: TriedMessage): StatusChange {
-  const { status, sequence, error_code: errorCode } = message;
+function billedBy(report: ReceivedReport, message: LockedMessage): StatusChange {
+  const { submission, status: previous, sequence, error_code: errorCode } = message;
   const { receivedAt: at, details } = report;
-  return { message, previous: status, status, sequence, errorCode, at, event: 'billed', details };
+  const change = { message, submission, previous, status: previous, sequence, errorCode, at };
+  return { ...change, event: 'billed', details };
 }
 
 interface BatchRow {
@@ -382,7 +383,7 @@ interface BatchRow {
   readonly erased: string | number;
 }
 
-function placeOf({ batch, position, tenant }: TriedMessage): LogEntry['place'] {
+function placeOf({ batch, position, tenant }: LockedMessage): LogEntry['place'] {
   return { batch, position, tenant };
 }
 
@@ -390,7 +391,7 @@ function isWaiting({ batch }: LogEntry['place']): boolean {
   return batch === undefined;
 }
 
-function keyOf({ batch, position }: Pick<TriedMessage, 'batch' | 'position'>): string {
+function keyOf({ batch, position }: Pick<LockedMessage, 'batch' | 'position'>): string {
   return messageIdOf(batch, position);
 }
 
@@ -433,7 +434,7 @@ function statementsFor(dialect: Dialect) {
     batches: `SELECT b.id, b.tenant, CASE WHEN b.content IS NULL THEN 1 ELSE 0 END AS purged,
         ${HAS_ERASED} AS erased
       FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id`,
-    lockMessages: `SELECT ${LOCKED_COLUMNS}, m.submission FROM ${places.keyed}
+    lockMessages: `SELECT ${LOCKED_COLUMNS} FROM ${places.keyed}
       ${dialect.join} messaging_message m ${key} ON m.batch = v_batch AND m.position = v_position
       JOIN messaging_batch b ${key} ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,

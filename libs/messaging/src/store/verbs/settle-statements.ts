@@ -60,7 +60,7 @@ export function statementsFor(dialect: Dialect) {
       where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
         AND ${dialect.residual(`(messaging_submission.outcome IS NULL OR messaging_submission.outcome = ${SUBMISSION_OUTCOME.unknown})`)}`,
     }),
-    lockMessages: `SELECT ${LOCKED_COLUMNS}, m.submission FROM ${submissions.keyed}
+    lockMessages: `SELECT ${LOCKED_COLUMNS} FROM ${submissions.keyed}
       ${dialect.join} messaging_message m ${key}
         ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
       JOIN messaging_batch b ${key} ON b.id = m.batch
