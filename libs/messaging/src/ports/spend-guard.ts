@@ -50,7 +50,7 @@ export interface GuardedCancellation {
   readonly recipients: readonly string[];
 }
 
-/** A guarded batch whose messages and recipients leave the store. */
+/** A guarded batch whose messages and recipients leave the store, or an order that retention keeps. */
 export interface GuardedEnd {
   readonly tenant: string;
   readonly batchId: string;
