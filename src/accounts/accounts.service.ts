@@ -22,7 +22,13 @@ import {
   type CredentialKind,
   TemplateEntity,
 } from './accounts.tables.js';
-import { CredentialVerifier, fingerprint, newSecret, randomBase62 } from './credentials.js';
+import {
+  CredentialVerifier,
+  fingerprint,
+  newSecret,
+  randomBase62,
+  spenderOf,
+} from './credentials.js';
 import { Template, TemplateRegistry } from './templates.js';
 
 /** The secrets are returned once and stored nowhere. */
@@ -202,6 +208,7 @@ export class AccountsService {
           await manager.update(Credential, { id }, { expiresAt: until });
       const { id, secret } = await insertCredential(manager, accountId, 'api_token', {
         name: newest?.name ?? null,
+        spender: newest && newest.name !== null ? spenderOf(newest) : null,
         scopes: newest?.scopes ?? [],
         expiresAt: newest?.expiresAt ?? null,
       });
@@ -400,7 +407,8 @@ async function insertCredential(
     name = null,
     scopes = [],
     expiresAt = null,
-  }: Partial<Pick<Credential, 'name' | 'scopes' | 'expiresAt'>> = {},
+    spender = null,
+  }: Partial<Pick<Credential, 'name' | 'scopes' | 'expiresAt' | 'spender'>> = {},
 ): Promise<{ id: string; secret: string }> {
   const secret = newSecret(kind);
   const id = `crd_${randomBase62(22)}`;
@@ -414,6 +422,7 @@ async function insertCredential(
     createdAt: new Date(),
     expiresAt,
     name,
+    spender,
   });
   return { id, secret };
 }

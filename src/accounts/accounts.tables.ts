@@ -80,6 +80,11 @@ export class Credential {
   @Column({ ...OPTIONAL_TIME, name: 'expires_at' }) readonly expiresAt!: Date | null;
   /** Of a token that was made by name; `null`: a key, or the token that the account was made with. */
   @Column('varchar', { length: 100, nullable: true }) readonly name!: string | null;
+  /**
+   * Of a named token that was rotated: the id of the first one, under which it goes on to spend. `null`:
+   * its own id.
+   */
+  @Column('varchar', { length: 32, nullable: true }) readonly spender!: string | null;
   /** Exact to a minute; `null`: never used. */
   @Column({ ...OPTIONAL_TIME, name: 'last_used_at' }) readonly lastUsedAt!: Date | null;
 }
@@ -160,6 +165,7 @@ export const ACCOUNT_TABLES = {
     columnsAdded('AccountSecondFactor1790000001200', [[Account, ['secondFactor']]]),
     columnsAdded('AccountGuard1790000002345', [[Account, ['guard']]]),
     columnsAdded('CredentialNames1790000002332', [[Credential, ['name']]]),
+    columnsAdded('TokenSpenders1790000002370', [[Credential, ['spender']]]),
     // Texts of present templates are known after the next list of Meta.
     columnsAdded('TemplateBodies1790000002356', [[TemplateEntity, ['body']]]),
   ],

@@ -46,6 +46,8 @@ export function fingerprint(secret: string): string {
 
 export interface Principal extends Pick<Credential, 'id' | 'accountId' | 'kind' | 'scopes'> {
   readonly suspended: boolean;
+  /** The name under which it spends; see {@link spenderOf}. */
+  readonly spender: string;
 }
 
 /** The account of a send, and the part of it that spends: the options of the library's sends. */
@@ -54,12 +56,24 @@ export interface Spending {
   readonly spender: string;
 }
 
-/** Budgets name it so; it stays where the token is rotated. */
+/** The token that an account was made with; budgets name it so, also after it is rotated. */
 export const TOKEN_SPENDER = 'api_token';
 
-/** A key spends under its id, the API token under one name for all that an account ever had. */
-export function spendingOf({ accountId, kind, id }: Principal): Spending {
-  return { tenant: accountId, spender: kind === 'api_token' ? TOKEN_SPENDER : id };
+/**
+ * The name under which a credential spends: a key and a named token their id, a rotated one the id of the
+ * first with its name, and the token of the account {@link TOKEN_SPENDER}.
+ */
+export function spenderOf({
+  id,
+  kind,
+  name,
+  spender,
+}: Pick<Credential, 'id' | 'kind' | 'name' | 'spender'>): string {
+  return kind === 'api_token' && name === null ? TOKEN_SPENDER : (spender ?? id);
+}
+
+export function spendingOf({ accountId, spender }: Principal): Spending {
+  return { tenant: accountId, spender };
 }
 
 /** Kinds that a route takes; `any`: the API token and keys. */
@@ -106,7 +120,7 @@ export class CredentialVerifier {
       if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', former };
       return whenKnown(this.#accounts.find({ id: accountId }), (owner) => {
         const suspended = Boolean(owner?.suspendedAt);
-        return { id, accountId, kind, scopes, suspended };
+        return { id, accountId, kind, scopes, suspended, spender: spenderOf(found) };
       });
     });
   }

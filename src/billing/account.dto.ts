@@ -146,7 +146,8 @@ class StatementChannel extends StatementSum {
 class StatementKey extends StatementSum {
   @Text({
     nullable: true,
-    description: 'The id of the key, or `api_token`; null: sent without a credential.',
+    description:
+      'The id of the key or of the named token (of its first one, where it was rotated), or `api_token`; null: sent without a credential.',
     examples: ['api_token'],
   })
   readonly key!: string | null;

@@ -95,6 +95,7 @@ export {
   type GuardedEnd,
   MESSAGING_SPEND_GUARD,
   type SpendGuard,
+  type SpendReservation,
 } from './ports/spend-guard.js';
 export { MESSAGING_RATE_CARD, type Price, type RateCard } from './ports/rate-card.js';
 export type { BestOptions } from './ports/best-options.js';

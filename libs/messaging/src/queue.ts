@@ -14,6 +14,7 @@ export {
   refusalOfWrites,
   type WriteRefusal,
 } from './store/database/database-errors.js';
+export { insertion, type Statement, updateOf } from './store/database/dialect.js';
 export { GroupCommit, type GroupCommitOptions } from './store/database/group-commit.js';
 export type { Sql } from './store/database/sql.js';
 export { type DueWork, type QueueDatabase, type WorkQueue, WorkQueues } from './work-queues.js';

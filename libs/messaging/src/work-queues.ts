@@ -15,7 +15,14 @@ import type { Transaction } from './store/database/sql.js';
 export interface QueueDatabase {
   readonly dialect: Pick<
     Dialect,
-    'forceIndex' | 'forUpdate' | 'join' | 'onConflict' | 'rows' | 'skipLocked' | 'updateFrom'
+    | 'forceIndex'
+    | 'forUpdate'
+    | 'join'
+    | 'onConflict'
+    | 'rows'
+    | 'sharesValues'
+    | 'skipLocked'
+    | 'updateFrom'
   >;
   /** Outside a transaction. */
   all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;

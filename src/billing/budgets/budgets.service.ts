@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Also } from '../../accounts/accounts.service.js';
 import { Credential } from '../../accounts/accounts.tables.js';
-import { TOKEN_SPENDER } from '../../accounts/credentials.js';
+import { spenderOf, TOKEN_SPENDER } from '../../accounts/credentials.js';
 import { ApiError, invalidField } from '../../http/api-error.js';
 import { ChargeStore } from '../charging/charge.store.js';
 import { AMOUNT_FORM, BillingService } from '../ledger/billing.service.js';
@@ -15,7 +15,7 @@ import { type Budget, type BudgetKey, BudgetStore } from './budget.store.js';
 
 /** Whose budget, and for how long. */
 export interface BudgetName {
-  /** Id of a key of the account, or `api_token`. @default the whole account */
+  /** Id of a key or a named token of the account, or `api_token`. @default the whole account */
   readonly key?: string | undefined;
   readonly period: BudgetPeriod;
 }
@@ -61,9 +61,13 @@ export class BudgetsService {
     const limit = readAmount(written);
     if (limit === undefined || limit < 0n)
       throw invalidField('limit', `must be ${AMOUNT_FORM}, such as 5000`);
-    const named = keyOf(accountId, name);
     return this.billing.changing(accountId, async (sql, manager, { currency }) => {
-      await checkKey(manager, named);
+      const named = await keyOf(manager, accountId, name);
+      if (!named)
+        throw invalidField(
+          'key',
+          `must be the id of a key or a named token of the account, or ${TOKEN_SPENDER}`,
+        );
       // Its messages wait, so that none is counted twice or not at all.
       await this.charges.lock(sql, [accountId]);
       const startsAt = await this.#presentStart(sql, named);
@@ -77,10 +81,10 @@ export class BudgetsService {
 
   /** @throws ApiError 404 */
   async remove(accountId: string, name: BudgetName, also: Also): Promise<void> {
-    const named = keyOf(accountId, name);
     await this.billing.changing(accountId, async (sql, manager) => {
+      const named = await keyOf(manager, accountId, name);
       await this.charges.lock(sql, [accountId]);
-      if (!(await this.store.remove(sql, named)))
+      if (!named || !(await this.store.remove(sql, named)))
         throw new ApiError(
           'not_found',
           'The account has no such budget; dundun billing budget list',
@@ -96,16 +100,15 @@ export class BudgetsService {
   }
 }
 
-function keyOf(accountId: string, { key = '', period }: BudgetName): BudgetKey {
-  return { accountId, spender: key, period };
-}
-
-/** @throws ApiError 422 where the account has no such key */
-async function checkKey(manager: EntityManager, { accountId, spender }: BudgetKey): Promise<void> {
-  if (spender === '' || spender === TOKEN_SPENDER) return;
-  const key = { id: spender, accountId, kind: 'api_key' } as const;
-  if (!(await manager.existsBy(Credential, key)))
-    throw invalidField('key', `must be the id of a key of the account, or ${TOKEN_SPENDER}`);
+/** `undefined`: the account has no such key. A rotated token has the budgets of the first of its name. */
+async function keyOf(
+  manager: EntityManager,
+  accountId: string,
+  { key = '', period }: BudgetName,
+): Promise<BudgetKey | undefined> {
+  if (key === '' || key === TOKEN_SPENDER) return { accountId, spender: key, period };
+  const found = await manager.findOneBy(Credential, { id: key, accountId });
+  return found ? { accountId, spender: spenderOf(found), period } : undefined;
 }
 
 function stateOf(budget: Budget, currency: string, now: number): BudgetState {

@@ -4,6 +4,7 @@ import {
   type GuardedCancellation,
   type GuardedEnd,
   type SpendGuard,
+  type SpendReservation,
   SpendBusyError,
   SpendRefusedError,
   type VasOrderContent,
@@ -15,33 +16,31 @@ import type { EntityManager } from 'typeorm';
 import { BudgetBook, correctionsOf, summed } from '../budgets/budget-book.js';
 import { BudgetStore } from '../budgets/budget.store.js';
 import { amountText, readAmount } from '../money.js';
-import { DEFAULT_CARD, RateCards } from '../rate-cards/rate-cards.service.js';
+import { DEFAULT_CARD, type PayingTerms, RateCards } from '../rate-cards/rate-cards.service.js';
 import { OTHERS, type Rate, type RateTable } from '../rate-cards/rate-table.js';
 import { type MonthKey, MonthTotals } from '../statements/month-totals.js';
 import { StatementStore } from '../statements/statement.store.js';
 import { BalanceNotices } from '../thresholds/balance-notices.js';
-import {
-  BatchRates,
-  chargeOf,
-  reportedChargeOf,
-  reservationOf,
-  writeRates,
-} from './batch-rates.js';
-import { chargeStateOf, type Unsettled } from './charge-state.js';
+import { chargeOf, reportedChargeOf, reservationOf, writeRates } from './batch-rates.js';
+import { CHARGE_AT, chargeStateOf, type Unsettled } from './charge-state.js';
 import {
   type AcceptedBatch,
   type AccountMove,
+  type AccountTake,
   type BatchMove,
-  type ChargedBatch,
   ChargeStore,
   type PayingAccount,
 } from './charge.store.js';
+import { type ReadBatch, RecentBatches } from './recent-batches.js';
 import { BILLED, reportedAfter, reportedBy, secondsOf } from './reported-price.js';
 
 interface PricedBatch {
   readonly rates: string;
   readonly amount: bigint;
 }
+
+/** By what an account is priced. */
+type Terms = Pick<PayingTerms, 'card' | 'currency'>;
 
 /** What the messages of one batch move; amounts are millionths. */
 interface Moved {
@@ -57,6 +56,12 @@ interface Moved {
 /** Charges accounts for their messages, in the transactions of the messages. */
 @Injectable()
 export class AccountCharges implements SpendGuard {
+  readonly #recent = new RecentBatches();
+  /** Prices of batches that are about to be stored. */
+  readonly #expected = new WeakMap<GuardedBatch, PricedBatch & { readonly terms: PayingTerms }>();
+  /** Accounts whose last batch cost more than they had. */
+  readonly #short = new Set<string>();
+
   constructor(
     private readonly cards: RateCards,
     private readonly store: ChargeStore,
@@ -72,6 +77,36 @@ export class AccountCharges implements SpendGuard {
 
   async lock(accounts: readonly string[], manager: EntityManager): Promise<void> {
     await this.store.lock(this.store.join(manager), accounts);
+  }
+
+  /** Accounts with budgets, and those that were refused last, are asked one after the other. */
+  expects(batch: GuardedBatch): boolean {
+    const terms = this.cards.termsOf(batch.tenant);
+    if (!terms || terms.budgets > 0 || this.#short.has(batch.tenant)) return false;
+    const priced = this.#expectedPrice(batch, terms);
+    if (!priced) return false;
+    this.#expected.set(batch, { ...priced, terms });
+    return true;
+  }
+
+  reserve(batches: readonly GuardedBatch[]): SpendReservation | undefined {
+    const acceptedAt = this.clock.now();
+    const takes = new Map<string, AccountTake>();
+    const accepted: AcceptedBatch[] = [];
+    for (const batch of batches) {
+      const { terms, rates, amount } = this.#expected.get(batch)!;
+      const { tenant: accountId } = batch;
+      const { card, chargeAt, currency } = terms;
+      const own = takes.get(accountId) ?? { accountId, card, chargeAt, currency, reserved: 0n };
+      // The terms were read again between two of its batches.
+      if (own.card !== card || own.chargeAt !== chargeAt || own.currency !== currency)
+        return undefined;
+      takes.set(accountId, { ...own, reserved: own.reserved + amount });
+      accepted.push(acceptedOf(batch, { rates, reserved: amount, chargeAt, currency, acceptedAt }));
+    }
+    // The slow path overwrites those that it accepts under other terms.
+    for (const batch of accepted) this.#recent.add(batch);
+    return this.store.reservation(accepted, [...takes.values()]);
   }
 
   /** Of several batches of one account, the first that fit are accepted. */
@@ -110,23 +145,17 @@ export class AccountCharges implements SpendGuard {
             });
       if (refusal || priced instanceof SpendRefusedError) {
         if (refusal) refused.set(batch.id, refusal);
+        if (refusal?.code === 'insufficient_balance') this.#short.add(batch.tenant);
         continue;
       }
+      this.#short.delete(batch.tenant);
       left.set(batch.tenant, available - priced.amount);
-      accepted.push({
-        batch: batch.id,
-        accountId: batch.tenant,
-        channel: batch.channel,
-        chargeAt: account.chargeAt,
-        units: batch.parts,
-        currency: account.currency,
-        messages: batch.recipients.length,
-        rates: priced.rates,
-        reserved: priced.amount,
-        spender: batch.spender,
-        acceptedAt: book.acceptedAt(batch.tenant),
-      });
+      const { chargeAt, currency } = account;
+      const { rates, amount: reserved } = priced;
+      const acceptedAt = book.acceptedAt(batch.tenant);
+      accepted.push(acceptedOf(batch, { rates, reserved, chargeAt, currency, acceptedAt }));
     }
+    for (const batch of accepted) this.#recent.add(batch);
     await this.store.accept(sql, accepted);
     if (!(await this.budgets.spend(sql, book.spends)))
       throw new TypeError('a budget of a locked account has changed');
@@ -134,8 +163,42 @@ export class AccountCharges implements SpendGuard {
   }
 
   async onChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
-    const priced = changes.filter(({ event }) => event === undefined || event === BILLED);
-    await this.#move(manager, priced, ({ batchId }) => batchId, changeOf);
+    const moving = changes.filter((change) => this.#mayMove(change));
+    const recent = this.#recentOf(moving);
+    if (await this.#move(manager, moving, ({ batchId }) => batchId, changeOf, recent)) return;
+    for (const batch of recent.keys()) this.#recent.forget(batch);
+    await this.#move(manager, moving, ({ batchId }) => batchId, changeOf, new Map());
+  }
+
+  /**
+   * Those of the batches that are charged without a read: the row of their only message is locked, so no
+   * other transaction moves their money. A report that says how one is billed needs what it has.
+   */
+  #recentOf(changes: readonly MessageStatusChanged[]): Map<string, ReadBatch> {
+    const recent = new Map<string, ReadBatch>();
+    for (const { batchId } of changes) {
+      const known = recent.has(batchId) ? undefined : this.#recent.get(batchId);
+      if (known?.messages === 1)
+        recent.set(batchId, { ...known, reserved: 0n, charged: 0n, reported: null });
+    }
+    for (const { batchId, details } of changes)
+      if (reportedBy(details) !== null) recent.delete(batchId);
+    return recent;
+  }
+
+  /**
+   * Whether the change may move money. One that leaves the charge moves none, whatever its batch has:
+   * most reports of accounts that are charged for what is sent.
+   */
+  #mayMove({ batchId, channel, previous, status, sequence, event, details }: MessageStatusChanged) {
+    if (reportedBy(details) !== null) return event === undefined || event === BILLED;
+    if (event !== undefined) return false;
+    const known = this.#recent.get(batchId);
+    return (known ? [known.chargeAt] : CHARGE_AT).some(
+      (rule) =>
+        chargeStateOf({ channel, status: previous, sequence: sequence - 1 }, rule) !==
+        chargeStateOf({ channel, status, sequence }, rule),
+    );
   }
 
   async onCancelled(
@@ -173,9 +236,7 @@ export class AccountCharges implements SpendGuard {
     available: bigint,
   ): PricedBatch | SpendRefusedError {
     const { currency } = account;
-    const priced = isOrder(batch)
-      ? orderPrice(batch.content, currency)
-      : this.#ofCard(batch, account);
+    const priced = this.#priceOf(batch, account);
     if (priced instanceof SpendRefusedError || priced.amount <= available) return priced;
     const needed = amountText(priced.amount);
     const there = amountText(available);
@@ -186,10 +247,26 @@ export class AccountCharges implements SpendGuard {
     );
   }
 
+  /** @throws SpendBusyError as {@link #ofCard} */
+  #priceOf(batch: GuardedBatch, terms: Terms): PricedBatch | SpendRefusedError {
+    return isOrder(batch) ? orderPrice(batch.content, terms.currency) : this.#ofCard(batch, terms);
+  }
+
+  /** `undefined`: it would be refused. */
+  #expectedPrice(batch: GuardedBatch, terms: Terms): PricedBatch | undefined {
+    try {
+      const priced = this.#priceOf(batch, terms);
+      return priced instanceof SpendRefusedError ? undefined : priced;
+    } catch (error) {
+      if (error instanceof SpendBusyError) return undefined;
+      throw error;
+    }
+  }
+
   /** @throws SpendBusyError where this process does not know the card yet: it reads them every second */
   #ofCard(
     { channel, category, parts, recipients }: GuardedBatch,
-    { currency, card: own }: PayingAccount,
+    { currency, card: own }: Terms,
   ): PricedBatch | SpendRefusedError {
     // As the locked row has it: a new card counts at once in every process.
     const card = own ?? DEFAULT_CARD;
@@ -213,22 +290,26 @@ export class AccountCharges implements SpendGuard {
     };
   }
 
-  /** @param movedOf adds to `moved` what an item moves of its batch */
+  /**
+   * @param movedOf adds to `moved` what an item moves of its batch
+   * @param recent batches that need no read; those that are read are then remembered
+   * @returns `false`: a recent batch is not as it is remembered, and nothing has changed
+   */
   async #move<T>(
     manager: EntityManager,
     items: readonly T[],
     batchOf: (item: T) => string,
     movedOf: (item: T, batch: ReadBatch, moved: Moved) => void,
-  ): Promise<void> {
-    if (items.length === 0) return;
+    recent?: ReadonlyMap<string, ReadBatch>,
+  ): Promise<boolean> {
+    if (items.length === 0) return true;
     const sql = this.store.join(manager);
-    const found = await this.store.charged(sql, items.map(batchOf));
-    const batches = new Map(
-      found.map((one): [string, ReadBatch] => [
-        one.batch,
-        { ...one, rates: new BatchRates(one.rates) },
-      ]),
-    );
+    const batches = new Map(recent);
+    const others = items.map(batchOf).filter((batch) => !batches.has(batch));
+    for (const one of others.length > 0 ? await this.store.charged(sql, others) : []) {
+      batches.set(one.batch, { ...one, rates: this.#recent.ratesOf(one.rates) });
+      if (recent && one.reported === null) this.#recent.add(one);
+    }
     const moved = new Map<string, Moved>();
     const totals = new MonthTotals();
     for (const item of items) {
@@ -238,32 +319,43 @@ export class AccountCharges implements SpendGuard {
       moved.set(batch.batch, own);
       movedOf(item, batch, own);
     }
+    const open = movesOf(batches, moved).filter(({ batch }) => recent?.has(batch));
+    if (!(await this.store.moveOpen(sql, open))) {
+      // The rows that it has changed are locked: the same ones change back.
+      await this.store.moveOpen(
+        sql,
+        open.map((one) => ({ ...one, reserved: -one.reserved, charged: -one.charged })),
+      );
+      return false;
+    }
     const at = this.clock.now();
-    const paid = await this.#write(sql, batches, moved, at);
+    const paid = await this.#write(sql, { batches, moved, recent }, at);
     await this.statements.add(sql, totals.all, at);
     await this.notices.look(manager, paid);
+    return true;
   }
 
   /** @returns the accounts whose balances have changed */
   async #write(
     sql: Sql,
-    batches: ReadonlyMap<string, ReadBatch>,
-    moved: ReadonlyMap<string, Moved>,
+    {
+      batches,
+      moved,
+      recent,
+    }: {
+      readonly batches: ReadonlyMap<string, ReadBatch>;
+      readonly moved: ReadonlyMap<string, Moved>;
+      /** Their rows have moved. */
+      readonly recent: ReadonlyMap<string, unknown> | undefined;
+    },
     at: number,
   ): Promise<readonly string[]> {
-    const moves: BatchMove[] = [];
-    const accounts = new Map<string, Omit<Moved, 'totals'>>();
-    for (const [batch, { reserved, charged, messages, reported }] of moved) {
-      const { accountId, reported: before } = batches.get(batch)!;
-      const isMoved = reserved !== 0n || charged !== 0n;
-      if (isMoved || reported !== before) moves.push({ batch, reserved, charged, reported });
-      if (!isMoved) continue;
-      const own = accounts.get(accountId) ?? {
-        reserved: 0n,
-        charged: 0n,
-        messages: 0,
-        reported: null,
-      };
+    const moves = movesOf(batches, moved);
+    const accounts = new Map<string, Pick<Moved, 'reserved' | 'charged' | 'messages'>>();
+    for (const [batch, { reserved, charged, messages }] of moved) {
+      if (reserved === 0n && charged === 0n) continue;
+      const { accountId } = batches.get(batch)!;
+      const own = accounts.get(accountId) ?? { reserved: 0n, charged: 0n, messages: 0 };
       own.reserved += reserved;
       own.charged += charged;
       own.messages += messages;
@@ -276,7 +368,7 @@ export class AccountCharges implements SpendGuard {
     });
     await this.store.move(
       sql,
-      moves,
+      moves.filter(({ batch }) => !recent?.has(batch)),
       [...accounts].map(([accountId, { reserved, charged, messages }]): AccountMove => {
         const note = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
         return { accountId, reserved, amount: -charged, reference: this.clock.id(), note, at };
@@ -288,7 +380,24 @@ export class AccountCharges implements SpendGuard {
   }
 }
 
-type ReadBatch = Omit<ChargedBatch, 'rates'> & { readonly rates: BatchRates };
+function acceptedOf(
+  { id: batch, tenant: accountId, channel, parts: units, recipients, spender }: GuardedBatch,
+  priced: Pick<AcceptedBatch, 'rates' | 'reserved' | 'chargeAt' | 'currency' | 'acceptedAt'>,
+): AcceptedBatch {
+  return { batch, accountId, channel, units, messages: recipients.length, spender, ...priced };
+}
+
+function movesOf(
+  batches: ReadonlyMap<string, ReadBatch>,
+  moved: ReadonlyMap<string, Moved>,
+): readonly BatchMove[] {
+  return [...moved].flatMap(([batch, { reserved, charged, reported }]) => {
+    const isMoved = reserved !== 0n || charged !== 0n;
+    return isMoved || reported !== batches.get(batch)?.reported
+      ? { batch, reserved, charged, reported }
+      : [];
+  });
+}
 
 function nothingOf(totals: MonthTotals, { reported }: Pick<ReadBatch, 'reported'>): Moved {
   return { reserved: 0n, charged: 0n, messages: 0, reported, totals };

@@ -1,4 +1,11 @@
-import { type QueueDatabase, type Sql, WorkQueues } from '@dundun/messaging/queue';
+import type { SpendReservation } from '@dundun/messaging/ports';
+import {
+  insertion,
+  type QueueDatabase,
+  type Sql,
+  updateOf,
+  WorkQueues,
+} from '@dundun/messaging/queue';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { BillingMode, EntryKind } from '../ledger/ledger.tables.js';
@@ -62,6 +69,12 @@ export interface AccountMove {
   readonly at: number;
 }
 
+/** What batches of an account take, under the terms by which they are priced. */
+export interface AccountTake extends Pick<PayingAccount, 'accountId' | 'currency' | 'chargeAt'> {
+  readonly card: string | null;
+  readonly reserved: bigint;
+}
+
 /** A 64-bit integer in a row of any driver: a JavaScript number would round it. */
 const text = (column: string) => `CONCAT(${column}, '')`;
 
@@ -106,16 +119,37 @@ export class ChargeStore {
   /** Stores accepted batches with what they reserve. */
   async accept(sql: Sql, batches: readonly AcceptedBatch[]): Promise<void> {
     if (batches.length === 0) return;
-    const { insert, batch, reserve, sums } = this.#sql;
+    const { add, reserve, sums } = this.#sql;
+    const insert = add(batches);
     const byAccount = new Map<string, bigint>();
     for (const { accountId, reserved } of batches)
       byAccount.set(accountId, (byAccount.get(accountId) ?? 0n) + reserved);
     const accounts = inOrder(
       [...byAccount].map(([accountId, reserved]) => ({ accountId, reserved })),
     );
-    await sql.run(insert, batch.bind(batches));
+    await sql.run(insert.sql, insert.params);
     const changed = await sql.run(reserve, sums.bind(accounts));
     if (changed < accounts.length) throw new TypeError('a locked account has changed');
+  }
+
+  /**
+   * Statements that store accepted batches, and take what they reserve. They change no row of an account
+   * that has other terms now, has budgets, or has too little.
+   */
+  reservation(batches: readonly AcceptedBatch[], takes: readonly AccountTake[]): SpendReservation {
+    const { add, take } = this.#sql;
+    return { take: take(inOrder(takes)), rows: takes.length, insert: add(batches) };
+  }
+
+  /**
+   * Moves what batches have reserved and charged without a read before, where they still change and no
+   * report has said how they are billed. @returns whether all of them do
+   */
+  async moveOpen(sql: Sql, batches: readonly BatchMove[]): Promise<boolean> {
+    if (batches.length === 0) return true;
+    const { moveOpen } = this.#sql;
+    const { sql: text, params } = moveOpen(inIdOrder(batches));
+    return (await sql.run(text, params)) === batches.length;
   }
 
   /** Batches that still change; locks them, in the order of their ids. */
@@ -177,11 +211,7 @@ export class ChargeStore {
     accounts: readonly AccountMove[],
   ): Promise<void> {
     const { moves, moveBatches, account, moveAccounts, insertEntries } = this.#sql;
-    if (batches.length > 0)
-      await sql.run(
-        moveBatches,
-        moves.bind(batches.toSorted((a, b) => (a.batch < b.batch ? -1 : 1))),
-      );
+    if (batches.length > 0) await sql.run(moveBatches, moves.bind(inIdOrder(batches)));
     if (accounts.length === 0) return;
     // The server may take the rows of one statement in another order.
     if (accounts.length > 1)
@@ -210,10 +240,17 @@ function inOrder<T extends { readonly accountId: string }>(accounts: readonly T[
   return accounts.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
 }
 
+function inIdOrder<T extends { readonly batch: string }>(batches: readonly T[]): T[] {
+  return batches.toSorted((a, b) => (a.batch < b.batch ? -1 : 1));
+}
+
+const INTO_BATCHES = `INSERT INTO gateway_billing_batch (batch, account_id, channel, charge_at, units,
+  currency, messages, rates, reserved, spender, accepted_at)`;
+
 function statementsFor({ dialect }: QueueDatabase) {
   const ids = dialect.rows<string>({ v_id: ['key', (id) => id] });
   const inTurn = dialect.rows({ v_id: 'key', v_n: 'int' });
-  const batch = dialect.rows<AcceptedBatch>({
+  const add = insertion<AcceptedBatch>(dialect, INTO_BATCHES, {
     v_batch: ['key', (one) => one.batch],
     v_account: ['key', ({ accountId }) => accountId],
     v_channel: ['key', ({ channel }) => channel],
@@ -255,7 +292,7 @@ function statementsFor({ dialect }: QueueDatabase) {
   return {
     ids,
     inTurn,
-    batch,
+    add,
     sums,
     moves,
     account,
@@ -265,9 +302,38 @@ function statementsFor({ dialect }: QueueDatabase) {
         ${text('a.balance - a.reserved + a.credit_limit')} AS available, a.budgets
       FROM ${inTurn.keyed} ${dialect.join} gateway_billing_account a ${primary} ON a.account_id = v_id
       ORDER BY v_n ${dialect.forUpdate('a')}`,
-    insert: `INSERT INTO gateway_billing_batch (batch, account_id, channel, charge_at, units,
-        currency, messages, rates, reserved, spender, accepted_at)
-      SELECT ${batch.names.join(', ')} FROM ${batch.sql}`,
+    take: updateOf<AccountTake>(
+      dialect,
+      {
+        v_account: ['key', ({ accountId }) => accountId],
+        v_currency: ['key', ({ currency }) => currency],
+        v_card: ['key', ({ card }) => card ?? ''],
+        v_charge_at: ['key', ({ chargeAt }) => chargeAt],
+        v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
+      },
+      {
+        table: 'gateway_billing_account',
+        set: 'reserved = reserved + v_reserved',
+        where: `${ofAccount} AND mode <> 'off' AND budgets = 0 AND currency = v_currency
+          AND COALESCE(card, '') = v_card AND charge_at = v_charge_at
+          AND balance - reserved - v_reserved + credit_limit >= 0`,
+        lockedBy: 'account_id',
+      },
+    ),
+    moveOpen: updateOf<BatchMove>(
+      dialect,
+      {
+        v_batch: ['key', (one) => one.batch],
+        v_reserved: ['bigint', ({ reserved }) => reserved.toString()],
+        v_charged: ['bigint', ({ charged }) => charged.toString()],
+      },
+      {
+        table: 'gateway_billing_batch',
+        set: `reserved = gateway_billing_batch.reserved + v_reserved,
+          charged = gateway_billing_batch.charged + v_charged`,
+        where: 'gateway_billing_batch.batch = v_batch AND closed = 0 AND reported IS NULL',
+      },
+    ),
     reserve: dialect.updateFrom({
       table: 'gateway_billing_account',
       rows: sums,

@@ -53,6 +53,9 @@ interface VersionRow {
   readonly starts: string | number;
 }
 
+/** How an account pays. */
+export type PayingTerms = Pick<BillingAccount, 'card' | 'chargeAt' | 'currency' | 'budgets'>;
+
 /**
  * The cards in memory: their versions in force and later ones. They are read before the first message is
  * sent, and every second afterwards; the rates of a version are read once.
@@ -67,8 +70,8 @@ export class RateCards implements RateCard, OnModuleInit, OnApplicationShutdown 
   #versions: ReadonlyMap<string, readonly RateVersion[]> = new Map();
   /** Cards of accounts that have another one than {@link DEFAULT_CARD}. */
   #cards: ReadonlyMap<string, string> = new Map();
-  /** Accounts that are charged. */
-  #paying: ReadonlySet<string> = new Set();
+  /** Of accounts that are charged. */
+  #paying: ReadonlyMap<string, PayingTerms> = new Map();
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
@@ -129,6 +132,11 @@ export class RateCards implements RateCard, OnModuleInit, OnApplicationShutdown 
   /** Whether messages of an account are charged, as it was within the last second. */
   pays(accountId: string): boolean {
     return this.#paying.has(accountId);
+  }
+
+  /** As it was within the last second; `undefined`: the account's messages are free. */
+  termsOf(accountId: string): PayingTerms | undefined {
+    return this.#paying.get(accountId);
   }
 
   /** Name of the card of an account. */
@@ -214,13 +222,22 @@ export class RateCards implements RateCard, OnModuleInit, OnApplicationShutdown 
       versions.set(row.card, [...(versions.get(row.card) ?? []), version]);
     }
     const accounts = await manager.find(BillingAccount, {
-      select: { accountId: true, card: true, mode: true },
+      select: {
+        accountId: true,
+        budgets: true,
+        card: true,
+        chargeAt: true,
+        currency: true,
+        mode: true,
+      },
       where: [{ card: Not(IsNull()) }, { mode: Not('off') }],
     });
     this.#versions = versions;
     this.#cards = new Map(accounts.map(({ accountId, card }) => [accountId, card ?? DEFAULT_CARD]));
-    this.#paying = new Set(
-      accounts.flatMap(({ accountId, mode }) => (mode === 'off' ? [] : [accountId])),
+    this.#paying = new Map(
+      accounts.flatMap(({ accountId, mode, ...terms }): [string, PayingTerms][] =>
+        mode === 'off' ? [] : [[accountId, terms]],
+      ),
     );
   }
 

@@ -195,7 +195,7 @@ function addBudgetCommands(budget: OperatorCommand): void {
       )
       .option(
         '--key <id>',
-        'one of its keys, or api_token (default: the whole account)',
+        'one of its keys or named tokens, or api_token (default: the whole account)',
       ) as OperatorCommand;
   const targetOf = ({ key = 'account', period }: BudgetName) => `${key} ${period}`;
   named('set', 'set a budget; what was spent in the present period counts')

@@ -170,6 +170,36 @@ describeEachDatabase('budgets', (db) => {
     ]);
   });
 
+  it('a named token has budgets of its own, also after it is rotated; that of the account binds all', async () => {
+    const { accountId, apiToken } = await prepaid();
+    const { accounts } = gateway;
+    const named = await accounts.createToken(accountId, { name: 'shop' });
+    await set(accountId, { period: 'month', limit: '27' });
+    await set(accountId, { period: 'day', limit: '9', key: named.tokenId });
+    expect((await send(named.apiToken, numbers(1))).status).toBe(200);
+    const rotated = await accounts.rotate(accountId, { tokenId: named.tokenId });
+    expect((await send(rotated.apiToken, numbers(1))).status).toBe(200);
+    expect(await send(rotated.apiToken, numbers(1))).toMatchObject({
+      status: 402,
+      body: {
+        error: { details: expect.arrayContaining([{ path: 'budget', message: named.tokenId }]) },
+      },
+    });
+    // The budget is found by the present token, too.
+    const again = await accounts.rotate(accountId, { tokenId: rotated.tokenId });
+    await set(accountId, { period: 'day', limit: '13.5', key: again.tokenId });
+    expect((await send(again.apiToken, numbers(1))).status).toBe(200);
+    expect((await send(apiToken, numbers(3))).status).toBe(200);
+    expect((await send(apiToken, numbers(1))).status).toBe(402);
+    expect(await spentOf(accountId)).toEqual([
+      [null, 'month', '27.00'],
+      [named.tokenId, 'day', '13.50'],
+    ]);
+    await budgets().remove(accountId, { period: 'day', key: again.tokenId }, nothing);
+    expect(await spentOf(accountId)).toEqual([[null, 'month', '27.00']]);
+    expect(await billing().differences()).toEqual([]);
+  });
+
   it('what is released in its period is there again', async () => {
     const { accountId, apiToken } = await prepaid();
     await set(accountId, { period: 'day', limit: '9' });

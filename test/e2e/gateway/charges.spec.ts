@@ -1,7 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { type MessageStatusChanged, VasService } from '@dundun/messaging';
 import fc from 'fast-check';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { BillingCheck } from '../../../src/billing/billing-check.js';
 import { AccountCharges } from '../../../src/billing/charging/account-charges.js';
 import { ChargeStore } from '../../../src/billing/charging/charge.store.js';
@@ -34,6 +37,8 @@ describeEachDatabase('charges of messages', (db) => {
     const settings = {
       DATABASE_URL: db.url,
       SMS_PRICES: 'NGN *=9.5 234=4.5',
+      RETENTION_CONTENT: '72h',
+      RETENTION_MESSAGES: '72h',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     };
     gateway = await new TestGateway(settings).start();
@@ -147,6 +152,140 @@ describeEachDatabase('charges of messages', (db) => {
     const counts = (status: number) => answers.filter((one) => one.status === status).length;
     expect([counts(200), counts(402)]).toEqual([60, 40]);
     expect(await moneyOf(accountId)).toEqual({ balance: '270.00', reserved: '270.00' });
+  });
+
+  it('an account that is spent is refused alone, also where its sends share statements with others', async () => {
+    const rich = await prepaid('1000');
+    const poor = await prepaid('9');
+    const asked = jest.spyOn(
+      gateway.running.app.get(AccountCharges, { strict: false }),
+      'onAccepted',
+    );
+    const later = { send_at: '2027-12-01T00:00:00Z' };
+    const accepted = async (of: { readonly apiToken: string }) =>
+      (await send(of.apiToken, DELIVERED, later)).status === 200;
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => accepted(n % 2 ? rich : poor)),
+    );
+    expect(answers.filter((_, n) => n % 2)).toEqual(Array.from({ length: 20 }, () => true));
+    expect(answers.filter((one, n) => n % 2 === 0 && one)).toHaveLength(2);
+    // Nobody is asked for an account that has enough, and the other one has a group of its own.
+    asked.mockClear();
+    await Promise.all([rich, poor, rich, poor].map((of) => accepted(of)));
+    const tenants = asked.mock.calls.flatMap(([batches]) => batches.map(({ tenant }) => tenant));
+    asked.mockRestore();
+    expect(new Set(tenants)).toEqual(new Set([poor.accountId]));
+    expect(await moneyOf(rich.accountId)).toEqual({ balance: '1000.00', reserved: '99.00' });
+    expect(await moneyOf(poor.accountId)).toEqual({ balance: '9.00', reserved: '9.00' });
+    expect(await billing().differences()).toEqual([]);
+  });
+
+  it('a batch that another process has ended, or settled by a report, is not charged from memory', async () => {
+    const { accountId, apiToken } = await prepaid('100');
+    const later = { send_at: '2027-12-01T00:00:00Z' };
+    const batches: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      const { body } = await send(apiToken, DELIVERED, later);
+      batches.push((body as { reference_id: string }).reference_id);
+    }
+    const within = (
+      { running: { app } }: TestGateway,
+      work: (charges: AccountCharges, manager: EntityManager) => Promise<void>,
+    ) =>
+      app
+        .get(DataSource, { strict: false })
+        .transaction((manager) => work(app.get(AccountCharges, { strict: false }), manager));
+    const changed = (
+      batchId: string,
+      more: Partial<MessageStatusChanged>,
+    ): MessageStatusChanged => ({
+      tenant: accountId,
+      channel: 'sms',
+      batchId,
+      messageId: `${batchId}-0`,
+      providerId: null,
+      sender: 'ACME',
+      recipient: DELIVERED,
+      previous: 'queued',
+      status: 'sent',
+      errorCode: null,
+      providerTime: new Date(),
+      sequence: 1,
+      deliveryReport: false,
+      ...more,
+    });
+    const [ended = '', free = '', open = ''] = batches;
+    await within(other, async (charges, manager) => {
+      await charges.onEnded([{ tenant: accountId, batchId: ended, cause: 'retention' }], manager);
+      await charges.onChanged([changed(free, { details: { billable: 0 } })], manager);
+    });
+    expect(await moneyOf(accountId)).toEqual({ balance: '100.00', reserved: '4.50' });
+    const next = { previous: 'sent', status: 'failed', sequence: 2 } as const;
+    await within(gateway, (charges, manager) =>
+      charges.onChanged([changed(ended, {}), changed(free, next), changed(open, {})], manager),
+    );
+    expect(await moneyOf(accountId)).toEqual({ balance: '95.50', reserved: '0.00' });
+    // No message has changed: a check would name the batches.
+    await within(gateway, (charges, manager) =>
+      charges.onEnded(
+        batches.map((batchId) => ({ tenant: accountId, batchId, cause: 'erased' })),
+        manager,
+      ),
+    );
+  });
+
+  it('retention ends what orders reserve, and leaves the orders with their entries', async () => {
+    const vas = gateway.running.app.get(VasService, { strict: false });
+    const store = gateway.running.app.get(MessageStore, { strict: false });
+    const order = async ({ accountId, apiToken }: CreatedAccount, to: string) => {
+      await vas.allow({ currency: 'NGN', daily: '1000', perNumber: '500' }, { tenant: accountId });
+      const { body } = await gateway.call('POST', '/ng/v1/vas/orders', {
+        token: apiToken,
+        body: { to, product: 'airtime-ng', amount: '100', client_reference: to },
+      });
+      return String(body['id']);
+    };
+    const [released, charged] = [await prepaid('500'), await prepaid('500')];
+    const unsettled = { mode: 'prepaid', unsettled: 'charge' } as const;
+    await billing().setMode(charged.accountId, unsettled, nothing);
+    const ids: string[] = [];
+    for (const [n, account] of [released, charged].entries()) {
+      // The answer of the first is lost, and no question settles it; the second fails.
+      ids.push(await order(account, `234810000${n}9909`));
+      await order(account, `234810000${n}9901`);
+      await eventually(async () =>
+        expect(await vas.find(ids[n]!, { tenant: account.accountId })).toMatchObject({
+          status: 'unknown',
+        }),
+      );
+      await eventually(async () =>
+        expect(await moneyOf(account.accountId)).toEqual({ balance: '500.00', reserved: '100.00' }),
+      );
+    }
+    await gateway.running.app.get(DataSource, { strict: false }).query(
+      `UPDATE messaging_batch SET poll_at = NULL, completed_at = completed_at - ${5 * 86_400_000_000}
+         WHERE channel = 'vas'`,
+    );
+    while (await store.purge.step(100));
+    expect(await moneyOf(released.accountId)).toEqual({ balance: '500.00', reserved: '0.00' });
+    expect(await moneyOf(charged.accountId)).toEqual({ balance: '400.00', reserved: '0.00' });
+    expect(await billing().differences()).toEqual([]);
+    // What an operator finds out later moves no money any more.
+    const [first = '', second = ''] = ids;
+    for (const [id, account, cost] of [
+      [first, released, 0],
+      [second, charged, 100],
+    ] as const) {
+      await vas.settle(id, { as: 'failed', by: 'usr_test', tenant: account.accountId });
+      const read = await gateway.call('GET', `/ng/v1/vas/orders/${id}`, {
+        token: account.apiToken,
+      });
+      expect(read).toMatchObject({ status: 200, body: { cost, currency: 'NGN' } });
+    }
+    expect(await moneyOf(charged.accountId)).toEqual({ balance: '400.00', reserved: '0.00' });
+    const { data } = await billing().entries(charged.accountId, { limit: 10, cursor: undefined });
+    expect(data.filter(({ kind }) => kind === 'charge')).toHaveLength(1);
+    expect(await billing().differences()).toEqual([]);
   });
 
   it('a cancel gives back what has not left, by the rate of each recipient', async () => {
@@ -306,74 +445,85 @@ describeEachDatabase('charges of messages', (db) => {
     expect(await billing().account(accountId)).toMatchObject({ currency: 'NGN' });
   });
 
-  it('random sends, top-ups, cancels and reports leave sums that agree, and no account below its limit', async () => {
-    const { accountId, apiToken } = await prepaid('200');
-    const budgets = gateway.running.app.get(BudgetsService, { strict: false });
-    const budget = { period: 'month', limit: '1000000' } as const;
-    await budgets.set(accountId, budget, nothing);
-    await budgets.set(accountId, { ...budget, key: 'api_token' }, nothing);
-    const numbers = fc.constantFrom(
-      REJECTED,
-      UNDELIVERED,
-      DELIVERED,
-      ABROAD,
-      ...['9904', '9905', '9907'].map((end) => `234801234${end}`),
-    );
-    const step = fc.oneof(
-      fc.record({
-        to: fc.uniqueArray(numbers, { minLength: 1, maxLength: 4 }),
-        later: fc.boolean(),
-      }),
-      fc.constant('cancel' as const),
-      fc.constant('top-up' as const),
-    );
-    let topUps = 0;
-    const scheduled: string[] = [];
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
-        await Promise.all(
-          steps.map(async (one, n) => {
-            const of = n % 2 ? other : gateway;
-            if (one === 'top-up') {
-              const change = { amount: '7.25', reference: `T-${topUps++}`, userId: null };
-              return billing().topUp(accountId, change, nothing);
-            }
-            if (one === 'cancel') {
-              const id = scheduled.pop();
-              return id && of.call('DELETE', `/ng/v1/sms/${id}`, { token: apiToken });
-            }
-            const more = one.later ? { send_at: '2027-12-01T00:00:00Z' } : {};
-            const { status, body } = await send(apiToken, one.to, more, of);
-            expect([200, 402]).toContain(status);
-            if (status === 200 && one.later)
-              scheduled.push((body as { reference_id: string }).reference_id);
-          }),
-        );
-        expect(await billing().differences()).toEqual([]);
-        const { balance, reserved } = (await billing().account(accountId))!;
-        expect(balance - reserved).toBeGreaterThanOrEqual(0n);
-      }),
-      { numRuns: 8 },
-    );
-    for (const id of scheduled)
-      await gateway.call('DELETE', `/ng/v1/sms/${id}`, { token: apiToken });
-    await eventually(async () => expect((await moneyOf(accountId)).reserved).toBe('0.00'), 30_000);
-    // The sums of another program: the messages by their statuses, each at its rate.
-    const rows: { recipient: string; status: number; n: string | number }[] =
-      await gateway.running.app.get(DataSource, { strict: false }).query(
-        `SELECT m.recipient, m.status, count(*) AS n FROM messaging_message m
+  it.each([
+    ['of an account with budgets', true],
+    ['of an account without budgets', false],
+  ])(
+    'random sends, top-ups, cancels and reports %s leave sums that agree, and never less than its limit',
+    async (_, hasBudgets) => {
+      const { accountId, apiToken } = await prepaid('200');
+      const budgets = gateway.running.app.get(BudgetsService, { strict: false });
+      const budget = { period: 'month', limit: '1000000' } as const;
+      if (hasBudgets) {
+        await budgets.set(accountId, budget, nothing);
+        await budgets.set(accountId, { ...budget, key: 'api_token' }, nothing);
+      }
+      const numbers = fc.constantFrom(
+        REJECTED,
+        UNDELIVERED,
+        DELIVERED,
+        ABROAD,
+        ...['9904', '9905', '9907'].map((end) => `234801234${end}`),
+      );
+      const step = fc.oneof(
+        fc.record({
+          to: fc.uniqueArray(numbers, { minLength: 1, maxLength: 4 }),
+          later: fc.boolean(),
+        }),
+        fc.constant('cancel' as const),
+        fc.constant('top-up' as const),
+      );
+      let topUps = 0;
+      const scheduled: string[] = [];
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
+          await Promise.all(
+            steps.map(async (one, n) => {
+              const of = n % 2 ? other : gateway;
+              if (one === 'top-up') {
+                const change = { amount: '7.25', reference: `T-${topUps++}`, userId: null };
+                return billing().topUp(accountId, change, nothing);
+              }
+              if (one === 'cancel') {
+                const id = scheduled.pop();
+                return id && of.call('DELETE', `/ng/v1/sms/${id}`, { token: apiToken });
+              }
+              const more = one.later ? { send_at: '2027-12-01T00:00:00Z' } : {};
+              const { status, body } = await send(apiToken, one.to, more, of);
+              expect([200, 402]).toContain(status);
+              if (status === 200 && one.later)
+                scheduled.push((body as { reference_id: string }).reference_id);
+            }),
+          );
+          expect(await billing().differences()).toEqual([]);
+          const { balance, reserved } = (await billing().account(accountId))!;
+          expect(balance - reserved).toBeGreaterThanOrEqual(0n);
+        }),
+        { numRuns: 8 },
+      );
+      for (const id of scheduled)
+        await gateway.call('DELETE', `/ng/v1/sms/${id}`, { token: apiToken });
+      await eventually(
+        async () => expect((await moneyOf(accountId)).reserved).toBe('0.00'),
+        30_000,
+      );
+      // The sums of another program: the messages by their statuses, each at its rate.
+      const rows: { recipient: string; status: number; n: string | number }[] =
+        await gateway.running.app.get(DataSource, { strict: false }).query(
+          `SELECT m.recipient, m.status, count(*) AS n FROM messaging_message m
          JOIN messaging_batch b ON b.id = m.batch
          WHERE b.tenant = '${accountId}' GROUP BY m.recipient, m.status`,
-      );
-    const free = new Set([70, 80, 120]);
-    const spent = rows.reduce((sum, { recipient, status, n }) => {
-      const rate = readAmount(recipient.startsWith('234') ? '4.5' : '9.5')!;
-      return free.has(Number(status)) ? sum : sum + rate * BigInt(n);
-    }, 0n);
-    const paid = readAmount('200')! + readAmount('7.25')! * BigInt(topUps);
-    expect((await moneyOf(accountId)).balance).toBe(amountText(paid - spent));
-    expect(await billing().differences()).toEqual([]);
-  });
+        );
+      const free = new Set([70, 80, 120]);
+      const spent = rows.reduce((sum, { recipient, status, n }) => {
+        const rate = readAmount(recipient.startsWith('234') ? '4.5' : '9.5')!;
+        return free.has(Number(status)) ? sum : sum + rate * BigInt(n);
+      }, 0n);
+      const paid = readAmount('200')! + readAmount('7.25')! * BigInt(topUps);
+      expect((await moneyOf(accountId)).balance).toBe(amountText(paid - spent));
+      expect(await billing().differences()).toEqual([]);
+    },
+  );
 
   it('transactions that change several accounts take them in one order', async () => {
     if (db.kind === 'sqlite') return;

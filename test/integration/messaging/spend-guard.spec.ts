@@ -8,19 +8,23 @@ import {
 } from '@dundun/messaging';
 import { MessagingOperations } from '@dundun/messaging/operations';
 import {
+  type GuardedBatch,
   type GuardedEnd,
   type MessageTransport,
   MESSAGING_SPEND_GUARD,
   PermanentFailure,
   SpendRefusedError,
+  type SpendReservation,
   type Submission,
 } from '@dundun/messaging/ports';
+import { insertion, updateOf, WorkQueues } from '@dundun/messaging/queue';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Module } from '@nestjs/common';
+import { Inject, Injectable, Module, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { CreditsGuard } from '../../../examples/prepaid-credits/credits.guard.js';
 import { CreditAccount, CreditBatch } from '../../../examples/prepaid-credits/credits.tables.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
@@ -45,13 +49,62 @@ class Provider implements MessageTransport {
 @Module({ providers: [{ provide: MESSAGING_SPEND_GUARD, useClass: CreditsGuard }] })
 class Billing {}
 
+/** Takes the credits in the statements that store the batches, without a look at what there is. */
+@Injectable()
+class ExpectingGuard extends CreditsGuard {
+  readonly asked: string[] = [];
+
+  constructor(@Inject(ModuleRef) private readonly modules: ModuleRef) {
+    super();
+  }
+
+  expects(): boolean {
+    return true;
+  }
+
+  reserve(batches: readonly GuardedBatch[]): SpendReservation {
+    const { dialect } = this.modules.get(WorkQueues, { strict: false }).database;
+    const take = updateOf(
+      dialect,
+      { v_tenant: 'key', v_credits: 'int' },
+      {
+        table: 'credit_account',
+        set: 'credits = credits - v_credits',
+        where: 'credit_account.tenant = v_tenant AND credits >= v_credits',
+        lockedBy: 'tenant',
+      },
+    );
+    const columns = { v_batch: 'key', v_tenant: 'key', v_each: 'int' } as const;
+    const insert = insertion(dialect, 'INSERT INTO credit_batch', columns);
+    const sums = new Map<string, number>();
+    for (const { tenant, parts, recipients } of batches)
+      sums.set(tenant, (sums.get(tenant) ?? 0) + parts * recipients.length);
+    return {
+      take: take([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      rows: sums.size,
+      insert: insert(batches.map(({ id, tenant, parts }) => [id, tenant, parts])),
+    };
+  }
+
+  override onAccepted(batches: readonly GuardedBatch[], manager: EntityManager) {
+    this.asked.push(...batches.map(({ tenant }) => tenant));
+    return super.onAccepted(batches, manager);
+  }
+}
+
+@Module({ providers: [{ provide: MESSAGING_SPEND_GUARD, useClass: ExpectingGuard }] })
+class ExpectingBilling {}
+
 describeEachDatabase('a spend guard in the app’s own tables', (database) => {
   const provider = new Provider();
   let apps: TestingModule[] = [];
   let source: DataSource;
   let tenant: string;
 
-  const boot = async (options: MessagingOptions = {}): Promise<TestingModule> => {
+  const boot = async (
+    options: MessagingOptions = {},
+    billing: Type = Billing,
+  ): Promise<TestingModule> => {
     const app = await Test.createTestingModule({
       imports: [
         TypeOrmModule.forRoot({
@@ -60,7 +113,7 @@ describeEachDatabase('a spend guard in the app’s own tables', (database) => {
           migrations: [],
         }),
         MessagingModule.forRoot({ transport: () => provider, callbackPath: false, ...options }),
-        Billing,
+        billing,
       ],
     }).compile();
     app.useLogger(false);
@@ -102,6 +155,37 @@ describeEachDatabase('a spend guard in the app’s own tables', (database) => {
     await sms.send({ ...message(['2348012345671', '2348012345670']), body: long }, { tenant });
     expect(await credits()).toBe(6);
     await eventually(async () => expect(await credits()).toBe(8));
+  });
+
+  it('takes what is expected in the statement of the batches, and is asked where there is too little', async () => {
+    const app = await boot({ dispatch: { enabled: false } }, ExpectingBilling);
+    const sms = app.get(SmsService);
+    const guard = app.get<ExpectingGuard>(MESSAGING_SPEND_GUARD, { strict: false });
+    const others = Array.from({ length: 4 }, () => randomUUID());
+    await source.manager.insert(
+      CreditAccount,
+      others.map((one) => ({ tenant: one, credits: 100 })),
+    );
+    await buy(3);
+    await Promise.all(
+      others.flatMap((one) => [1, 2, 3].map(() => sms.send(message(), { tenant: one }))),
+    );
+    expect(guard.asked).toEqual([]);
+    const sends = await Promise.allSettled(
+      [tenant, ...others].flatMap((one) =>
+        Array.from({ length: 5 }, () => sms.send(message(), { tenant: one })),
+      ),
+    );
+    const refused = sends.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(2);
+    for (const one of refused) expect(one).toMatchObject({ reason: expect.any(SpendRefusedError) });
+    expect(guard.asked).toContain(tenant);
+    expect([await credits(), await stored()]).toEqual([0, 3]);
+    for (const one of others)
+      expect(await source.manager.findOneByOrFail(CreditAccount, { tenant: one })).toMatchObject({
+        credits: 92,
+      });
+    expect(await source.manager.countBy(CreditBatch, { tenant })).toBe(3);
   });
 
   it('refuses a send that costs more than there is, and stores nothing', async () => {

@@ -18,7 +18,7 @@ import type { LockedMessage } from './rows/status.js';
  *        │ many items at once
  *        ▼
  *   fast path of the driver ──ConcurrentChangeError──▶ slow path in verbs/<verb>.ts
- *   postgres/, sqlite/, verbs/stepped-settle.ts         one for all databases
+ *   postgres/, sqlite/, verbs/stepped-*.ts              one for all databases
  *        │                                                   │
  *        └──────────────▶ StoreDatabase (the driver's connection) ◀──┘
  *                         transactions, their retries, shutdown deadline
@@ -37,6 +37,8 @@ export interface FastPaths {
    * that changed too few rows
    */
   readonly enqueue: (sql: Sql, batches: readonly NewBatch[], own?: OwnRows) => Promise<void>;
+  /** As `enqueue`, of batches whose money the guard of `own` takes. */
+  readonly reserve: (sql: Sql, batches: readonly NewBatch[], own: OwnRows) => Promise<void>;
   /** Skips lanes that a transaction has locked. @returns the lanes before they were taken */
   readonly takeLanes: (
     sql: Sql,

@@ -318,7 +318,7 @@ function Budgets({ billing, isAdmin, reload }: SettingsProps): JSX.Element {
                 <Field
                   label="Key"
                   name="key"
-                  hint="The id of an API key, or api_token; empty for the whole account"
+                  hint="The id of a key or a named token, or api_token; empty for the whole account"
                   autocomplete="off"
                   error={refusal?.fields['key']}
                 />

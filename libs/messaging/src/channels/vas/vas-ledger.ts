@@ -141,6 +141,7 @@ export class VasLedger {
       table: 'messaging_vas_allowance',
       set: 'tally = v_tally, version = version + 1',
       where: 'tenant = v_tenant AND version = v_version',
+      lockedBy: 'tenant',
     });
     const failed = channels.statusesOf('vas').filter(([, { failed: none }]) => none);
     const ranks = failed.map(([, { rank }]) => rank);

@@ -78,7 +78,8 @@ export function enqueueContract({ describe, test }: StoreContract): void {
         const guarded = await bench.enqueue(store, 1);
         const storeOn = async (revision: number) => {
           const batch = bench.batch(1);
-          await store.newBatches.storeWith([batch], ownRowsOf(store, batch, guarded, revision));
+          const own = ownRowsOf(store, batch, [[guarded, revision]]);
+          await store.newBatches.storeWith([batch], own);
           return batch.id;
         };
         const tags = () =>
@@ -102,15 +103,39 @@ export function enqueueContract({ describe, test }: StoreContract): void {
           [guarded, ...stored, next].toSorted(),
         );
       });
+
+    for (const fastPaths of [true, false])
+      test(`a guard of which one row has changed changes none, fast paths: ${fastPaths}`, async (bench) => {
+        const store = await bench.open({ fastPaths });
+        const [changed, other] = [await bench.enqueue(store, 1), await bench.enqueue(store, 1)];
+        const batch = bench.batch(1);
+        const own = ownRowsOf(store, batch, [
+          [changed, 1],
+          [other, 0],
+        ]);
+        await assert.rejects(store.newBatches.storeWith([batch], own), ConcurrentChangeError);
+        const next = ownRowsOf(store, batch, [
+          [changed, 0],
+          [other, 0],
+        ]);
+        await store.newBatches.storeWith([batch], next);
+        const { data } = await store.reads.batches(
+          { tenants: [bench.scope.tenant] },
+          { limit: 100 },
+        );
+        assert.deepEqual(
+          data.map(({ id }) => id).toSorted(),
+          [changed, other, batch.id].toSorted(),
+        );
+      });
   });
 }
 
-/** A tag of the batch, where another batch has the revision, which goes up. */
+/** A tag of the batch, where other batches have their revisions, which go up. */
 function ownRowsOf(
   { database: { dialect } }: MessageStore,
   batch: NewBatch,
-  guarded: string,
-  revision: number,
+  guarded: readonly (readonly [batch: string, revision: number])[],
 ): OwnRows {
   const guard = updateOf(
     dialect,
@@ -119,12 +144,16 @@ function ownRowsOf(
       table: 'messaging_batch',
       set: 'revision = revision + 1',
       where: 'id = v_id AND revision = v_revision',
+      lockedBy: 'id',
     },
   );
   const columns = { v_batch: 'uuid', v_n: 'int', v_tenant: 'key', v_tag: 'key' } as const;
   const insert = insertion(dialect, into('batch_label', columns), columns);
   return {
-    guard: { statement: guard([[guarded, revision]]), rows: 1 },
+    guard: {
+      statement: guard(guarded.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      rows: guarded.length,
+    },
     insert: insert([[batch.id, 0, batch.tenant, 'own']]),
   };
 }

@@ -40,6 +40,12 @@ export interface UpdateFrom {
   readonly where: string;
   /** The index for `where`. @default the primary key */
   readonly index?: string;
+  /**
+   * The key of `table` that the first column of `rows` has. The table's rows are then locked in the
+   * order of its code units, in which the caller gives `rows`, and on PostgreSQL all of them change or
+   * none, so that the statement can stand alone. @default each that fits, in an order that the server chooses
+   */
+  readonly lockedBy?: string;
 }
 
 export interface TypeNames {
@@ -196,7 +202,7 @@ export type StatementOf<T> = (rows: readonly T[]) => Statement;
 
 /** @param into `INSERT INTO … (…)` */
 export function insertion<T = readonly unknown[]>(
-  dialect: Dialect,
+  dialect: Pick<Dialect, 'rows' | 'sharesValues'>,
   into: string,
   columns: Columns<T>,
   { values, suffix = '' }: InsertFrom = {},
@@ -210,7 +216,7 @@ export function insertion<T = readonly unknown[]>(
 }
 
 export function updateOf<T = readonly unknown[]>(
-  dialect: Dialect,
+  dialect: Pick<Dialect, 'rows' | 'sharesValues' | 'updateFrom'>,
   columns: Columns<T>,
   update: Omit<UpdateFrom, 'rows'>,
 ): StatementOf<T> {
@@ -230,7 +236,7 @@ export function updater<T = readonly unknown[]>(
 }
 
 function statementOf<T>(
-  dialect: Dialect,
+  dialect: Pick<Dialect, 'rows' | 'sharesValues'>,
   columns: Columns<T>,
   build: (rows: Relation) => string,
 ): StatementOf<T> {

@@ -187,7 +187,12 @@ export abstract class StoreDatabase {
       throw new TransactionRequiredError(
         'manager: is not in a transaction; pass the manager that dataSource.transaction(async (manager) => …) gives you, or leave it out',
       );
-    return this.on(runner, manager);
+    return this.on(runner, manager, this.isOwn(runner));
+  }
+
+  /** Whether the store acquired the connection for a transaction of its own. */
+  protected isOwn(_runner: QueryRunner): boolean {
+    return false;
   }
 
   protected async end(): Promise<void> {}
@@ -233,6 +238,9 @@ export abstract class StoreDatabase {
 
 /** The app's pool, READ COMMITTED. */
 export abstract class ServerDatabase extends StoreDatabase {
+  /** Of the store's transactions. */
+  readonly #runners = new WeakSet<QueryRunner>();
+
   async open(): Promise<void> {}
 
   all<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
@@ -269,6 +277,10 @@ export abstract class ServerDatabase extends StoreDatabase {
     });
   }
 
+  protected override isOwn(runner: QueryRunner): boolean {
+    return this.#runners.has(runner);
+  }
+
   /** The server ends an idle transaction: a frozen process must not keep locks from others. */
   protected abstract begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void>;
 
@@ -278,6 +290,7 @@ export abstract class ServerDatabase extends StoreDatabase {
   #transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T> {
     const watched = async (write: WatchedWrite) => {
       const runner = this.dataSource.createQueryRunner();
+      this.#runners.add(runner);
       try {
         await this.begin(runner, lockTimeout);
         write.works();

@@ -1,4 +1,5 @@
 import type { DataSource, QueryResult, QueryRunner } from 'typeorm';
+import { steppedReserve } from '../verbs/stepped-reserve.js';
 import { steppedSettle } from '../verbs/stepped-settle.js';
 import { ServerDatabase, type StoreDatabaseOptions } from '../database/store-database.js';
 import { MYSQL_DIALECT } from './dialect.js';
@@ -11,7 +12,10 @@ const RESTORE = `SET SESSION wait_timeout = @messaging_wait_timeout,
 /** Without a strict mode the server cuts a text that is too long, and answers that it is stored. */
 const STRICT = `SESSION sql_mode = CONCAT_WS(',', NULLIF(@@sql_mode, ''), 'STRICT_TRANS_TABLES')`;
 
-const MYSQL_SETTLE = steppedSettle(MYSQL_DIALECT);
+const FAST_PATHS = {
+  reserve: steppedReserve(MYSQL_DIALECT),
+  settle: steppedSettle(MYSQL_DIALECT),
+};
 
 export class MysqlDatabase extends ServerDatabase {
   /** The mode in which sessions begin, where it is not strict. */
@@ -20,7 +24,7 @@ export class MysqlDatabase extends ServerDatabase {
   readonly #inFlight = new WeakMap<QueryRunner, number>();
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
-    super(dataSource, MYSQL_DIALECT, options, { settle: MYSQL_SETTLE });
+    super(dataSource, MYSQL_DIALECT, options, FAST_PATHS);
   }
 
   protected async begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void> {

@@ -14,7 +14,16 @@ import { PreparedStatements } from './prepared-statements.js';
 import { report } from './report.js';
 import { settle } from './settle.js';
 
-const FAST_PATHS: FastPaths = { enqueue, intend, plan, releaseLanes, report, settle, takeLanes };
+const FAST_PATHS: FastPaths = {
+  enqueue,
+  intend,
+  plan,
+  releaseLanes,
+  report,
+  reserve: enqueue,
+  settle,
+  takeLanes,
+};
 
 export class PostgresDatabase extends ServerDatabase {
   readonly #prepared: PreparedStatements | undefined;

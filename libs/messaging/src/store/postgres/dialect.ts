@@ -1,5 +1,11 @@
 import { HAS_WORK } from '../rows/batch-state.js';
-import { type ColumnType, type Dialect, membersOf, memoise } from '../database/dialect.js';
+import {
+  type ColumnType,
+  type Dialect,
+  membersOf,
+  memoise,
+  type UpdateFrom,
+} from '../database/dialect.js';
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
 
 const TYPES: Record<ColumnType, string> = {
@@ -54,8 +60,11 @@ export const POSTGRES_DIALECT: Dialect = {
   sharesValues: false,
   whereIn: (table, column, alias) =>
     `(SELECT * FROM ${table} WHERE ${column} = ANY(?::text[])) AS ${alias}`,
-  updateFrom: ({ table, rows, set, where }) =>
-    `UPDATE ${table} SET ${set} FROM ${rows.keyed} WHERE ${where}`,
+  updateFrom: (update) => {
+    const { table, rows, set, where, lockedBy } = update;
+    if (lockedBy !== undefined) return updateOfAll(update, lockedBy);
+    return `UPDATE ${table} SET ${set} FROM ${rows.keyed} WHERE ${where}`;
+  },
   deleteFrom: (table, key, { keyed }) =>
     `DELETE FROM ${table} USING ${keyed} WHERE ${table}.${key} = v_id`,
   placeholders: memoise((sql) => {
@@ -68,6 +77,18 @@ export const POSTGRES_DIALECT: Dialect = {
     (SELECT oid FROM pg_database WHERE datname = current_database()),
     'messaging_instance'::regclass::oid) AS mark`,
 };
+
+/**
+ * Locks the rows that fit, and changes them where all do. The conditions hold for the rows as they are
+ * locked; the statement itself sees those from before its wait.
+ */
+function updateOfAll({ table, rows, set, where }: UpdateFrom, key: string): string {
+  const [first] = rows.names;
+  return `UPDATE ${table} SET ${set} FROM (SELECT fit.*, count(*) OVER () AS v_fit FROM (
+      SELECT given.* FROM (SELECT v.*, count(*) OVER () AS v_given FROM ${rows.keyed}) AS given
+      JOIN ${table} ON ${where} ORDER BY CAST(${first} AS text) COLLATE "C" FOR UPDATE OF ${table}) AS fit) AS v
+    WHERE ${table}.${key} = ${first} AND v_fit = v_given`;
+}
 
 /** Consecutive rows mostly share a value: its text is reused. The driver would check each type. */
 function arrayOf<T>(rows: readonly T[], of: (row: T) => unknown, isText: boolean): string {

@@ -7,6 +7,7 @@ import {
   type StoreDatabaseOptions,
   type Transaction,
 } from '../database/store-database.js';
+import { steppedReserve } from '../verbs/stepped-reserve.js';
 import { steppedSettle } from '../verbs/stepped-settle.js';
 import { isOpen, isUndone } from '../database/transaction-state.js';
 import type { WriteWait } from '../database/write-watch.js';
@@ -32,7 +33,11 @@ const BUSY_TIMEOUT = 5_000;
 /** A transaction of an app. */
 type Work<T> = (manager: EntityManager) => Promise<T>;
 
-const SQLITE_SETTLE = steppedSettle(SQLITE_DIALECT);
+const FAST_PATHS = {
+  intend,
+  reserve: steppedReserve(SQLITE_DIALECT),
+  settle: steppedSettle(SQLITE_DIALECT),
+};
 
 /**
  * TypeORM shares one SQLite connection among all flows of a process. The store has its own, and
@@ -56,7 +61,7 @@ export class SqliteDatabase extends StoreDatabase {
   #unwatch: () => void = () => undefined;
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
-    super(dataSource, SQLITE_DIALECT, options, { intend, settle: SQLITE_SETTLE });
+    super(dataSource, SQLITE_DIALECT, options, FAST_PATHS);
     this.#own = dataSource;
     const { timeout = BUSY_TIMEOUT } = dataSource.options as BetterSqlite3DataSourceOptions;
     const runnerOf = () => this.dataSource.createQueryRunner();

@@ -1,5 +1,6 @@
 import { hasEnded } from '../rows/batch-state.js';
-import type { Dialect } from '../database/dialect.js';
+import type { GuardedEnd } from '../../ports/spend-guard.js';
+import { type Dialect, type RowWriter, updater } from '../database/dialect.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 import type { StatusWriter } from '../verbs/status-writer.js';
 import { ERASED_SUBMISSION } from './erased-content.js';
@@ -66,18 +67,35 @@ interface Progress {
  */
 export class Purge {
   readonly #erase: BatchPurge;
+  readonly #writer: PurgeParts['writer'];
   readonly #delete: BatchPurge;
+  /** Guarded batches of exempt channels whose retention has ended; `undefined`: there are none. */
+  readonly #kept: { readonly due: string; readonly end: RowWriter<string> } | undefined;
 
   constructor(
-    database: StoreDatabase,
+    private readonly database: StoreDatabase,
     private readonly settings: RetentionSettings,
     /** Milliseconds for which an ended batch is needed: idempotency keys, late reports. */
     private readonly needed: number,
     { exempt = [], rows = ROWS, writer }: PurgeParts = {},
   ) {
+    this.#writer = writer;
+    const { dialect } = database;
     const kept = exempt.map((channel) => `'${channel}'`).join(', ');
-    const due = `${hasEnded('b')} AND b.poll_at IS NULL AND b.completed_at < ${database.dialect.now} - ?
-      ${kept && `AND b.channel NOT IN (${kept})`}`;
+    const ended = `${hasEnded('b')} AND b.poll_at IS NULL AND b.completed_at < ${dialect.now} - ?`;
+    const due = `${ended} ${kept && `AND b.channel NOT IN (${kept})`}`;
+    this.#kept = kept
+      ? {
+          due: `SELECT b.id, b.tenant, b.guarded FROM messaging_batch b
+            WHERE ${ended} AND b.content IS NOT NULL AND b.channel IN (${kept}) AND b.guarded = 1
+            ORDER BY b.completed_at LIMIT ? ${dialect.skipLocked('b')}`,
+          end: updater(
+            dialect,
+            { v_id: ['uuid', (id) => id] },
+            { table: 'messaging_batch', set: 'guarded = 0', where: 'messaging_batch.id = v_id' },
+          ),
+        }
+      : undefined;
     this.#erase = new BatchPurge(database, rows, `${due} AND b.content IS NOT NULL`, ERASE, writer);
     this.#delete = new BatchPurge(database, rows, `${due} AND b.content IS NULL`, {}, writer);
   }
@@ -91,7 +109,27 @@ export class Purge {
     const { content = Infinity, messages = Infinity } = this.settings;
     const erased = await this.#erase.step(Math.min(content, messages), limit);
     const deleted = await this.#delete.step(Math.max(messages, this.needed), limit);
-    return erased || deleted;
+    const ended = await this.#endKept(Math.min(content, messages), limit);
+    return erased || deleted || ended;
+  }
+
+  /**
+   * Batches of exempt channels stay, and their money does not stay open: the spend guard hears of their
+   * end, and of no later change.
+   */
+  async #endKept(age: number, limit: number): Promise<boolean> {
+    const kept = this.#kept;
+    if (!kept || age === Infinity) return false;
+    return this.database.transaction(async (tx) => {
+      const found = await tx.all<DueBatch>(kept.due, [Math.round(age * 1_000), limit]);
+      if (found.length === 0) return false;
+      await kept.end(
+        tx,
+        found.map(({ id }) => id),
+      );
+      await this.#writer?.guardEnd(tx, endsOf(found));
+      return true;
+    });
   }
 }
 
@@ -162,11 +200,14 @@ class BatchPurge {
   }
 
   async #end(tx: Transaction, batches: readonly DueBatch[]): Promise<void> {
-    const ended = batches.flatMap(({ id: batchId, tenant, guarded }) =>
-      guarded === 1 ? [{ tenant, batchId, cause: 'retention' as const }] : [],
-    );
-    await this.writer?.guardEnd(tx, ended);
+    await this.writer?.guardEnd(tx, endsOf(batches));
   }
+}
+
+function endsOf(batches: readonly DueBatch[]): GuardedEnd[] {
+  return batches.flatMap(({ id: batchId, tenant, guarded }) =>
+    guarded === 1 ? [{ tenant, batchId, cause: 'retention' }] : [],
+  );
 }
 
 interface DueBatch {

@@ -73,6 +73,10 @@ export class NewBatches {
   readonly #plain: GroupCommit<NewBatch, Result>;
   /** A separate group: the fast path and its statements stay without the further rows. */
   readonly #extended: GroupCommit<NewBatch, Result>;
+  /** A separate group: the spend guard takes their money in the statement that stores them. */
+  readonly #reserved: GroupCommit<NewBatch, Result>;
+  /** As the spend guard sees the batches of {@link #reserved}. */
+  readonly #asked = new WeakMap<NewBatch, GuardedBatch>();
   /** A separate group: only batches with keys may wait for a key that an open transaction holds. */
   readonly #keyed: GroupCommit<NewBatch, Result>;
   /** Batches that take several turns, one at a time; see {@link takesTurns}. */
@@ -105,6 +109,7 @@ export class NewBatches {
       );
     this.#plain = group((take) => this.#flushPlain(take));
     this.#extended = group((take) => this.#flushExtended(take));
+    this.#reserved = group((take) => this.#flushReserved(take));
     this.#keyed = group((take) => this.#flushKeyed(take));
     this.#long = group((take) => {
       const batches = take();
@@ -213,7 +218,7 @@ export class NewBatches {
   }
 
   async idle(): Promise<void> {
-    const groups = [this.#plain, this.#extended, this.#keyed, this.#long];
+    const groups = [this.#plain, this.#extended, this.#reserved, this.#keyed, this.#long];
     await Promise.all(groups.map((group) => group.idle()));
   }
 
@@ -243,7 +248,38 @@ export class NewBatches {
   #groupOf(batch: NewBatch): GroupCommit<NewBatch, Result> {
     if (takesTurns(batch)) return this.#long;
     if (batch.idempotencyKey !== null) return this.#keyed;
-    return isExtended(batch) ? this.#extended : this.#plain;
+    if (!isExtended(batch)) return this.#plain;
+    return this.#isExpected(batch) ? this.#reserved : this.#extended;
+  }
+
+  /** Whether the spend guard accepts the batch from memory, and only it has more to write. */
+  #isExpected(batch: NewBatch): boolean {
+    const { guard } = this.spend;
+    if (!batch.guarded || !guard?.reserve || !guard.expects) return false;
+    if (batch.watched || batch.denied.length > 0 || hasData(batch)) return false;
+    const asked = this.#guardedOf(batch);
+    if (!guard.expects(asked)) return false;
+    this.#asked.set(batch, asked);
+    return true;
+  }
+
+  /** Batches that the guard refuses, or does not know, are accepted or refused by the slow path. */
+  #flushReserved(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
+    const { database } = this;
+    const { reserve } = database.fastPaths;
+    const fast = async (sql: Sql) => {
+      const batches = take();
+      const taken = this.spend.guard?.reserve?.(
+        batches.flatMap((batch) => this.#asked.get(batch) ?? []),
+      );
+      if (!taken) throw new ConcurrentChangeError();
+      const { take: statement, rows, insert } = taken;
+      await reserve!(sql, batches, { guard: { statement, rows }, insert });
+      return batches.map((batch) => enqueued(batch));
+    };
+    return fastOrSlow<readonly Result[]>(reserve && (() => database.fastPath(fast)), () =>
+      database.transaction((tx) => this.#store(tx, take())),
+    );
   }
 
   #flushExtended(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
