@@ -92,6 +92,7 @@ export {
 export {
   type GuardedBatch,
   type GuardedCancellation,
+  type GuardedChange,
   type GuardedEnd,
   MESSAGING_SPEND_GUARD,
   type SpendGuard,

@@ -46,6 +46,15 @@ describe('budgets of a transaction', () => {
     expect(ahead.spend(batch(1n))?.code).toBe('budget_exceeded');
   });
 
+  it('a free batch begins a period, so that a price that is reported later counts', () => {
+    const former = new BudgetBook([budget({ startsAt: DAY - 86_400_000, spent: 10n })], NOON);
+    expect(former.spend(batch(0n))).toBeUndefined();
+    expect(former.spends).toMatchObject([{ startsAt: DAY, spent: 0n }]);
+    const begun = new BudgetBook([budget({ spent: 10n })], NOON);
+    expect(begun.spend(batch(0n))).toBeUndefined();
+    expect(begun.spends).toEqual([]);
+  });
+
   it('a later change is that of the period in which the batch was accepted', () => {
     const moves = [correctionsOf(batch(0n), NOON, -3n), correctionsOf(batch(0n, null), NOON, 1n)];
     expect(summed(moves.flat())).toEqual([

@@ -41,9 +41,16 @@ export class BudgetBook {
   /** Takes the price from all budgets of the batch, or names the first one that has too little. */
   spend({ accountId, spender, price, currency }: Spending): SpendRefusedError | undefined {
     const own = this.#budgets.get(accountId);
-    if (!own || price === 0n) return undefined;
+    if (!own) return undefined;
     const at = this.acceptedAt(accountId);
     const concerned = own.filter((one) => one.spender === '' || one.spender === spender);
+    if (price === 0n) {
+      // Its period begins, too: the platform may yet bill a price.
+      for (const budget of concerned)
+        if (startOf(budget.period, at) !== budget.startsAt && !this.#taken.has(budget))
+          this.#taken.set(budget, 0n);
+      return undefined;
+    }
     for (const budget of concerned)
       if (this.#spent(budget, at) + price > budget.limit)
         return exceeded(budget, { spent: this.#spent(budget, at), price, currency, at });

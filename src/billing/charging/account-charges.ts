@@ -2,6 +2,7 @@ import { type Clock, MESSAGING_CLOCK, type MessageStatusChanged } from '@dundun/
 import {
   type GuardedBatch,
   type GuardedCancellation,
+  type GuardedChange,
   type GuardedEnd,
   type SpendGuard,
   type SpendReservation,
@@ -162,7 +163,7 @@ export class AccountCharges implements SpendGuard {
     return refused;
   }
 
-  async onChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
+  async onChanged(changes: readonly GuardedChange[], manager: EntityManager): Promise<void> {
     const moving = changes.filter((change) => this.#mayMove(change));
     const recent = this.#recentOf(moving);
     if (await this.#move(manager, moving, ({ batchId }) => batchId, changeOf, recent)) return;
@@ -190,14 +191,16 @@ export class AccountCharges implements SpendGuard {
    * Whether the change may move money. One that leaves the charge moves none, whatever its batch has:
    * most reports of accounts that are charged for what is sent.
    */
-  #mayMove({ batchId, channel, previous, status, sequence, event, details }: MessageStatusChanged) {
+  #mayMove(change: GuardedChange) {
+    const { batchId, channel, previous, status, event, details } = change;
+    const statuses = statusesOf(change);
     if (reportedBy(details) !== null) return event === undefined || event === BILLED;
     if (event !== undefined) return false;
     const known = this.#recent.get(batchId);
     return (known ? [known.chargeAt] : CHARGE_AT).some(
       (rule) =>
-        chargeStateOf({ channel, status: previous, sequence: sequence - 1 }, rule) !==
-        chargeStateOf({ channel, status, sequence }, rule),
+        chargeStateOf({ channel, status: previous, statuses: statuses - 1 }, rule) !==
+        chargeStateOf({ channel, status, statuses }, rule),
     );
   }
 
@@ -415,17 +418,18 @@ function reportedRates(rates: RateTable, channel: string, recipients: readonly s
   );
 }
 
-function changeOf(change: MessageStatusChanged, batch: ReadBatch, moved: Moved): void {
+function changeOf(change: GuardedChange, batch: ReadBatch, moved: Moved): void {
   const reported = reportedAfter(moved.reported, reportedBy(change.details));
   if (batch.messages === 1 && reported !== null) return settle(change, batch, reported, moved);
   if (change.event !== undefined) return;
-  const { channel, recipient, previous, status, sequence, details } = change;
+  const { channel, recipient, previous, status, details } = change;
+  const statuses = statusesOf(change);
   const rate = batch.rates.of(recipient);
   // An erased recipient of a batch with several rates: the end of the batch releases the rest.
   if (!rate) return;
-  const former = { channel, status: previous, sequence: sequence - 1 };
+  const former = { channel, status: previous, statuses: statuses - 1 };
   const before = chargeStateOf(former, batch.chargeAt);
-  const after = chargeStateOf({ channel, status, sequence }, batch.chargeAt);
+  const after = chargeStateOf({ channel, status, statuses }, batch.chargeAt);
   if (before === after) return;
   const charge = chargeOf(rate, batch.units, secondsOf(details));
   const reservation = reservationOf(rate, batch.units);
@@ -443,6 +447,10 @@ function changeOf(change: MessageStatusChanged, batch: ReadBatch, moved: Moved):
   });
 }
 
+function statusesOf({ statuses, sequence }: GuardedChange): number {
+  return statuses ?? sequence;
+}
+
 /** What the totals of a month count a message by. */
 function monthKeyOf(
   { channel, recipient }: Pick<MessageStatusChanged, 'channel' | 'recipient'>,
@@ -453,20 +461,20 @@ function monthKeyOf(
 }
 
 /** Settles the only message of a batch at the price of the category that the platform reports. */
-function settle(
-  change: MessageStatusChanged,
-  batch: ReadBatch,
-  reported: string,
-  moved: Moved,
-): void {
-  const { channel, recipient, previous, status, sequence } = change;
+function settle(change: GuardedChange, batch: ReadBatch, reported: string, moved: Moved): void {
+  const { channel, recipient, previous, status } = change;
+  const statuses = statusesOf(change);
   const rate = batch.rates.of(recipient);
   if (!rate) return;
-  const state = chargeStateOf({ channel, status, sequence }, batch.chargeAt);
+  const state = chargeStateOf({ channel, status, statuses }, batch.chargeAt);
   const charge = reportedChargeOf(batch.rates, rate, reported, batch.units);
   moved.reported = reported;
   moved.reserved = (state === 'open' ? reservationOf(rate, batch.units) : 0n) - batch.reserved;
-  const former = { channel, status: previous, sequence: sequence - 1 };
+  const former = {
+    channel,
+    status: previous,
+    statuses: change.event === BILLED ? statuses : statuses - 1,
+  };
   const sign =
     Number(state === 'charged') - Number(chargeStateOf(former, batch.chargeAt) === 'charged');
   const charged = (state === 'charged' ? charge : 0n) - batch.charged;

@@ -78,7 +78,7 @@ describe('the rates of a batch', () => {
 });
 
 describe('the charge of a message', () => {
-  const of = (status: string, channel = 'sms', sequence = 2) => ({ status, channel, sequence });
+  const of = (status: string, channel = 'sms', statuses = 2) => ({ status, channel, statuses });
 
   it.each([
     ['queued', 'open', 'open'],

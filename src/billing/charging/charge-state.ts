@@ -14,8 +14,8 @@ export type ChargeState = 'open' | 'charged' | 'released';
 export interface ChargedMessage {
   readonly channel: string;
   readonly status: string;
-  /** Number of the change to the status; 1: no carrier has confirmed the message before. */
-  readonly sequence: number;
+  /** Number of the statuses that the message has had; 1: no carrier has confirmed it before. */
+  readonly statuses: number;
 }
 
 /** Statuses of messages that no carrier took, or that a carrier took back. */
@@ -37,7 +37,7 @@ const BEFORE = new Set(['scheduled', 'queued', 'sending', 'unknown']);
  * An `expired` message had left where it was `sent` before.
  */
 export function chargeStateOf(
-  { channel, status, sequence }: ChargedMessage,
+  { channel, status, statuses }: ChargedMessage,
   rule: ChargeAt,
 ): ChargeState {
   if (REFUSED.has(status)) return 'released';
@@ -45,6 +45,6 @@ export function chargeStateOf(
   if (BEFORE.has(status)) return 'open';
   const isAtTheEnd = rule === 'delivered' || AT_THE_END.has(channel);
   if (LOST.has(status))
-    return isAtTheEnd || (status === 'expired' && sequence < 2) ? 'released' : 'charged';
+    return isAtTheEnd || (status === 'expired' && statuses < 2) ? 'released' : 'charged';
   return isAtTheEnd ? 'open' : 'charged';
 }

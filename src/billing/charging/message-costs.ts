@@ -111,7 +111,7 @@ function read(found: readonly ChargedBatch[]): ReadonlyMap<string, ReadBatch> {
 /** `undefined`: the recipient was erased, and the batch has several rates. */
 function costAt(message: CostedMessage, batch: ReadBatch): Cost | undefined {
   const { channel, status, sequence, details, seconds = secondsOf(details) } = message;
-  const state = chargeStateOf({ channel, status, sequence: sequence ?? 2 }, batch.chargeAt);
+  const state = chargeStateOf({ channel, status, statuses: sequence ?? 2 }, batch.chargeAt);
   if (state === 'released') return costOf(0n, batch.currency);
   const rate = batch.rates.of(message.recipient);
   if (!rate) return undefined;

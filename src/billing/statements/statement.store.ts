@@ -21,14 +21,19 @@ export interface MonthRow extends MonthSum {
 /** A 64-bit integer in a row of any driver: a JavaScript number would round it. */
 const text = (column: string) => `CONCAT(${column}, '')`;
 
+type Found = Record<'name' | 'country' | 'spender' | 'count' | 'parts' | 'amount', string> &
+  Record<'isEntry' | 'isBefore', number | string>;
+
 type Dated = MonthTotal & { readonly month: string };
 
 /** Statements over what the messages of a month cost. */
 @Injectable()
 export class StatementStore {
+  readonly #database: QueueDatabase;
   readonly #sql: ReturnType<typeof statementsFor>;
 
   constructor({ database }: WorkQueues) {
+    this.#database = database;
     this.#sql = statementsFor(database);
   }
 
@@ -40,43 +45,48 @@ export class StatementStore {
     await sql.run(add, rows.bind(totals.map((total) => ({ ...total, month }))));
   }
 
-  /** Sums of the entries until the end, apart by whether they were made before the start. */
-  async kinds(sql: Sql, accountId: string, [start, end]: readonly [number, number]) {
-    const rows = await sql.all<
-      Record<'count' | 'amount', string> & { kind: EntryKind; isBefore: number | string }
-    >(
-      `SELECT kind, is_before AS "isBefore", ${text('COUNT(*)')} AS "count",
-          ${text('SUM(amount)')} AS amount FROM (
+  /**
+   * Sums of the entries until the end of the month, apart by whether they were made before it, and the
+   * totals of the month. One statement sees both as of one time, while charges go on.
+   */
+  async month(
+    accountId: string,
+    month: string,
+    [start, end]: readonly [number, number],
+  ): Promise<{ readonly kinds: readonly KindSum[]; readonly rows: readonly MonthRow[] }> {
+    const found = await this.#database.all<Found>(
+      `SELECT 1 AS "isEntry", kind AS name, '' AS country, '' AS spender, is_before AS "isBefore",
+          ${text('COUNT(*)')} AS "count", '0' AS parts, ${text('SUM(amount)')} AS amount FROM (
           SELECT kind, amount, CASE WHEN created_at < ? THEN 1 ELSE 0 END AS is_before
           FROM gateway_billing_entry WHERE account_id = ? AND created_at < ?) e
-        GROUP BY kind, is_before`,
-      [start, accountId, end],
+        GROUP BY kind, is_before
+      UNION ALL SELECT 0, channel, country, spender, 0, ${text('messages')}, ${text('parts')},
+          ${text('amount')} FROM gateway_billing_month WHERE account_id = ? AND month = ?
+      ORDER BY name, country, spender`,
+      [start, accountId, end, accountId, month],
     );
-    return rows.map(({ kind, isBefore, count, amount }): KindSum => ({
-      kind,
-      isBefore: Number(isBefore) === 1,
-      count: Number(count),
-      amount: BigInt(amount),
-    }));
-  }
-
-  /** By channel and country, then by credential. */
-  async month(sql: Sql, accountId: string, month: string): Promise<MonthRow[]> {
-    const rows = await sql.all<
-      Record<'messages' | 'parts' | 'amount' | 'channel' | 'country' | 'spender', string>
-    >(
-      `SELECT channel, country, spender, ${text('messages')} AS messages, ${text('parts')} AS parts,
-          ${text('amount')} AS amount
-        FROM gateway_billing_month WHERE account_id = ? AND month = ?
-        ORDER BY channel, country, spender`,
-      [accountId, month],
-    );
-    return rows.map(({ messages, parts, amount, ...row }) => ({
-      ...row,
-      messages: Number(messages),
-      parts: Number(parts),
-      amount: BigInt(amount),
-    }));
+    const kinds: KindSum[] = [];
+    const rows: MonthRow[] = [];
+    for (const { name, country, spender, count, parts, ...row } of found) {
+      const amount = BigInt(row.amount);
+      if (Number(row.isEntry) === 1)
+        kinds.push({
+          kind: name as EntryKind,
+          isBefore: Number(row.isBefore) === 1,
+          count: Number(count),
+          amount,
+        });
+      else
+        rows.push({
+          channel: name,
+          country,
+          spender,
+          messages: Number(count),
+          parts: Number(parts),
+          amount,
+        });
+    }
+    return { kinds, rows };
   }
 }
 

@@ -1,13 +1,11 @@
-import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
 import { csvOf } from '@dundun/messaging/values';
-import { Inject, Injectable, StreamableFile } from '@nestjs/common';
+import { Injectable, StreamableFile } from '@nestjs/common';
 import { AccountsService } from '../../accounts/accounts.service.js';
 import { invalidField } from '../../http/api-error.js';
-import { ChargeStore } from '../charging/charge.store.js';
 import { LedgerStore } from '../ledger/ledger.store.js';
 import { ENTRY_KINDS, type EntryKind } from '../ledger/ledger.tables.js';
 import { amountText } from '../money.js';
-import { boundsOf, type MonthSum, monthOf } from './month-totals.js';
+import { boundsOf, type MonthSum } from './month-totals.js';
 import { type KindSum, type MonthRow, StatementStore } from './statement.store.js';
 
 export interface KindLine {
@@ -48,12 +46,9 @@ export interface Statement {
 @Injectable()
 export class StatementsService {
   constructor(
-    private readonly messaging: MessagingService,
     private readonly accounts: AccountsService,
-    private readonly charges: ChargeStore,
     private readonly ledger: LedgerStore,
     private readonly store: StatementStore,
-    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
   /** @param month such as `2026-11` @throws ApiError 404; 422 on `month` */
@@ -61,29 +56,23 @@ export class StatementsService {
     const bounds = boundsOf(month);
     if (!bounds) throw invalidField('month', 'must be a month, such as 2026-11');
     const { name: accountName } = await this.accounts.find(accountId);
-    return this.messaging.transaction(async (manager) => {
-      const sql = this.ledger.join(manager);
-      // Charges would change the entries of the present month between two reads.
-      if (month >= monthOf(this.clock.now())) await this.charges.lock(sql, [accountId]);
-      const money = await this.ledger.account(accountId, sql);
-      const kinds = await this.store.kinds(sql, accountId, bounds);
-      const rows = await this.store.month(sql, accountId, month);
-      const before = kinds.filter(({ isBefore }) => isBefore);
-      const within = kinds.filter(({ isBefore }) => !isBefore);
-      const opening = sumOf(before);
-      const all = [...rows, ...restOf(within, rows)];
-      return {
-        accountId,
-        accountName,
-        month,
-        currency: money?.currency ?? null,
-        opening,
-        closing: opening + sumOf(within),
-        entries: ENTRY_KINDS.map((kind) => lineOf(kind, within)),
-        channels: grouped(all, ({ channel, country }) => ({ channel, country })),
-        keys: grouped(all, ({ spender }) => ({ key: spender === '' ? null : spender })),
-      };
-    });
+    const money = await this.ledger.account(accountId);
+    const { kinds, rows } = await this.store.month(accountId, month, bounds);
+    const before = kinds.filter(({ isBefore }) => isBefore);
+    const within = kinds.filter(({ isBefore }) => !isBefore);
+    const opening = sumOf(before);
+    const all = [...rows, ...restOf(within, rows)];
+    return {
+      accountId,
+      accountName,
+      month,
+      currency: money?.currency ?? null,
+      opening,
+      closing: opening + sumOf(within),
+      entries: ENTRY_KINDS.map((kind) => lineOf(kind, within)),
+      channels: grouped(all, ({ channel, country }) => ({ channel, country })),
+      keys: grouped(all, ({ spender }) => ({ key: spender === '' ? null : spender })),
+    };
   }
 }
 

@@ -1,14 +1,17 @@
 import {
   ContactsService,
+  EmailService,
   MessagingModule,
   type MessagingOptions,
   MessagingService,
   NotificationService,
   SmsService,
 } from '@dundun/messaging';
-import { MessagingOperations } from '@dundun/messaging/operations';
+import { MessageHistory, MessagingOperations } from '@dundun/messaging/operations';
 import {
+  DeferredFailure,
   type GuardedBatch,
+  type GuardedChange,
   type GuardedEnd,
   type MessageTransport,
   MESSAGING_SPEND_GUARD,
@@ -38,10 +41,17 @@ class Provider implements MessageTransport {
   readonly name = 'provider';
   readonly capabilities = { maxRecipients: 1, idempotencyWindow: 3_600_000 };
   wait: Promise<void> = Promise.resolve();
+  /** Of the accepted submissions, by recipient. */
+  readonly references = new Map<string, string>();
 
-  async submit({ id, recipients: [recipient = ''] }: Submission): Promise<{ reference: string }> {
+  async submit({ id, attempt, recipients }: Submission): Promise<{ reference: string }> {
     await this.wait;
+    const [recipient = ''] = recipients;
+    if (recipient.startsWith('grey')) throw new DeferredFailure('4.7.1', 'Greylisted', 50, 200);
+    if (recipient.startsWith('late') && attempt === 1)
+      throw new DeferredFailure('4.7.1', 'Greylisted', 50, 60_000);
     if (recipient.endsWith('0')) throw new PermanentFailure('bad_number', 'No such number');
+    this.references.set(recipient, id);
     return { reference: id };
   }
 }
@@ -186,6 +196,60 @@ describeEachDatabase('a spend guard in the app’s own tables', (database) => {
         credits: 92,
       });
     expect(await source.manager.countBy(CreditBatch, { tenant })).toBe(3);
+  });
+
+  it('hears whether a message that expires was with a provider, also after it was delayed', async () => {
+    const heard: GuardedChange[] = [];
+    @Module({
+      providers: [
+        {
+          provide: MESSAGING_SPEND_GUARD,
+          useValue: Object.assign(new CreditsGuard(), {
+            onChanged: async (changes: readonly GuardedChange[]) => void heard.push(...changes),
+          }),
+        },
+      ],
+    })
+    class HearingBilling {}
+    const app = await boot({}, HearingBilling);
+    const history = app.get(MessageHistory);
+    await buy(3);
+    const send = async (address: string) => {
+      const to = `${address}@example.com`;
+      const content = { from: 'shop@example.com', to, subject: 'Hello', text: 'Hello' };
+      return (await app.get(EmailService).send(content, { tenant })).id;
+    };
+    const last = (id: string) => heard.filter(({ batchId }) => batchId === id).at(-1);
+    const [never, late, taken] = [await send('grey'), await send('late'), await send('ada')];
+    await eventually(async () => {
+      expect(last(never)).toMatchObject({ status: 'expired', sequence: 2, statuses: 1 });
+      expect(last(late)).toMatchObject({ status: 'sent' });
+      expect(last(taken)).toMatchObject({ status: 'sent' });
+    });
+    expect(last(late)).toMatchObject({ sequence: 2 });
+    const { reports } = app.get(MessageStore, { strict: false });
+    for (const address of ['late', 'ada']) {
+      const reference = provider.references.get(`${address}@example.com`)!;
+      const words = { status: 'expired', rawStatus: 'expired', errorCode: null } as const;
+      await reports.record(
+        [{ ...words, reference, messageId: null, recipient: null, providerTime: null }],
+        { provider: 'provider' },
+      );
+    }
+    await eventually(async () => {
+      expect(last(late)).toMatchObject({ status: 'expired', sequence: 3, statuses: 2 });
+      expect(last(taken)).toMatchObject({ status: 'expired', sequence: 2, statuses: 2 });
+    });
+    const counted = new Map<string, number>();
+    for await (const page of history.guardedMessages([never, late, taken]))
+      for (const { batchId, statuses } of page) counted.set(batchId, statuses);
+    expect(counted).toEqual(
+      new Map([
+        [never, 1],
+        [late, 2],
+        [taken, 2],
+      ]),
+    );
   });
 
   it('refuses a send that costs more than there is, and stores nothing', async () => {
@@ -338,7 +402,9 @@ describeEachDatabase('a spend guard in the app’s own tables', (database) => {
     const ended: string[] = [];
     const guard = app.get<CreditsGuard>(MESSAGING_SPEND_GUARD, { strict: false });
     guard.onEnded = async (batches) => {
-      for (const { batchId, cause } of batches) ended.push(`${batchId} ${cause}`);
+      // Retention ends those of other tests, too.
+      for (const { batchId, cause, tenant: of } of batches)
+        if (of === tenant) ended.push(`${batchId} ${cause}`);
     };
     await buy(2);
     const sms = app.get(SmsService);

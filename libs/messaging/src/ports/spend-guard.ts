@@ -41,6 +41,15 @@ export interface SpendReservation {
   readonly insert: GuardStatement;
 }
 
+/** A change of a message of a guarded batch. */
+export interface GuardedChange extends MessageStatusChanged {
+  /**
+   * Number of the statuses that the message has had with this one, without events: 1 where no provider
+   * had it before. Given where `status` or `previous` is `expired`. @default `sequence`
+   */
+  readonly statuses?: number;
+}
+
 /** Messages of a guarded batch that are cancelled before they have started. */
 export interface GuardedCancellation {
   readonly tenant: string;
@@ -108,7 +117,7 @@ export interface SpendGuard {
    * says how the platform bills a message (`details.billable`, 1 or 0, and `details.category`) and raises
    * no status is the event `billed`, with the present status; a repeated report repeats it.
    */
-  onChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void>;
+  onChanged(changes: readonly GuardedChange[], manager: EntityManager): Promise<void>;
   /**
    * Called before the other methods in a transaction that may call several of them, with the tenants
    * whose batches it may change: locks the rows that they would lock, in one order, so that two such

@@ -1,7 +1,7 @@
 import type { ReportDetails } from '../../message/events.js';
 import { messageIdOf } from '../../message/ids.js';
 import type { Channel } from '../../message/message.js';
-import type { ChannelStatus } from '../../message/status.js';
+import { type ChannelStatus, STATUS_RANK } from '../../message/status.js';
 import type { RowSource } from '../database/dialect.js';
 import type { Sql } from '../database/sql.js';
 import type { StoreDatabase } from '../database/store-database.js';
@@ -20,8 +20,8 @@ export interface GuardedMessage {
   /** Address key; an erased one is empty. */
   readonly recipient: string;
   readonly status: ChannelStatus;
-  /** Number of its changes. */
-  readonly sequence: number;
+  /** Number of the statuses that it has had, without events, where it is `expired`; else of its changes. */
+  readonly statuses: number;
 }
 
 /** A report with further data. */
@@ -46,7 +46,7 @@ interface Row {
   readonly position: number;
   readonly recipient: string;
   readonly status: number;
-  readonly sequence: number;
+  readonly statuses: number | string;
 }
 
 /** Reads the messages of batches in pages, also those that have not started. */
@@ -151,7 +151,7 @@ export class GuardedMessages {
 
   /** A message that waits for another try has its status as the negative rank. */
   #messageOf({ id, channel }: Head, row: Row): GuardedMessage {
-    const { position, recipient, status, sequence } = row;
+    const { position, recipient, status, statuses } = row;
     const name = status < 0 ? 'queued' : this.database.channels.statusOf(status);
     return {
       batchId: id,
@@ -159,12 +159,16 @@ export class GuardedMessages {
       channel: channel as Channel,
       recipient,
       status: name,
-      sequence,
+      statuses: Number(statuses),
     };
   }
 }
 
-const COLUMNS = 'm.batch, m.position, m.recipient, m.status, m.sequence';
+const COLUMNS = `m.batch, m.position, m.recipient, m.status,
+  CASE WHEN m.status = ${STATUS_RANK.expired} AND m.sequence > 1 THEN (
+    SELECT count(*) FROM messaging_report r
+    WHERE r.batch = m.batch AND r.position = m.position AND r.sequence > 0 AND r.status IS NOT NULL)
+  ELSE m.sequence END AS statuses`;
 
 function waitingOf(
   { id, channel, state }: Head,
@@ -178,6 +182,6 @@ function waitingOf(
     channel: channel as Channel,
     recipient,
     status,
-    sequence: 0,
+    statuses: 0,
   };
 }

@@ -25,7 +25,7 @@ import { type RedialGroup, Redials } from './redials.js';
 import { announce, LOCKED_COLUMNS, type LockedMessage, type StatusChange } from '../rows/status.js';
 import { HAS_ERASED } from '../upkeep/erased-messages.js';
 import type { StoreListeners } from '../store-listeners.js';
-import type { StatusWriter } from './status-writer.js';
+import { BILLED, type StatusWriter } from './status-writer.js';
 import type { FastPaths } from '../store.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 
@@ -371,7 +371,7 @@ function billedBy(report: ReceivedReport, message: LockedMessage): StatusChange 
   const { submission, status: previous, sequence, error_code: errorCode } = message;
   const { receivedAt: at, details } = report;
   const change = { message, submission, previous, status: previous, sequence, errorCode, at };
-  return { ...change, event: 'billed', details };
+  return { ...change, event: BILLED, details };
 }
 
 interface BatchRow {

@@ -7,8 +7,13 @@ import {
 import type { BatchLabels } from '../../message/labels.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
-import type { GuardedCancellation, GuardedEnd, SpendGuards } from '../../ports/spend-guard.js';
-import { inserter, type RowWriter, updater } from '../database/dialect.js';
+import type {
+  GuardedCancellation,
+  GuardedChange,
+  GuardedEnd,
+  SpendGuards,
+} from '../../ports/spend-guard.js';
+import { inserter, type RowSource, type RowWriter, updater } from '../database/dialect.js';
 import { countWriter } from '../rows/batch-counts.js';
 import { INTO_LOG, LOG, type LogEntry, onLogged } from '../rows/received-report.js';
 import type { BatchData } from '../reads/batch-data.js';
@@ -32,6 +37,9 @@ export interface NotStarted extends BatchScope {
   readonly at: number;
 }
 
+/** A report that says how a message is billed, and raises no status. */
+export const BILLED = 'billed';
+
 /** Events that are published in one turn of the event loop. */
 const EVENTS = 500;
 
@@ -45,6 +53,7 @@ export class StatusWriter {
   readonly #addDetails: RowWriter<LogEntry>;
   readonly #wakeNotifications: RowWriter<string>;
   readonly #count: RowWriter<StatusChange>;
+  readonly #earlierStatuses: { readonly sql: string; readonly rows: RowSource<StatusChange> };
 
   constructor(
     private readonly database: StoreDatabase,
@@ -96,6 +105,19 @@ export class StatusWriter {
       },
     );
     this.#count = countWriter(dialect);
+    const rows = dialect.rows<StatusChange>({
+      v_batch: ['uuid', ({ message }) => message.batch],
+      v_position: ['int', ({ message }) => message.position],
+      v_sequence: ['int', ({ sequence, event }) => (event === undefined ? sequence : sequence + 1)],
+    });
+    this.#earlierStatuses = {
+      rows,
+      sql: `SELECT r.batch, r.position, count(*) AS statuses FROM ${rows.keyed}
+        ${dialect.join} messaging_report r ${dialect.forceIndex('messaging_report_batch')}
+          ON r.batch = v_batch AND r.position = v_position
+        WHERE r.sequence > 0 AND r.sequence < v_sequence AND r.status IS NOT NULL
+        GROUP BY r.batch, r.position`,
+    };
   }
 
   /** Few entries have details, so that the others do without their column. */
@@ -175,8 +197,43 @@ export class StatusWriter {
         message.guarded === 1 && (sequence > 0 || event !== undefined),
     );
     if (guarded.length === 0) return;
-    const spent = guarded.map((change) => this.#eventOf(change));
+    const statuses = await this.#statusesOf(tx, guarded);
+    const spent = guarded.map((change): GuardedChange => {
+      const known = statuses.get(change);
+      return known === undefined
+        ? this.#eventOf(change)
+        : { ...this.#eventOf(change), statuses: known };
+    });
     await this.database.runForeign(() => guard.onChanged(spent, tx.manager));
+  }
+
+  /** Of changes from and to `expired`, which a message may become with and without a provider. */
+  async #statusesOf(
+    tx: Transaction,
+    changes: readonly StatusChange[],
+  ): Promise<ReadonlyMap<StatusChange, number>> {
+    const { channels } = this.database;
+    const expired = changes.filter(
+      ({ previous, status, event }) =>
+        (event === undefined || event === BILLED) &&
+        [previous, status].some((rank) => channels.statusOf(rank) === 'expired'),
+    );
+    if (expired.length === 0) return new Map();
+    const { sql, rows } = this.#earlierStatuses;
+    const found = await tx.all<{ batch: string; position: number; statuses: number | string }>(
+      sql,
+      rows.bind(expired),
+    );
+    const earlier = new Map(
+      found.map((row) => [messageIdOf(row.batch, row.position), Number(row.statuses)]),
+    );
+    return new Map(
+      expired.map((change) => {
+        const { batch, position } = change.message;
+        const own = change.event === undefined ? 1 : 0;
+        return [change, own + (earlier.get(messageIdOf(batch, position)) ?? 0)];
+      }),
+    );
   }
 
   /** Before the spend guard is asked more than once: it locks the rows of these tenants in one order. */
