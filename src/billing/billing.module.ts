@@ -13,6 +13,7 @@ import { BillingService } from './ledger/billing.service.js';
 import { LedgerStore } from './ledger/ledger.store.js';
 import { RateCards } from './rate-cards/rate-cards.service.js';
 import { RateImports } from './rate-cards/rate-imports.service.js';
+import { RateSearches } from './rate-cards/rate-search.service.js';
 import { StatementStore } from './statements/statement.store.js';
 import { StatementsService } from './statements/statements.service.js';
 import { BalanceNotices } from './thresholds/balance-notices.js';
@@ -33,6 +34,7 @@ const SERVICES = [
   LedgerStore,
   RateCards,
   RateImports,
+  RateSearches,
   StatementStore,
   StatementsService,
   ThresholdStore,

@@ -42,6 +42,7 @@ import {
 import { OpenOrdersController, OrdersController } from './orders.controllers.js';
 import { hasRole, PortalGuard } from './portal.guard.js';
 import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
+import { PortalRatesController } from './rates.controller.js';
 import { PortalRequestsController } from './requests.controller.js';
 import { SendersController, TemplatesController } from './senders.controllers.js';
 import { SendRules } from './send-rules.js';
@@ -103,6 +104,7 @@ export class PortalUsersModule {}
     CarriersController,
     PortalHealthController,
     PortalBillingController,
+    PortalRatesController,
     OrdersController,
     OpenOrdersController,
     InsightsController,

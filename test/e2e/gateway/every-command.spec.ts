@@ -130,9 +130,11 @@ const COMMANDS: Readonly<Record<string, Case>> = {
     args: ['$rates', '--currency', 'USD'],
     audit: 'rates.imported',
     ofGateway: true,
+    makes: ['version', 'version'],
   },
   'rates list': { audit: null },
-  'rates find': { args: ['--channel', 'sms', '--number', '2348012340001'], audit: null },
+  'rates find': { args: ['--number', '2348012340001'], audit: null },
+  'rates compare': { args: ['--before', '$version', '--after', '$version'], audit: null },
   'messages list': { audit: null },
   'messages resend': {
     args: ['--message', '$failed'],
