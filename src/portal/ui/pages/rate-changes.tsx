@@ -13,7 +13,7 @@ export function RateChangeTables({ changes }: { changes: Changes }): JSX.Element
     return (
       <Card>
         <Empty icon="check" title="Nothing changes">
-          {`All ${formatNumber(same)} rates stay as they are.`}
+          {`${formatNumber(same)} rates are the same.`}
         </Empty>
       </Card>
     );
@@ -25,7 +25,7 @@ export function RateChangeTables({ changes }: { changes: Changes }): JSX.Element
   return (
     <>
       <p class="muted">
-        {`${formatNumber(changed.count)} changed, ${formatNumber(added.count)} added, ${formatNumber(removed.count)} removed; ${formatNumber(same)} stay as they are.`}
+        {`${formatNumber(changed.count)} changed, ${formatNumber(added.count)} added, ${formatNumber(removed.count)} removed, ${formatNumber(same)} unchanged.`}
       </p>
       <Rows<ChangedRateRow>
         title="Changed"

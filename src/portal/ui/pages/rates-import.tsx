@@ -16,7 +16,7 @@ import {
   useAction,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ImportedRates, NewRates, RatePreview, RateVersionRow } from '../../portal-api.js';
 import { RateChangeTables } from './rate-changes.js';
 
@@ -174,6 +174,8 @@ function Confirm(props: {
 }): JSX.Element {
   const { asked, preview } = props.previewed;
   const { card, currency, from, rates, follows, until } = preview;
+  // The button that had the focus is hidden.
+  useEffect(() => document.querySelector<HTMLElement>('main h1')?.focus(), []);
   const { run, busy, error } = useAction(async () => {
     await call<ImportedRates>('POST', 'api/rates', asked);
     toast(`The version of ${card} is stored`);
