@@ -11,6 +11,8 @@ import { MessageCosts } from './charging/message-costs.js';
 import { DemoBilling } from './demo-billing.js';
 import { BillingService } from './ledger/billing.service.js';
 import { LedgerStore } from './ledger/ledger.store.js';
+import { MarginStore } from './margins/margin.store.js';
+import { Margins } from './margins/margins.service.js';
 import { RateCards } from './rate-cards/rate-cards.service.js';
 import { RateImports } from './rate-cards/rate-imports.service.js';
 import { RateSearches } from './rate-cards/rate-search.service.js';
@@ -32,6 +34,8 @@ const SERVICES = [
   DemoBilling,
   MessageCosts,
   LedgerStore,
+  MarginStore,
+  Margins,
   RateCards,
   RateImports,
   RateSearches,

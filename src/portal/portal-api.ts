@@ -28,3 +28,4 @@ export * from './api/insights.js';
 export * from './api/alerts.js';
 export * from './api/billing.js';
 export * from './api/rates.js';
+export * from './api/margins.js';

@@ -286,6 +286,11 @@ export class BalanceNoticesBody implements BalanceNotices {
   readonly emails!: readonly string[];
 }
 
+export class MarginsQuery {
+  @Text({ minLength: 7, maxLength: 7 }) readonly month!: string;
+  @Text({ optional: true, minLength: 1, maxLength: 36 }) readonly cursor?: string;
+}
+
 const CardName = (): PropertyDecorator => Text({ minLength: 1, maxLength: 64 });
 const VersionName = (optional = false): PropertyDecorator =>
   Text({ optional, minLength: 1, maxLength: 36 });

@@ -42,6 +42,7 @@ import {
 import { OpenOrdersController, OrdersController } from './orders.controllers.js';
 import { hasRole, PortalGuard } from './portal.guard.js';
 import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
+import { PortalMarginsController } from './margins.controller.js';
 import { PortalRatesController } from './rates.controller.js';
 import { PortalRequestsController } from './requests.controller.js';
 import { SendersController, TemplatesController } from './senders.controllers.js';
@@ -105,6 +106,7 @@ export class PortalUsersModule {}
     PortalHealthController,
     PortalBillingController,
     PortalRatesController,
+    PortalMarginsController,
     OrdersController,
     OpenOrdersController,
     InsightsController,

@@ -125,6 +125,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   },
   'billing budget list': { audit: null },
   'billing budget remove': { args: ['--period', 'month'], audit: 'billing.budget_removed' },
+  'billing margins': { args: ['--month', '2026-11'], audit: null },
   'billing verify': { audit: null },
   'rates import': {
     args: ['$rates', '--currency', 'USD'],

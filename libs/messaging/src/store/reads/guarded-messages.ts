@@ -22,6 +22,10 @@ export interface GuardedMessage {
   readonly status: ChannelStatus;
   /** Number of its changes. */
   readonly sequence: number;
+  /** Of its last submission; `null`: it has none. */
+  readonly provider: string | null;
+  /** Further data of the provider's answer, where that is about this message alone; `null`: none. */
+  readonly answer: ReportDetails | null;
 }
 
 /** A report with further data. */
@@ -47,6 +51,8 @@ interface Row {
   readonly recipient: string;
   readonly status: number;
   readonly sequence: number;
+  readonly provider: string | null;
+  readonly answer: string | null;
 }
 
 /** Reads the messages of batches in pages, also those that have not started. */
@@ -103,7 +109,7 @@ export class GuardedMessages {
     const index = dialect.forceIndex('PRIMARY');
     const rows = await sql.all<Row>(
       `SELECT ${COLUMNS} FROM ${this.#ids.keyed}
-       ${dialect.join} messaging_message m ${index} ON m.batch = v_id`,
+       ${dialect.join} messaging_message m ${index} ON m.batch = v_id ${SUBMISSION}`,
       this.#ids.bind(heads.map(({ id }) => id)),
     );
     const started = new Map<string, Row[]>(heads.map(({ id }) => [id, []]));
@@ -131,7 +137,7 @@ export class GuardedMessages {
   async *#inPages(head: Head, sql: Pick<Sql, 'all'>): AsyncGenerator<GuardedMessage[]> {
     for (let from = 0; from < head.recipients; from += CHUNK_SIZE) {
       const rows = await sql.all<Row>(
-        `SELECT ${COLUMNS} FROM messaging_message m
+        `SELECT ${COLUMNS} FROM messaging_message m ${SUBMISSION}
          WHERE m.batch = ? AND m.position >= ? AND m.position < ? ORDER BY m.position`,
         [head.id, from, from + CHUNK_SIZE],
       );
@@ -151,7 +157,7 @@ export class GuardedMessages {
 
   /** A message that waits for another try has its status as the negative rank. */
   #messageOf({ id, channel }: Head, row: Row): GuardedMessage {
-    const { position, recipient, status, sequence } = row;
+    const { position, recipient, status, sequence, provider, answer } = row;
     const name = status < 0 ? 'queued' : this.database.channels.statusOf(status);
     return {
       batchId: id,
@@ -160,11 +166,16 @@ export class GuardedMessages {
       recipient,
       status: name,
       sequence,
+      provider,
+      answer: answer === null ? null : (JSON.parse(answer) as ReportDetails),
     };
   }
 }
 
-const COLUMNS = 'm.batch, m.position, m.recipient, m.status, m.sequence';
+const COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, s.provider,
+  CASE WHEN s.first_position = s.last_position THEN s.details END AS answer`;
+
+const SUBMISSION = 'LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission';
 
 function waitingOf(
   { id, channel, state }: Head,
@@ -179,5 +190,7 @@ function waitingOf(
     recipient,
     status,
     sequence: 0,
+    provider: null,
+    answer: null,
   };
 }
