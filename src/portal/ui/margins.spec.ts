@@ -38,7 +38,7 @@ describe('margins', () => {
     ).toEqual([
       ['GHS', 'GHS', 1, -3_000_000n, '–'],
       ['NGN', null, 1, undefined, '–'],
-      ['NGN', 'NGN', 2, -3_500_001n, '-77.7%'],
+      ['NGN', 'NGN', 2, -3_500_001n, '-77.8%'],
       ['NGN', 'USD', 1, undefined, '–'],
     ]);
   });

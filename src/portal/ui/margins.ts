@@ -18,7 +18,8 @@ export function marginOf({ first, price, cost }: MarginGroup): bigint | undefine
 export function marginShare(group: MarginGroup): string {
   const margin = marginOf(group);
   if (margin === undefined || group.price === 0n) return '–';
-  const tenths = (margin * 1_000n) / group.price;
+  const half = margin < 0n ? -group.price : group.price;
+  const tenths = (margin * 2_000n + half) / (2n * group.price);
   return `${(Number(tenths) / 10).toFixed(1)}%`;
 }
 

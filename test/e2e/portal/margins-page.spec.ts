@@ -82,8 +82,8 @@ describeWithServer('chromium', 'the page Margins', () => {
     await open('margins');
     expect(await rowsOf('By carrier and country')).toEqual([
       ['far', 'United Kingdom', '1', '12.25 NGN', 'not known', '–', '–'],
-      ['near', 'Canada', '1', '9.50 NGN', '10.00 NGN', '-0.50 NGN', '-5.2%'],
-      ['near', 'Nigeria', '2', '9.000002 NGN', '6.50 NGN', '2.500002 NGN', '27.7%'],
+      ['near', 'Canada', '1', '9.50 NGN', '10.00 NGN', '-0.50 NGN', '-5.3%'],
+      ['near', 'Nigeria', '2', '9.000002 NGN', '6.50 NGN', '2.500002 NGN', '27.8%'],
     ]);
     expect(await rowsOf('Together')).toEqual([
       ['NGN', '3', '18.500002 NGN', '16.50 NGN', '2.000002 NGN', '10.8%'],

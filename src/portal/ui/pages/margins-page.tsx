@@ -218,7 +218,7 @@ function Groups(props: {
             return margin === undefined ? '–' : `${moneyOf(margin)} ${group.first.currency}`;
           },
         },
-        { title: 'Share', number: true, cell: marginShare },
+        { title: 'Of the price', number: true, cell: marginShare },
       ]}
     />
   );
