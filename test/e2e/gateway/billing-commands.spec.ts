@@ -78,7 +78,7 @@ describe('the commands for prices and balances', () => {
         { channel: 'voice', prefix: '234' },
         { channel: 'whatsapp', category: 'utility' },
       ],
-      changed: [{ channel: 'sms', prefix: '*', price: '20.00', formerPrice: '9.5' }],
+      changed: [{ channel: 'sms', prefix: '*', price: '20.00', former_price: '9.5' }],
     });
     expect(await ask('rates', 'compare', '--before', 'x', '--after', 'variables')).toMatchObject({
       error: { code: 'not_found' },

@@ -10,6 +10,7 @@ import {
   navigate,
   Notice,
   PageHeader,
+  plural,
   Table,
   TextArea,
   toast,
@@ -19,6 +20,9 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ImportedRates, NewRates, RatePreview, RateVersionRow } from '../../portal-api.js';
 import { RateChangeTables } from './rate-changes.js';
+
+/** Characters of a file that the field draws. */
+const MOST_DRAWN = 100_000;
 
 interface ImportProps {
   versions: readonly RateVersionRow[];
@@ -114,6 +118,7 @@ function FileForm(props: {
         />
         <div class="field">
           <label for="rates-file">File</label>
+          {csv && <p class="hint">{plural(csv.trimEnd().split('\n').length, 'line')} read</p>}
           <input
             id="rates-file"
             type="file"
@@ -128,19 +133,19 @@ function FileForm(props: {
           label="Or paste it"
           name="csv"
           rows={8}
-          value={csv}
+          value={csv.length > MOST_DRAWN ? '' : csv}
           spellcheck={false}
           placeholder={'channel,prefix,category,price,billing\nsms,*,,20,\nvoice,234,,15,60/60'}
           hint="The first line names the columns: channel, prefix, category, price, and billing for calls."
           error={error?.fields['csv']}
           onInput={(event) => setCsv(event.currentTarget.value)}
         />
-        {error?.fields['currency'] && (
-          <label class="check">
-            <input type="checkbox" name="anyCurrency" /> Import it all the same: sends of these
-            accounts are refused
-          </label>
-        )}
+        <label class="check">
+          <input type="checkbox" name="anyCurrency" />
+          <span>
+            Also where accounts with money in another currency use the card: their sends are refused
+          </span>
+        </label>
         {lines.length > 0 ? (
           <>
             <Notice tone="danger" title="The file is not right, and nothing is stored.">
