@@ -72,7 +72,7 @@ export function addBillingCommands(billing: OperatorCommand): void {
       const margins = await app.get(Margins, { strict: false }).month(month);
       return {
         month,
-        margins: margins.map(({ price, cost, costCurrency, month: _, ...row }) => ({
+        margins: margins.map(({ price, cost, costCurrency, month: _month, ...row }) => ({
           ...row,
           price: amountText(price),
           costCurrency: costCurrency || null,

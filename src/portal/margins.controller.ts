@@ -24,7 +24,7 @@ export class PortalMarginsController {
   async read(@ValidQuery(MarginsQuery) { month, cursor }: MarginsQuery): Promise<MarginsPart> {
     const { margins, names, read, next } = await this.margins.part(month, cursor);
     return {
-      rows: margins.map(({ accountId, price, cost, costCurrency, month: _, ...row }) => ({
+      rows: margins.map(({ accountId, price, cost, costCurrency, month: _month, ...row }) => ({
         ...row,
         accountId,
         accountName: names.get(accountId) ?? accountId,

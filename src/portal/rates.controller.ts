@@ -1,4 +1,4 @@
-import { Get, Post } from '@nestjs/common';
+import { Get, HttpCode, Post } from '@nestjs/common';
 import { type RateChanges } from '../billing/rate-cards/rate-changes.js';
 import {
   RateCards,
@@ -79,6 +79,7 @@ export class PortalRatesController {
   }
 
   @Post('preview')
+  @HttpCode(200)
   async preview(@JsonBody(RatesBody) { csv, ...version }: RatesBody): Promise<RatePreview> {
     const found = await this.imports.preview(csv, versionOf(version));
     const { card, currency, from, rates, follows, until } = found;

@@ -48,15 +48,19 @@ describeWithServer('chromium', 'the page Margins', () => {
     const topUp = { amount: '1250', reference: 'INV-17', userId: null };
     await billing.topUp(accountId, topUp, nothing);
     await billing.setMode(accountId, { mode: 'prepaid' }, nothing);
-    await eventually(async () =>
-      expect(gateway.running.app.get(RateCards, { strict: false }).pays(accountId)).toBe(true),
-    );
+    const cards = gateway.running.app.get(RateCards, { strict: false });
+    await eventually(async () => {
+      if (!cards.pays(accountId)) throw new Error('the account does not pay yet');
+    });
     const to = ['2348012340001', '2348012340002', '447500000123', '14165550001'];
     await gateway.call('POST', '/ng/v1/sendsms', {
       token: account.apiToken,
       body: { from: 'ACME', to, body: 'Hello' },
     });
-    await eventually(async () => expect((await billing.account(accountId))?.reserved).toBe(0n));
+    await eventually(async () => {
+      const { reserved } = (await billing.account(accountId)) ?? {};
+      if (reserved !== 0n) throw new Error('messages are on their way');
+    });
     const operator = await signedIn(gateway, 'operator');
     browser = await Browser.open(gateway.url, operator.cookie);
     page = await browser.page();

@@ -64,7 +64,10 @@ function FileForm(props: {
   const [card, setCard] = useState('default');
   const known = props.versions.find((version) => version.card === card)?.currency;
   const { run, busy, error } = useAction(async (form: FormData) => {
-    const text = (name: string): string => String(form.get(name) ?? '').trim();
+    const text = (name: string): string => {
+      const value = form.get(name);
+      return typeof value === 'string' ? value.trim() : '';
+    };
     const asked: NewRates = {
       csv,
       card,
