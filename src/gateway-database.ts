@@ -9,6 +9,7 @@ import { BUDGET_TABLES } from './billing/budgets/budgets.tables.js';
 import { CHARGE_TABLES } from './billing/charging/charging.tables.js';
 import { REQUEST_LOG_TABLES } from './accounts/request-log.tables.js';
 import { LEDGER_TABLES } from './billing/ledger/ledger.tables.js';
+import { MARGIN_TABLES } from './billing/margins/margins.tables.js';
 import { STATEMENT_TABLES } from './billing/statements/statements.tables.js';
 import { THRESHOLD_TABLES } from './billing/thresholds/thresholds.tables.js';
 import { RATE_CARD_TABLES } from './billing/rate-cards/rate-cards.tables.js';
@@ -66,6 +67,7 @@ const MIGRATIONS = [
   ...REQUEST_LOG_TABLES.migrations,
   ...ALERT_TABLES.migrations,
   ...FAILURE_COUNT_TABLES.migrations,
+  ...MARGIN_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -90,6 +92,7 @@ export function dataSourceOptions({
       ...BUDGET_TABLES.entities,
       ...THRESHOLD_TABLES.entities,
       ...STATEMENT_TABLES.entities,
+      ...MARGIN_TABLES.entities,
       ...CALLBACK_SIGHTING_TABLES.entities,
       ...REQUEST_LOG_TABLES.entities,
       ...ALERT_TABLES.entities,

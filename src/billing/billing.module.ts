@@ -11,8 +11,11 @@ import { MessageCosts } from './charging/message-costs.js';
 import { DemoBilling } from './demo-billing.js';
 import { BillingService } from './ledger/billing.service.js';
 import { LedgerStore } from './ledger/ledger.store.js';
+import { MarginStore } from './margins/margin.store.js';
+import { Margins } from './margins/margins.service.js';
 import { RateCards } from './rate-cards/rate-cards.service.js';
 import { RateImports } from './rate-cards/rate-imports.service.js';
+import { RateSearches } from './rate-cards/rate-search.service.js';
 import { StatementStore } from './statements/statement.store.js';
 import { StatementsService } from './statements/statements.service.js';
 import { BalanceNotices } from './thresholds/balance-notices.js';
@@ -31,8 +34,11 @@ const SERVICES = [
   DemoBilling,
   MessageCosts,
   LedgerStore,
+  MarginStore,
+  Margins,
   RateCards,
   RateImports,
+  RateSearches,
   StatementStore,
   StatementsService,
   ThresholdStore,

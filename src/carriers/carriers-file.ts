@@ -9,6 +9,8 @@ const MOST = 1_048_576;
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 
+const CURRENCY = /^[A-Z]{3}$/;
+
 const VARIABLE = /\$\{([^}]*)\}/g;
 
 /**
@@ -24,9 +26,12 @@ export function readCarriersFile(
     void problems.push(`CARRIERS_FILE${key === '' ? '' : ` ${key}`}: ${rule}`);
   const file = readWhole(path, refuse);
   if (file === undefined) return undefined;
-  const { carriers, routes, best, ...others } = file;
+  const { carriers, routes, best, currency, ...others } = file;
   for (const key of Object.keys(others))
-    refuse(key, 'there is no such key; there are carriers, routes, best');
+    refuse(key, 'there is no such key; there are carriers, routes, best, currency');
+  const isCurrency = typeof currency === 'string' && CURRENCY.test(currency);
+  if (currency !== undefined && !isCurrency)
+    refuse('currency', 'must be a code of ISO 4217, such as USD');
   if (!isObject(carriers) || Object.keys(carriers).length === 0)
     refuse(
       'carriers',
@@ -49,6 +54,7 @@ export function readCarriersFile(
     carriers: read,
     // The library checks it.
     ...(best !== undefined && { best: best as BestOptions }),
+    ...(isCurrency && { currency }),
     // The library checks the rules. Prefixes without quotes are numbers in YAML.
     routes: routes.map((route: unknown) =>
       isObject(route) && Array.isArray(route['to'])

@@ -69,6 +69,8 @@ export class Carriers {
     private readonly hasFile: boolean,
     private readonly ownRules: number,
     private readonly best: BestOptions | undefined,
+    /** Of their `prices`; `undefined`: it is not known. */
+    readonly currency?: string,
   ) {}
 
   /** Those that messages of the channel may leave by. */
@@ -253,7 +255,14 @@ export function readCarriers(
   for (const one of own.unused) readSettings(one, context, problems);
   const routes = [...own.routes, ...(file?.routes ?? [])];
   const ownRules = own.routes.filter(({ channel }) => channel !== undefined).length;
-  const carriers = new Carriers(all, routes, path !== undefined, ownRules, file?.best);
+  const carriers = new Carriers(
+    all,
+    routes,
+    path !== undefined,
+    ownRules,
+    file?.best,
+    file?.currency,
+  );
   const priced = written.filter(({ settings }) => settings['prices']);
   try {
     if (routes.length > ownRules)

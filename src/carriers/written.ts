@@ -32,6 +32,8 @@ export interface Written {
   readonly routes: readonly Route[];
   /** How `best` of the routes compares carriers. */
   readonly best?: BestOptions;
+  /** Of all `prices` of carriers. @default they only order the carriers */
+  readonly currency?: string;
 }
 
 /** The rule of a setting with the names of other keys (`{token}`) as they are written. */

@@ -27,3 +27,5 @@ export * from './api/orders.js';
 export * from './api/insights.js';
 export * from './api/alerts.js';
 export * from './api/billing.js';
+export * from './api/rates.js';
+export * from './api/margins.js';

@@ -33,6 +33,7 @@ import {
   type NewBudget,
   type NewDomain,
   type NewInvitation,
+  type NewRates,
   type NewSender,
   type NewSuppression,
   type NumberToCall,
@@ -283,6 +284,34 @@ export class BalanceNoticesBody implements BalanceNotices {
     message: 'must be a list of at most five e-mail addresses',
   })
   readonly emails!: readonly string[];
+}
+
+export class MarginsQuery {
+  @Text({ minLength: 7, maxLength: 7 }) readonly month!: string;
+  @Text({ optional: true, minLength: 1, maxLength: 36 }) readonly cursor?: string;
+}
+
+const CardName = (): PropertyDecorator => Text({ minLength: 1, maxLength: 64 });
+const VersionName = (optional = false): PropertyDecorator =>
+  Text({ optional, minLength: 1, maxLength: 36 });
+
+export class RateFindQuery {
+  @CardName() readonly card!: string;
+  @PhoneNumber() readonly number!: string;
+}
+
+export class RateCompareQuery {
+  @VersionName() readonly before!: string;
+  @VersionName() readonly after!: string;
+}
+
+export class RatesBody implements NewRates {
+  @Text({ minLength: 1, maxLength: 16 << 20 }) readonly csv!: string;
+  @CardName() readonly card!: string;
+  @Text({ minLength: 1, maxLength: 3 }) readonly currency!: string;
+  @Text({ optional: true, minLength: 1, maxLength: 40 }) readonly from?: string;
+  @Flag({ optional: true }) readonly anyCurrency?: boolean;
+  @VersionName(true) readonly follows?: string;
 }
 
 export class SettleBody implements SettleOrder {

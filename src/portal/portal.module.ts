@@ -42,6 +42,8 @@ import {
 import { OpenOrdersController, OrdersController } from './orders.controllers.js';
 import { hasRole, PortalGuard } from './portal.guard.js';
 import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
+import { PortalMarginsController } from './margins.controller.js';
+import { PortalRatesController } from './rates.controller.js';
 import { PortalRequestsController } from './requests.controller.js';
 import { SendersController, TemplatesController } from './senders.controllers.js';
 import { SendRules } from './send-rules.js';
@@ -103,6 +105,8 @@ export class PortalUsersModule {}
     CarriersController,
     PortalHealthController,
     PortalBillingController,
+    PortalRatesController,
+    PortalMarginsController,
     OrdersController,
     OpenOrdersController,
     InsightsController,

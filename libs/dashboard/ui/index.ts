@@ -1,5 +1,5 @@
 /** Exports from which the gateway's portal builds its own pages; not part of the package. */
-export { call, onSignedOut, queryOf } from './app/api-client.js';
+export { ApiError, call, onSignedOut, queryOf } from './app/api-client.js';
 export * from './app/format.js';
 export type { CurlAction, Page, PaletteAction, Product } from './app/product.js';
 export { mount, navigate, type Route, setQuery, useRoute, withQuery } from './app/router.js';

@@ -16,6 +16,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { BudgetBook, correctionsOf, summed } from '../budgets/budget-book.js';
 import { BudgetStore } from '../budgets/budget.store.js';
+import { Margins } from '../margins/margins.service.js';
 import { amountText, readAmount } from '../money.js';
 import { DEFAULT_CARD, type PayingTerms, RateCards } from '../rate-cards/rate-cards.service.js';
 import { OTHERS, type Rate, type RateTable } from '../rate-cards/rate-table.js';
@@ -69,6 +70,7 @@ export class AccountCharges implements SpendGuard {
     private readonly budgets: BudgetStore,
     private readonly statements: StatementStore,
     private readonly notices: BalanceNotices,
+    private readonly margins: Margins,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
   ) {}
 
@@ -218,10 +220,9 @@ export class AccountCharges implements SpendGuard {
       batches.map(({ tenant }) => tenant),
     );
     await this.#move(manager, batches, ({ batchId }) => batchId, endBy(rules));
-    await this.store.close(
-      sql,
-      batches.map(({ batchId }) => batchId),
-    );
+    const ids = batches.map(({ batchId }) => batchId);
+    await this.margins.keep(sql, await this.store.charged(sql, ids), manager);
+    await this.store.close(sql, ids);
   }
 
   async #budgetsOf(sql: Sql, accounts: ReadonlyMap<string, PayingAccount>): Promise<BudgetBook> {

@@ -8,9 +8,10 @@ import {
 } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { setImmediate as turn } from 'node:timers/promises';
-import { DataSource, IsNull, Not } from 'typeorm';
+import { DataSource, type EntityManager, IsNull, Not } from 'typeorm';
 import { GatewayChannels } from '../../channel.js';
 import { type Environment, ENVIRONMENT } from '../../config/environment.js';
+import { ApiError } from '../../http/api-error.js';
 import { BillingAccount } from '../ledger/ledger.tables.js';
 import { amountText, readAmount } from '../money.js';
 import { RateCardEntity, RateEntity, RateVersionEntity } from './rate-cards.tables.js';
@@ -18,6 +19,11 @@ import { type Rate, RateTable } from './rate-table.js';
 
 /** The card of accounts that have no other. */
 export const DEFAULT_CARD = 'default';
+
+/** Stands for the id of the version that the variables give. */
+export const VARIABLES = 'variables';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Milliseconds. */
 const READ_EVERY = 1_000;
@@ -153,6 +159,46 @@ export class RateCards implements RateCard, OnModuleInit, OnApplicationShutdown 
     return this.#importedInForce(card) ?? ofVariables;
   }
 
+  /** The versions of a card that price messages now and later, in the order of their starts. */
+  present(card: string): readonly RateVersion[] {
+    const inForce = this.#importedInForce(card);
+    const ofVariables = card === DEFAULT_CARD && !inForce ? this.#variables : [];
+    const now = Date.now();
+    const later = (this.#versions.get(card) ?? []).filter(({ startsAt }) => startsAt > now);
+    return [...ofVariables, ...(inForce ? [inForce] : []), ...later];
+  }
+
+  /** Any version, also a former one. @param id {@link VARIABLES}: the variables @throws ApiError 404 */
+  async version(id: string): Promise<RateVersion> {
+    const known =
+      id === VARIABLES
+        ? this.#variables[0]
+        : [...this.#versions.values()].flat().find((one) => one.id === id);
+    if (known) return known;
+    const row = UUID.test(id)
+      ? await this.#rows().where('version.id = :id', { id }).getRawOne<VersionRow>()
+      : undefined;
+    if (!row)
+      throw new ApiError('not_found', `There is no version ${id}; dundun rates list has all`);
+    return this.#load(row);
+  }
+
+  /** The version of a card that is in force at a time, as the database has it; `undefined`: none is. */
+  async inForceAt(
+    card: string,
+    at: number,
+    manager: EntityManager = this.dataSource.manager,
+  ): Promise<Pick<RateVersion, 'id' | 'startsAt'> | undefined> {
+    const row = await this.#rows(manager)
+      .where('version.card = :card AND version.starts_at <= :at', { card, at })
+      .orderBy('version.starts_at', 'DESC')
+      .addOrderBy('version.id', 'DESC')
+      .limit(1)
+      .getRawOne<VersionRow>();
+    if (row) return { id: row.id, startsAt: Number(row.starts) };
+    return card === DEFAULT_CARD ? this.#variables[0] : undefined;
+  }
+
   /** Currency of a card, also of one that starts later; `undefined`: there is no such card. */
   currencyOf(card: string): string | undefined {
     const [imported] = this.#versions.get(card) ?? [];
@@ -202,13 +248,7 @@ export class RateCards implements RateCard, OnModuleInit, OnApplicationShutdown 
     const { manager } = this.dataSource;
     const now = Date.now();
     const known = new Map([...this.#versions.values()].flat().map((one) => [one.id, one]));
-    const rows = await manager
-      .createQueryBuilder(RateVersionEntity, 'version')
-      .innerJoin(RateCardEntity, 'card', 'card.name = version.card')
-      .select('version.id', 'id')
-      .addSelect('version.card', 'card')
-      .addSelect('version.starts_at', 'starts')
-      .addSelect('card.currency', 'currency')
+    const rows = await this.#rows()
       .orderBy('version.card')
       .addOrderBy('version.starts_at')
       .addOrderBy('version.id')
@@ -239,6 +279,16 @@ export class RateCards implements RateCard, OnModuleInit, OnApplicationShutdown 
         mode === 'off' ? [] : [[accountId, terms]],
       ),
     );
+  }
+
+  #rows(manager = this.dataSource.manager) {
+    return manager
+      .createQueryBuilder(RateVersionEntity, 'version')
+      .innerJoin(RateCardEntity, 'card', 'card.name = version.card')
+      .select('version.id', 'id')
+      .addSelect('version.card', 'card')
+      .addSelect('version.starts_at', 'starts')
+      .addSelect('card.currency', 'currency');
   }
 
   async #load({ id, card, currency, starts }: VersionRow): Promise<RateVersion> {

@@ -14,9 +14,9 @@ function read(...lines: string[]) {
 }
 
 /** The wrong lines with their errors. */
-function errorsOf(...lines: string[]): readonly string[] {
+async function errorsOf(...lines: string[]): Promise<readonly string[]> {
   try {
-    read(...lines);
+    await read(...lines);
     return [];
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_field') throw error;
@@ -27,8 +27,8 @@ function errorsOf(...lines: string[]): readonly string[] {
 const HEADER = 'channel,prefix,category,price,billing';
 
 describe('the file of a rate card', () => {
-  it('each line is a rate, and its columns may stand in any order', () => {
-    const rates = read(
+  it('each line is a rate, and its columns may stand in any order', async () => {
+    const rates = await read(
       '\uFEFFPrice,channel,prefix,billing,category',
       '4.5,sms,234,,',
       '',
@@ -63,12 +63,12 @@ describe('the file of a rate card', () => {
         },
       ],
     ]);
-    expect(read('channel,prefix,price', 'email,*,0')).toHaveLength(1);
+    expect(await read('channel,prefix,price', 'email,*,0')).toHaveLength(1);
   });
 
-  it('every wrong line is named with its remedy, and others are not', () => {
+  it('every wrong line is named with its remedy, and others are not', async () => {
     expect(
-      errorsOf(
+      await errorsOf(
         HEADER,
         'fax,234,,1,',
         'sms,234,,1,',
@@ -105,9 +105,9 @@ describe('the file of a rate card', () => {
     ]);
   });
 
-  it('of many wrong lines a hundred are named, and the others are counted', () => {
+  it('of many wrong lines a hundred are named, and the others are counted', async () => {
     const lines = Array.from({ length: 130 }, (_, n) => `sms,${n + 1},,free,`);
-    const errors = errorsOf(HEADER, ...lines);
+    const errors = await errorsOf(HEADER, ...lines);
     expect(errors).toHaveLength(101);
     expect(errors.at(-1)).toBe('file: has 30 further wrong lines');
   });
@@ -120,13 +120,13 @@ describe('the file of a rate card', () => {
     ['a quote that does not end', [HEADER, 'sms,"234,,1,']],
     ['a header alone', [HEADER]],
     ['nothing', ['']],
-  ])('a file with %s is refused', (_, lines) => {
-    expect(errorsOf(...lines)).toEqual([expect.stringMatching(/^file: /)]);
+  ])('a file with %s is refused', async (_, lines) => {
+    expect(await errorsOf(...lines)).toEqual([expect.stringMatching(/^file: /)]);
   });
 
-  it('a file with too many lines is refused', () => {
+  it('a file with too many lines is refused', async () => {
     const lines = Array.from({ length: MOST_RATES + 1 }, (_, n) => `sms,${n + 1},,1,`);
-    expect(errorsOf(HEADER, lines.join('\n'))).toEqual([
+    expect(await errorsOf(HEADER, lines.join('\n'))).toEqual([
       expect.stringMatching(/^file: has more than/),
     ]);
   });

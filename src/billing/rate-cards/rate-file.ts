@@ -1,6 +1,7 @@
 import type { FieldError } from '@dundun/messaging';
-import { CsvError } from 'csv-parse';
-import { parse } from 'csv-parse/sync';
+import { CsvError, parse } from 'csv-parse';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { invalidField, invalidFields } from '../../http/api-error.js';
 import { readAmount } from '../money.js';
 import { OTHERS, type Rate } from './rate-table.js';
@@ -13,6 +14,10 @@ export const MOST_RATES = 100_000;
 
 /** Wrong lines that an error names. */
 const MOST_NAMED = 100;
+
+/** Bytes, and lines, after which other work has a turn of the event loop. */
+const SLICE = 65_536;
+const LINES = 2_000;
 
 /** Highest price: nine digits before the point. */
 const HIGHEST = 10n ** 15n;
@@ -37,13 +42,16 @@ interface Row {
  * and `billing`. @param rulesOf `undefined`: there is no such channel
  * @returns each rate with its line @throws ApiError 422 naming each wrong line
  */
-export function readRates(
+export async function readRates(
   csv: string,
   rulesOf: (channel: string) => ChannelRules | undefined,
-): readonly (readonly [line: number, rate: Rate])[] {
+): Promise<readonly (readonly [line: number, rate: Rate])[]> {
   const errors: FieldError[] = [];
   const lines = new Map<string, number>();
-  const rates = rowsOf(csv).map(({ record, info: { lines: line, error } }) => {
+  const rates: (readonly [line: number, rate: Rate])[] = [];
+  for (const { record, info } of await rowsOf(csv)) {
+    const { lines: line, error } = info;
+    if (rates.length % LINES === LINES - 1) await turn();
     const refuse = (column: string, message: string) =>
       void errors.push({ path: `line ${line}`, message: `${column} ${message}` });
     if (error) refuse('the line', 'has not as many columns as the header');
@@ -52,8 +60,8 @@ export function readRates(
     const first = lines.get(key);
     if (first === undefined) lines.set(key, line);
     else refuse('the line', `has the channel, prefix and category of line ${first} again`);
-    return [line, rate] as const;
-  });
+    rates.push([line, rate]);
+  }
   if (errors.length > MOST_NAMED) {
     const more = new Set(errors.splice(MOST_NAMED).map(({ path }) => path)).size;
     errors.push({ path: 'file', message: `has ${more} further wrong lines` });
@@ -64,17 +72,21 @@ export function readRates(
 }
 
 /** @throws ApiError 422 where the file is not CSV, has a wrong header or too many lines */
-function rowsOf(csv: string): Row[] {
+async function rowsOf(csv: string): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  const parser = parse({
+    bom: true,
+    columns: headerOf,
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    to: MOST_RATES + 1,
+    trim: true,
+  });
   try {
-    const rows = parse(csv, {
-      bom: true,
-      columns: headerOf,
-      info: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      to: MOST_RATES + 1,
-      trim: true,
-    }) as unknown as Row[];
+    await pipeline(slicesOf(csv), parser, async (parsed: AsyncIterable<Row>) => {
+      for await (const row of parsed) rows.push(row);
+    });
     if (rows.length <= MOST_RATES) return rows;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -82,6 +94,14 @@ function rowsOf(csv: string): Row[] {
     throw invalidField('file', `is not CSV from line ${lines ?? 1} on (${code})`);
   }
   throw invalidField('file', `has more than ${MOST_RATES} lines; take prefixes together`);
+}
+
+async function* slicesOf(csv: string): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(csv);
+  for (let at = 0; at < bytes.length; at += SLICE) {
+    yield bytes.subarray(at, at + SLICE);
+    await turn();
+  }
 }
 
 /** @throws ApiError 422 */

@@ -2,13 +2,15 @@ import { type Clock, type FieldError, MESSAGING_CLOCK, MessagingService } from '
 import { ChannelRegistry } from '@dundun/messaging/ports';
 import { WorkQueues } from '@dundun/messaging/queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { type EntityManager, IsNull, Not } from 'typeorm';
+import { type EntityManager, IsNull, MoreThan, Not } from 'typeorm';
 import { type Also, forUpdate } from '../../accounts/accounts.service.js';
 import { GatewayChannels } from '../../channel.js';
 import { ApiError, invalidField, invalidFields } from '../../http/api-error.js';
+import { parseTimestamp } from '../../http/rfc3339.js';
 import { BillingAccount } from '../ledger/ledger.tables.js';
 import { isCurrency } from '../money.js';
-import { DEFAULT_CARD } from './rate-cards.service.js';
+import { type RateChanges, rateChanges } from './rate-changes.js';
+import { DEFAULT_CARD, RateCards, VARIABLES } from './rate-cards.service.js';
 import { readRates } from './rate-file.js';
 import type { Rate } from './rate-table.js';
 import { RateCardEntity, RateVersionEntity } from './rate-cards.tables.js';
@@ -21,6 +23,9 @@ const MAX_ROWS = 2_000;
 
 const CARD = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
+/** Stands for the version before the first one. */
+const NONE = 'none';
+
 export interface NewVersion {
   readonly card: string;
   readonly currency: string;
@@ -31,9 +36,28 @@ export interface NewVersion {
    * refused then. @default they are named, and nothing is imported
    */
   readonly anyCurrency?: boolean | undefined;
+  /**
+   * The version that this one must follow, `variables` or `none`: an import after a preview names the
+   * one that was compared. @default any
+   */
+  readonly follows?: string | undefined;
 }
 
-export interface ImportedVersion extends Required<Omit<NewVersion, 'anyCurrency'>> {
+/** What an import would change. */
+export interface PreviewedVersion extends RateChanges {
+  readonly card: string;
+  readonly currency: string;
+  readonly from: Date;
+  /** Number of its rates. */
+  readonly rates: number;
+  /** The version in force before, as {@link NewVersion.follows} names it. */
+  readonly follows: string;
+  /** A later version is there already, and starts then; `null`: none is. */
+  readonly until: Date | null;
+}
+
+export interface ImportedVersion extends Required<Pick<NewVersion, 'card' | 'currency'>> {
+  readonly from: Date;
   readonly id: string;
   /** Number of its rates. */
   readonly rates: number;
@@ -54,6 +78,7 @@ export class RateImports {
     private readonly queues: WorkQueues,
     private readonly registry: ChannelRegistry,
     private readonly channels: GatewayChannels,
+    private readonly cards: RateCards,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
   ) {
     this.#rates = queues.database.dialect.rows<NewRate>({
@@ -71,13 +96,55 @@ export class RateImports {
    * Stores a CSV file as a version of a card, all of it or nothing; makes the card where there is none.
    * @throws ApiError 422 naming each wrong line, or where the card has another currency
    */
-  async import(
-    csv: string,
-    { card, currency, from, anyCurrency }: NewVersion,
-    also: Also,
-  ): Promise<ImportedVersion> {
+  async import(csv: string, version: NewVersion, also: Also): Promise<ImportedVersion> {
+    const rates = await this.#read(csv, version);
+    return this.messaging.transaction(async (manager) => {
+      const stored = await this.store(manager, rates, version);
+      await also(manager, stored.id);
+      return stored;
+    });
+  }
+
+  /**
+   * What an import of the file would change of the version in force when it starts; stores nothing.
+   * @throws ApiError 422 as the import does
+   */
+  async preview(csv: string, version: NewVersion): Promise<PreviewedVersion> {
+    const read = await this.#read(csv, version);
+    const { card, currency, anyCurrency = false } = version;
+    const from = version.from ?? new Date(this.clock.now());
+    const { follows, until } = await this.messaging.transaction(async (manager) => {
+      if (!anyCurrency) await this.#refuseOthers(manager, card, currency);
+      const known = await manager.findOneBy(RateCardEntity, { name: card });
+      if (known && known.currency !== currency) throw otherCurrency(known);
+      const next = await manager.findOne(RateVersionEntity, {
+        where: { card, startsAt: MoreThan(from) },
+        order: { startsAt: 'ASC' },
+      });
+      return { follows: await this.#inForceAt(card, from, manager), until: next?.startsAt ?? null };
+    });
+    const before = follows === NONE ? [] : (await this.cards.version(follows)).rates.rates;
+    const after = read.map(([, rate]) => rate);
+    return {
+      ...(await rateChanges(before, after)),
+      card,
+      currency,
+      from,
+      rates: after.length,
+      follows,
+      until,
+    };
+  }
+
+  async #inForceAt(card: string, at: Date, manager: EntityManager): Promise<string> {
+    const version = await this.cards.inForceAt(card, at.getTime(), manager);
+    return version ? (version.id ?? VARIABLES) : NONE;
+  }
+
+  /** @throws ApiError 422 */
+  async #read(csv: string, { card, currency, from }: NewVersion) {
     this.#check(card, currency, from);
-    const rates = readRates(csv, (name) => {
+    return readRates(csv, (name) => {
       const definition = this.registry.find(name);
       return (
         definition && {
@@ -86,16 +153,6 @@ export class RateImports {
           isTimed: this.channels.find(name)?.isTimed ?? false,
         }
       );
-    });
-    return this.messaging.transaction(async (manager) => {
-      const version = await this.store(manager, rates, {
-        card,
-        currency,
-        from,
-        anyCurrency,
-      });
-      await also(manager, version.id);
-      return version;
     });
   }
 
@@ -106,13 +163,18 @@ export class RateImports {
   async store(
     manager: EntityManager,
     rates: readonly (readonly [line: number, rate: Rate])[],
-    { card, currency, from, anyCurrency = false }: NewVersion,
+    { card, currency, from, anyCurrency = false, follows }: NewVersion,
   ): Promise<ImportedVersion> {
     if (!anyCurrency) await this.#refuseOthers(manager, card, currency);
     await this.#ensureCard(manager, card, currency);
     const id = this.clock.id();
     const now = new Date(this.clock.now());
     const startsAt = from ?? now;
+    if (follows !== undefined && follows !== (await this.#inForceAt(card, startsAt, manager)))
+      throw invalidField(
+        'follows',
+        `is not the version of ${card} in force then any more: another one was imported; compare again`,
+      );
     await manager.insert(RateVersionEntity, {
       id,
       card,
@@ -184,6 +246,14 @@ export class RateImports {
       });
     else if (known.currency !== currency) throw otherCurrency(known);
   }
+}
+
+/** When a version starts: a date, which begins in UTC, or an RFC 3339 time. @throws ApiError 422 */
+export function startOf(written: string): Date {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(written);
+  const time = parseTimestamp(isDate ? `${written}T00:00:00Z` : written);
+  if (time) return time;
+  throw invalidField('from', 'must be a date such as 2027-01-01, or an RFC 3339 time');
 }
 
 function otherCurrency({ name, currency }: Pick<RateCardEntity, 'name' | 'currency'>): ApiError {

@@ -41,7 +41,7 @@ export class RateTable {
   readonly #categories = new Map<string, Set<string>>();
 
   /** @param rates at most one of a channel, category and prefix */
-  constructor(rates: readonly Rate[]) {
+  constructor(readonly rates: readonly Rate[]) {
     this.#channels = new Set(rates.map(({ channel }) => channel));
     const kinds = new Map<string, Rate[]>();
     for (const rate of rates) {
@@ -73,6 +73,11 @@ export class RateTable {
    */
   find(channel: string, category: string | null, recipient: string | null): Rate | undefined {
     return this.#treeOf(channel, category)?.find(recipient ?? '');
+  }
+
+  /** The rate of the recipient on each channel, in each category. */
+  findAll(recipient: string): readonly Rate[] {
+    return [...this.#kinds.values()].flatMap((tree) => tree.find(recipient) ?? []);
   }
 
   /** Prices the recipients of a batch in one pass. */

@@ -19,6 +19,7 @@ import {
 } from '../../billing/charging/charge-state.js';
 import { balanceOf, budgetOf, entryOf, statementOf } from '../../billing/account.dto.js';
 import { BillingCheck } from '../../billing/billing-check.js';
+import { Margins } from '../../billing/margins/margins.service.js';
 import type { AccountMoney } from '../../billing/ledger/ledger.store.js';
 import { BILLING_MODES, type BillingMode } from '../../billing/ledger/ledger.tables.js';
 import { DEFAULT_CARD } from '../../billing/rate-cards/rate-cards.service.js';
@@ -64,6 +65,22 @@ export function addBillingCommands(billing: OperatorCommand): void {
   addBalanceCommands(billing);
   addAlertCommands(billing);
   addBudgetCommands(billing.subcommand('budget', 'what an account may spend in a day or a month'));
+  billing
+    .subcommand('margins', 'what messages of a month brought and cost, by carrier and country')
+    .requiredOption('--month <month>', 'as 2026-11')
+    .runs(async (app, { month }: Pick<StatementOptions, 'month'>) => {
+      const margins = await app.get(Margins, { strict: false }).month(month);
+      return {
+        month,
+        margins: margins.map(({ price, cost, costCurrency, month: _month, ...row }) => ({
+          ...row,
+          price: amountText(price),
+          costCurrency: costCurrency || null,
+          cost: costCurrency ? amountText(cost) : null,
+          margin: costCurrency === row.currency ? amountText(price - cost) : null,
+        })),
+      };
+    });
   billing
     .subcommand('verify', 'compare every balance with its entries; exit code 1 where they differ')
     .runs(async (app) => {

@@ -1,10 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
-import { DEFAULT_CARD, RateCards } from '../../billing/rate-cards/rate-cards.service.js';
-import { RateImports } from '../../billing/rate-cards/rate-imports.service.js';
-import { ApiError, invalidField } from '../../http/api-error.js';
-import { numberRemedy } from '../../http/fields.js';
-import { parseTimestamp } from '../../http/rfc3339.js';
+import {
+  DEFAULT_CARD,
+  RateCards,
+  type RateVersion,
+  VARIABLES,
+} from '../../billing/rate-cards/rate-cards.service.js';
+import { RateImports, startOf } from '../../billing/rate-cards/rate-imports.service.js';
+import { RateSearches } from '../../billing/rate-cards/rate-search.service.js';
+import type { Rate } from '../../billing/rate-cards/rate-table.js';
+import { invalidField } from '../../http/api-error.js';
 import type { OperatorCommand } from '../operator-command.js';
 import { auditOf } from '../operator-gateway.js';
 
@@ -17,9 +22,14 @@ interface ImportOptions {
 
 interface FindOptions {
   readonly card: string;
-  readonly channel: string;
+  readonly channel?: string;
   readonly number: string;
   readonly category?: string;
+}
+
+interface CompareOptions {
+  readonly before: string;
+  readonly after: string;
 }
 
 /** Largest file, in bytes. */
@@ -35,7 +45,7 @@ export function addRatesCommands(rates: OperatorCommand): void {
     .option('--any-currency', 'also where accounts with money in another one use the card')
     .runs(async (app, { from: start, ...options }: ImportOptions, file = '') => {
       const { card, currency } = options;
-      const version = { ...options, from: start === undefined ? undefined : readStart(start) };
+      const version = { ...options, from: start === undefined ? undefined : startOf(start) };
       const also = auditOf(app, null, 'rates.imported', card);
       const {
         id,
@@ -51,7 +61,7 @@ export function addRatesCommands(rates: OperatorCommand): void {
         ({ id, card, currency, startsAt, rates: size, state }) => ({
           card,
           currency,
-          version: id ?? 'variables',
+          version: id ?? VARIABLES,
           from: startsAt?.toISOString() ?? null,
           rates: size,
           state,
@@ -59,38 +69,54 @@ export function addRatesCommands(rates: OperatorCommand): void {
       ),
     }));
   rates
-    .subcommand('find', 'the price of a message to a number, now')
+    .subcommand('find', 'the prices of messages to a number, now and in later versions')
     .option('--card <name>', 'the card', DEFAULT_CARD)
-    .requiredOption('--channel <channel>', 'as sms')
     .requiredOption('--number <number>', 'digits with country code')
-    .option('--category <category>', 'of a WhatsApp message, as utility')
-    .runs((app, { card, channel, number, category }: FindOptions) => {
-      const remedy = numberRemedy(number);
-      if (remedy !== undefined) throw invalidField('number', remedy);
-      const version = app.get(RateCards, { strict: false }).inForce(card);
-      if (!version)
-        throw new ApiError(
-          'not_found',
-          `No version of a card ${card} is in force: dundun rates list`,
-        );
-      const rate = version.rates.find(channel, category ?? null, number);
-      if (!rate)
-        throw new ApiError(
-          'not_found',
-          `The card ${card} has no price for it; dundun rates import adds one`,
-        );
-      const { prefix, price, billing } = rate;
-      const { id, currency } = version;
-      return { card, version: id ?? 'variables', prefix, price, currency, billing };
+    .option('--channel <channel>', 'as sms (default: each)')
+    .option('--category <category>', 'of a WhatsApp message, as utility (default: each)')
+    .runs((app, { card, ...search }: FindOptions) => ({
+      prices: app
+        .get(RateSearches, { strict: false })
+        .find(card, search)
+        .map(({ version, rate }) => ({
+          version: nameOf(version),
+          from: startText(version),
+          ...shownRate(rate),
+          currency: version.currency,
+        })),
+    }));
+  rates
+    .subcommand('compare', 'what one version changes of another one')
+    .requiredOption('--before <version>', 'as rates list names it')
+    .requiredOption('--after <version>', 'as rates list names it')
+    .runs(async (app, { before, after }: CompareOptions) => {
+      const found = await app.get(RateSearches, { strict: false }).compare(before, after);
+      return {
+        before: nameOf(found.before),
+        after: nameOf(found.after),
+        same: found.same,
+        added: found.added.map(shownRate),
+        removed: found.removed.map(shownRate),
+        changed: found.changed.map(({ before: former, after: rate }) => ({
+          ...shownRate(rate),
+          formerPrice: former.price,
+          formerBilling: former.billing,
+        })),
+      };
     });
 }
 
-/** A date begins in UTC. @throws ApiError 422 */
-function readStart(written: string): Date {
-  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(written);
-  const time = parseTimestamp(isDate ? `${written}T00:00:00Z` : written);
-  if (time) return time;
-  throw invalidField('from', 'must be a date such as 2027-01-01, or an RFC 3339 time');
+function nameOf({ id }: Pick<RateVersion, 'id'>): string {
+  return id ?? VARIABLES;
+}
+
+/** `null`: it has always been in force. */
+function startText({ startsAt }: Pick<RateVersion, 'startsAt'>): string | null {
+  return startsAt === -Infinity ? null : new Date(startsAt).toISOString();
+}
+
+function shownRate({ channel, category, prefix, price, billing }: Rate) {
+  return { channel, category, prefix, price, billing };
 }
 
 /** @throws ApiError 422 where it cannot be read */

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { money } from './money.js';
+import { millionths, money, moneyOf } from './money.js';
 
 it.each([
   ['0.00', '0.00'],
@@ -9,3 +9,10 @@ it.each([
 ])('%s is shown as %s', (amount, shown) => {
   expect(money(amount)).toBe(shown);
 });
+
+it.each(['0.00', '-0.000001', '-1,000.50', '123,456,789,012.000001'])(
+  '%s survives a sum in millionths',
+  (shown) => {
+    expect(moneyOf(millionths(shown.replaceAll(',', '')))).toBe(shown);
+  },
+);

@@ -3,3 +3,22 @@ export function money(amount: string): string {
   const [whole = '', fraction = ''] = amount.split('.');
   return `${whole.replace(/\B(?=(?:\d{3})+$)/g, ',')}.${fraction}`;
 }
+
+/** Digits after the point of the smallest amount. */
+const DIGITS = 6;
+
+/** Digits after the point that every text has. */
+const SHOWN = 2;
+
+/** The whole millionths of a decimal text, for sums that no rounding touches. */
+export function millionths(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(DIGITS, '0'));
+}
+
+/** The decimal text of millionths with its thousands apart, such as `-1,250.00`. */
+export function moneyOf(amount: bigint): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(DIGITS + 1, '0');
+  const fraction = digits.slice(-DIGITS).replace(/0+$/, '').padEnd(SHOWN, '0');
+  return `${amount < 0n ? '-' : ''}${money(`${digits.slice(0, -DIGITS)}.${fraction}`)}`;
+}

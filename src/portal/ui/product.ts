@@ -106,6 +106,22 @@ const carriers: Page = {
   view: lazily(async () => (await import('./pages/carriers-page.js')).CarriersPage),
 };
 
+const rates: Page = {
+  name: 'rates',
+  title: 'Rates',
+  icon: 'file',
+  group: 'Operations',
+  view: lazily(async () => (await import('./pages/rates-page.js')).RatesPage),
+};
+
+const margins: Page = {
+  name: 'margins',
+  title: 'Margins',
+  icon: 'wallet',
+  group: 'Operations',
+  view: lazily(async () => (await import('./pages/margins-page.js')).MarginsPage),
+};
+
 const health: Page = {
   name: 'health',
   title: 'Health',
@@ -122,7 +138,7 @@ const requests: Page = {
   view: lazily(async () => (await import('./pages/requests-page.js')).RequestsPage),
 };
 /** The pages of operators, which are of no account. */
-export const OPERATION: readonly Page[] = [accounts, lanes, carriers, health];
+export const OPERATION: readonly Page[] = [accounts, lanes, carriers, rates, margins, health];
 
 /** The pages that operators have of all accounts together, too. */
 export const OF_ALL_ACCOUNTS: readonly Page[] = [insights, alerts];

@@ -32,14 +32,17 @@ describe('the commands for prices and balances', () => {
 
   it('rates import stores a file, and rates list and rates find show it', async () => {
     const find = ['rates', 'find', '--channel', 'sms', '--number', '2348012345678'];
-    expect(await ask(...find)).toEqual({
-      card: 'default',
+    const ofVariables = {
       version: 'variables',
+      from: null,
+      channel: 'sms',
+      category: null,
       prefix: '*',
       price: '9.5',
       currency: 'NGN',
       billing: null,
-    });
+    };
+    expect(await ask(...find)).toEqual({ prices: [ofVariables] });
     const csv = await file(
       'channel,prefix,category,price,billing\nsms,*,,20,\nsms,234,,4.25,\nvoice,234,,15,6/6\nwhatsapp,*,utility,6.7,\n',
     );
@@ -47,15 +50,39 @@ describe('the commands for prices and balances', () => {
     const made = await ask(...import_);
     expect(made).toMatchObject({ card: 'default', currency: 'NGN', rates: 4 });
     expect(await ask(...find)).toMatchObject({
-      version: made['version'],
-      prefix: '234',
-      price: '4.25',
+      prices: [{ version: made['version'], prefix: '234', price: '4.25' }],
     });
     const call = ['rates', 'find', '--channel', 'voice', '--number', '2348012345678'];
-    expect(await ask(...call)).toMatchObject({ price: '15.00', billing: '6/6' });
+    expect(await ask(...call)).toMatchObject({ prices: [{ price: '15.00', billing: '6/6' }] });
     const utility = ['rates', 'find', '--channel', 'whatsapp', '--number', '447700900123'];
-    expect(await ask(...utility, '--category', 'utility')).toMatchObject({ price: '6.70' });
-    expect(await ask(...utility)).toMatchObject({ error: { code: 'not_found' } });
+    expect(await ask(...utility, '--category', 'utility')).toMatchObject({
+      prices: [{ price: '6.70' }],
+    });
+    expect(await ask(...utility, '--category', 'service')).toMatchObject({
+      error: { code: 'not_found' },
+    });
+    const number = ['rates', 'find', '--number', '2348012345678'];
+    expect(await ask(...number)).toMatchObject({
+      prices: [
+        { channel: 'sms', prefix: '234' },
+        { channel: 'voice', prefix: '234' },
+        { channel: 'whatsapp', category: 'utility', prefix: '*' },
+      ],
+    });
+    const versions = ['--before', 'variables', '--after', String(made['version'])];
+    expect(await ask('rates', 'compare', ...versions)).toMatchObject({
+      before: 'variables',
+      after: made['version'],
+      added: [
+        { channel: 'sms', prefix: '234', price: '4.25' },
+        { channel: 'voice', prefix: '234' },
+        { channel: 'whatsapp', category: 'utility' },
+      ],
+      changed: [{ channel: 'sms', prefix: '*', price: '20.00', former_price: '9.5' }],
+    });
+    expect(await ask('rates', 'compare', '--before', 'x', '--after', 'variables')).toMatchObject({
+      error: { code: 'not_found' },
+    });
     const later = await ask(...import_, '--from', '2150-01-01');
     expect(later).toMatchObject({ from: '2150-01-01T00:00:00.000Z' });
     expect(await ask('rates', 'list')).toMatchObject({

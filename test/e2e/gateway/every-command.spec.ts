@@ -125,14 +125,17 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   },
   'billing budget list': { audit: null },
   'billing budget remove': { args: ['--period', 'month'], audit: 'billing.budget_removed' },
+  'billing margins': { args: ['--month', '2026-11'], audit: null },
   'billing verify': { audit: null },
   'rates import': {
     args: ['$rates', '--currency', 'USD'],
     audit: 'rates.imported',
     ofGateway: true,
+    makes: ['version', 'version'],
   },
   'rates list': { audit: null },
-  'rates find': { args: ['--channel', 'sms', '--number', '2348012340001'], audit: null },
+  'rates find': { args: ['--number', '2348012340001'], audit: null },
+  'rates compare': { args: ['--before', '$version', '--after', '$version'], audit: null },
   'messages list': { audit: null },
   'messages resend': {
     args: ['--message', '$failed'],

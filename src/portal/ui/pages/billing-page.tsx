@@ -30,7 +30,9 @@ import type {
   Listed,
   MonthStatement,
 } from '../../portal-api.js';
+import { countryName } from '../countries.js';
 import { money } from '../money.js';
+import { isMonth, monthAfter, monthBefore, monthName, monthOf } from '../months.js';
 import { useSession } from '../session-data.js';
 import { ApiCurl } from './api-curl.js';
 import { ConfirmButton, FormButton } from './form-button.js';
@@ -48,15 +50,9 @@ const MODES: Readonly<Record<Billing['mode'], string>> = {
   postpaid: 'Postpaid',
 };
 
-const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
-
 /** The money of the account, or the statement of the month in the address. */
 export function BillingPage({ route }: { route: Route }): JSX.Element {
-  return route.id !== undefined && MONTH.test(route.id) ? (
-    <StatementView month={route.id} />
-  ) : (
-    <Money route={route} />
-  );
+  return isMonth(route.id) ? <StatementView month={route.id} /> : <Money route={route} />;
 }
 
 function Money({ route }: { route: Route }): JSX.Element {
@@ -144,8 +140,8 @@ function MonthCard(): JSX.Element {
           <a class="button plain" href={`billing/${month}`}>
             Statement
           </a>
-          <a class="button plain" href={`billing/${before(month)}`}>
-            {monthName(before(month))}
+          <a class="button plain" href={`billing/${monthBefore(month)}`}>
+            {monthName(monthBefore(month))}
           </a>
         </>
       }
@@ -193,7 +189,7 @@ function StatementView({ month }: { month: string }): JSX.Element {
   const { data, error, loading, reload } = useData<MonthStatement>(
     `api/billing/statement${queryOf({ month })}`,
   );
-  const next = after(month);
+  const next = monthAfter(month);
   return (
     <>
       <PageHeader
@@ -201,8 +197,8 @@ function StatementView({ month }: { month: string }): JSX.Element {
         title={`Statement of ${monthName(month)}`}
         description={data && `${data.accountName}, ${data.accountId}`}
       >
-        <a class="button plain" href={`billing/${before(month)}`}>
-          {monthName(before(month))}
+        <a class="button plain" href={`billing/${monthBefore(month)}`}>
+          {monthName(monthBefore(month))}
         </a>
         {next <= monthOf(new Date()) && (
           <a class="button plain" href={`billing/${next}`}>
@@ -461,32 +457,4 @@ function listed(texts: readonly string[]): ComponentChildren {
 function keyName(key: string | undefined, none: string): JSX.Element | string {
   if (key === undefined) return none;
   return key === 'api_token' ? 'API token' : <code>{key}</code>;
-}
-
-function monthOf(time: Date): string {
-  return time.toISOString().slice(0, 7);
-}
-
-function moved(month: string, by: number): string {
-  const time = new Date(`${month}-01T00:00:00Z`);
-  time.setUTCMonth(time.getUTCMonth() + by);
-  return monthOf(time);
-}
-
-const before = (month: string): string => moved(month, -1);
-const after = (month: string): string => moved(month, 1);
-
-function monthName(month: string): string {
-  return new Date(`${month}-01T00:00:00Z`).toLocaleDateString('en-GB', {
-    month: 'long',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
-}
-
-const COUNTRIES = new Intl.DisplayNames(['en'], { type: 'region' });
-
-function countryName(code: string): string {
-  if (!/^[A-Z]{2}$/.test(code)) return '–';
-  return COUNTRIES.of(code) ?? code;
 }

@@ -22,6 +22,10 @@ export interface GuardedMessage {
   readonly status: ChannelStatus;
   /** Number of the statuses that it has had, without events, where it is `expired`; else of its changes. */
   readonly statuses: number;
+  /** Of its last submission; `null`: it has none. */
+  readonly provider: string | null;
+  /** Further data of the provider's answer, where that is about this message alone; `null`: none. */
+  readonly answer: ReportDetails | null;
 }
 
 /** A report with further data. */
@@ -47,6 +51,8 @@ interface Row {
   readonly recipient: string;
   readonly status: number;
   readonly statuses: number | string;
+  readonly provider: string | null;
+  readonly answer: string | null;
 }
 
 /** Reads the messages of batches in pages, also those that have not started. */
@@ -103,7 +109,7 @@ export class GuardedMessages {
     const index = dialect.forceIndex('PRIMARY');
     const rows = await sql.all<Row>(
       `SELECT ${COLUMNS} FROM ${this.#ids.keyed}
-       ${dialect.join} messaging_message m ${index} ON m.batch = v_id`,
+       ${dialect.join} messaging_message m ${index} ON m.batch = v_id ${SUBMISSION}`,
       this.#ids.bind(heads.map(({ id }) => id)),
     );
     const started = new Map<string, Row[]>(heads.map(({ id }) => [id, []]));
@@ -131,7 +137,7 @@ export class GuardedMessages {
   async *#inPages(head: Head, sql: Pick<Sql, 'all'>): AsyncGenerator<GuardedMessage[]> {
     for (let from = 0; from < head.recipients; from += CHUNK_SIZE) {
       const rows = await sql.all<Row>(
-        `SELECT ${COLUMNS} FROM messaging_message m
+        `SELECT ${COLUMNS} FROM messaging_message m ${SUBMISSION}
          WHERE m.batch = ? AND m.position >= ? AND m.position < ? ORDER BY m.position`,
         [head.id, from, from + CHUNK_SIZE],
       );
@@ -151,7 +157,7 @@ export class GuardedMessages {
 
   /** A message that waits for another try has its status as the negative rank. */
   #messageOf({ id, channel }: Head, row: Row): GuardedMessage {
-    const { position, recipient, status, statuses } = row;
+    const { position, recipient, status, statuses, provider, answer } = row;
     const name = status < 0 ? 'queued' : this.database.channels.statusOf(status);
     return {
       batchId: id,
@@ -160,6 +166,8 @@ export class GuardedMessages {
       recipient,
       status: name,
       statuses: Number(statuses),
+      provider,
+      answer: answer === null ? null : (JSON.parse(answer) as ReportDetails),
     };
   }
 }
@@ -168,7 +176,10 @@ const COLUMNS = `m.batch, m.position, m.recipient, m.status,
   CASE WHEN m.status = ${STATUS_RANK.expired} AND m.sequence > 1 THEN (
     SELECT count(*) FROM messaging_report r
     WHERE r.batch = m.batch AND r.position = m.position AND r.sequence > 0 AND r.status IS NOT NULL)
-  ELSE m.sequence END AS statuses`;
+  ELSE m.sequence END AS statuses, s.provider,
+  CASE WHEN s.first_position = s.last_position THEN s.details END AS answer`;
+
+const SUBMISSION = 'LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission';
 
 function waitingOf(
   { id, channel, state }: Head,
@@ -183,5 +194,7 @@ function waitingOf(
     recipient,
     status,
     statuses: 0,
+    provider: null,
+    answer: null,
   };
 }

@@ -1,0 +1,234 @@
+import {
+  type DetailedReport,
+  type GuardedMessage,
+  MessageHistory,
+} from '@dundun/messaging/operations';
+import type { Sql } from '@dundun/messaging/queue';
+import { countryOfNumber } from '@dundun/messaging/values';
+import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { GatewayChannels } from '../../channel.js';
+import { type Environment, ENVIRONMENT } from '../../config/environment.js';
+import { invalidField } from '../../http/api-error.js';
+import { BatchRates, chargeOf } from '../charging/batch-rates.js';
+import { chargeStateOf } from '../charging/charge-state.js';
+import { secondsOf } from '../charging/reported-price.js';
+import { boundsOf, monthOf } from '../statements/month-totals.js';
+import { type CarrierCost, CarrierPrices, reportedCost } from './carrier-costs.js';
+import { MarginStore, type PricedBatch } from './margin.store.js';
+import { type Margin, MarginSums } from './margin-sums.js';
+
+/** Batches that are read together. */
+const PAGE = 500;
+
+/** Messages, or batches, after which a part ends. */
+const MOST_MESSAGES = 10_000;
+const MOST_BATCHES = 5_000;
+
+/** More than between the acceptance of a batch and the time in its id, in milliseconds. */
+const SLACK = 3_600_000;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** An address key that is a phone number. */
+const NUMBER = /^\d+$/;
+
+/** Orders cost what they order, and no price of a message. */
+const ORDERS = 'vas';
+
+/** Margins of a part of a month. */
+export interface MarginsPart {
+  readonly margins: readonly Margin[];
+  /** Names of their accounts, by id. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Messages that were read. */
+  readonly read: number;
+  /** Where the next part begins; `null`: this is the last one. */
+  readonly next: string | null;
+}
+
+/**
+ * What messages of accounts that pay bring, and what they cost. Of batches that have not ended it is
+ * computed from their messages; of others it was kept when they ended.
+ */
+@Injectable()
+export class Margins {
+  /** By carrier. */
+  readonly #prices: ReadonlyMap<string, CarrierPrices>;
+  readonly #currency: string | undefined;
+
+  constructor(
+    private readonly history: MessageHistory,
+    private readonly store: MarginStore,
+    private readonly channels: GatewayChannels,
+    @Inject(ENVIRONMENT) { carriers }: Pick<Environment, 'carriers'>,
+  ) {
+    this.#currency = carriers.currency;
+    this.#prices = new Map(
+      carriers.all.flatMap(({ name, prices }) =>
+        prices ? [[name, new CarrierPrices(prices)] as const] : [],
+      ),
+    );
+  }
+
+  /**
+   * A part of a month of UTC, of bounded size; its parts together are the month.
+   * @param cursor `next` of the part before @throws ApiError 422
+   */
+  async part(month: string, cursor?: string): Promise<MarginsPart> {
+    const bounds = boundsOf(month);
+    if (!bounds) throw invalidField('month', 'must be a month, such as 2026-11');
+    if (cursor !== undefined && !UUID.test(cursor))
+      throw invalidField('cursor', 'must be the nextCursor of the part before');
+    const sums = new MarginSums();
+    if (cursor === undefined) for (const margin of await this.store.ended(month)) sums.add(margin);
+    const [start, end] = bounds;
+    const range = { until: idAt(end + SLACK), bounds };
+    let after = cursor ?? idAt(start - SLACK);
+    let read = 0;
+    let isLast = false;
+    for (let batches = 0; !isLast && read < MOST_MESSAGES && batches < MOST_BATCHES;) {
+      const page = await this.store.open({ after, ...range }, PAGE);
+      read += await this.#add(page, sums);
+      batches += page.length;
+      after = page.at(-1)?.batch ?? after;
+      isLast = page.length < PAGE;
+    }
+    const names = await this.store.names([...new Set(sums.all.map(({ accountId }) => accountId))]);
+    return { margins: sums.all, names, read, next: isLast ? null : after };
+  }
+
+  /** All parts of a month. @throws ApiError 422 */
+  async month(month: string): Promise<readonly Margin[]> {
+    const sums = new MarginSums();
+    for (let cursor: string | undefined; ;) {
+      const { margins, next } = await this.part(month, cursor);
+      for (const margin of margins) sums.add(margin);
+      if (next === null) return sums.all;
+      cursor = next;
+    }
+  }
+
+  /** Keeps the margins of batches that end, in the transaction that ends them. */
+  async keep(sql: Sql, batches: readonly PricedBatch[], manager: EntityManager): Promise<void> {
+    if (batches.length === 0) return;
+    const sums = new MarginSums();
+    await this.#add(batches, sums, manager);
+    await this.store.add(sql, sums.all);
+  }
+
+  /** @returns the number of messages */
+  async #add(
+    batches: readonly PricedBatch[],
+    sums: MarginSums,
+    manager?: EntityManager,
+  ): Promise<number> {
+    if (batches.length === 0) return 0;
+    const known = new Map(batches.map((one) => [one.batch, readBatch(one)]));
+    const ids = [...known.keys()];
+    const details = new Map<string, DetailedReport[]>();
+    for (const report of await this.history.detailedReports(ids, manager)) {
+      if (report.messageId === null) continue;
+      const own = details.get(report.messageId);
+      if (own) own.push(report);
+      else details.set(report.messageId, [report]);
+    }
+    let read = 0;
+    for await (const page of this.history.guardedMessages(ids, manager)) {
+      read += page.length;
+      for (const message of page) {
+        const batch = known.get(message.batchId);
+        const margin = batch && this.#of(message, batch, details.get(message.messageId) ?? []);
+        if (!margin) continue;
+        batch.left -= margin.price;
+        sums.add(margin);
+      }
+    }
+    // Such as of messages whose recipient was erased.
+    for (const batch of known.values())
+      if (batch.left !== 0n)
+        sums.add({ ...keyOf(batch), messages: 0, parts: 0, price: batch.left, cost: 0n });
+    return read;
+  }
+
+  /** `undefined`: no carrier took it, and it is not charged. */
+  #of(
+    message: GuardedMessage,
+    batch: ReadBatch,
+    details: readonly DetailedReport[],
+  ): Margin | undefined {
+    const { channel, recipient, provider } = message;
+    const price = priceOf(message, batch, details);
+    // Carriers charge for what they have taken, whatever the rule of the account.
+    const isCarried = provider !== null && chargeStateOf(message, 'sent') === 'charged';
+    const cost = this.#costOf(message, batch, details, isCarried);
+    if (!isCarried && price === 0n && !cost) return undefined;
+    return {
+      ...keyOf(batch),
+      channel,
+      carrier: provider ?? '',
+      country: NUMBER.test(recipient) ? countryOfNumber(recipient) : '',
+      costCurrency: cost?.currency ?? '',
+      messages: 1,
+      parts: batch.units,
+      price,
+      cost: cost?.amount ?? 0n,
+    };
+  }
+
+  /** `undefined`: it is not known. */
+  #costOf(
+    { channel, recipient, provider, answer }: GuardedMessage,
+    { currency, units }: ReadBatch,
+    details: readonly DetailedReport[],
+    isCarried: boolean,
+  ): CarrierCost | undefined {
+    const usual = channel === ORDERS ? currency : undefined;
+    const reported = details
+      .map((report) => reportedCost(report.details, usual))
+      .findLast((cost) => cost !== undefined);
+    if (reported || !isCarried) return reported;
+    const answered = reportedCost(answer, usual);
+    if (answered) return answered;
+    const isPriced = channel !== ORDERS && !this.channels.find(channel)?.isTimed;
+    if (!isPriced || recipient === '' || this.#currency === undefined) return undefined;
+    const amount = this.#prices.get(provider ?? '')?.of(recipient, units);
+    return amount === undefined ? undefined : { amount, currency: this.#currency };
+  }
+}
+
+interface ReadBatch extends Omit<PricedBatch, 'rates'> {
+  readonly rates: BatchRates;
+  /** What it was charged, less its messages so far. */
+  left: bigint;
+}
+
+function readBatch(batch: PricedBatch): ReadBatch {
+  return { ...batch, rates: new BatchRates(batch.rates), left: batch.charged };
+}
+
+/** Of what is charged for no known message. */
+function keyOf({ accountId, channel, currency, acceptedAt }: ReadBatch) {
+  const month = monthOf(acceptedAt);
+  return { month, accountId, channel, currency, carrier: '', country: '', costCurrency: '' };
+}
+
+/** What the account is charged for a message. */
+function priceOf(
+  message: GuardedMessage,
+  { messages, charged, chargeAt, rates, units }: ReadBatch,
+  details: readonly DetailedReport[],
+): bigint {
+  if (messages === 1) return charged;
+  if (chargeStateOf(message, chargeAt) !== 'charged') return 0n;
+  const rate = rates.of(message.recipient);
+  if (!rate) return 0n;
+  const last = details.find(({ status }) => status === message.status);
+  return chargeOf(rate, units, secondsOf(last?.details));
+}
+
+/** The smallest id of a batch that was accepted at a time. */
+function idAt(at: number): string {
+  const digits = at.toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+}
