@@ -1,11 +1,12 @@
 import { MessagingModule, type MessagingOptions } from '@dundun/messaging';
 import type { EngineFactory } from '@dundun/messaging/ports';
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, ModuleRef } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { AbuseAlerts } from './alerts/abuse-alerts.js';
 import { AlertsModule, AlertStoreModule } from './alerts/alerts.module.js';
 import { AccountController } from './billing/account.controller.js';
 import { BillingModule } from './billing/billing.module.js';
@@ -127,6 +128,7 @@ class OptionSources {
     readonly secrets: Secrets,
     readonly relay: MailRelay,
     readonly rateCard: RateCards,
+    readonly modules: ModuleRef,
   ) {}
 }
 
@@ -164,6 +166,7 @@ function foundation(
       secrets,
       relay,
       rateCard,
+      modules,
     }: OptionSources): Promise<MessagingOptions> => ({
       ...(await carriers.options({
         phoneNumberIdOf: (number) => senders.phoneNumberIdOf(number),
@@ -211,6 +214,8 @@ function foundation(
         quietHours: environment.QUIET_HOURS,
         frequencyCap: environment.FREQUENCY_CAP,
         guard: settings.guardOf,
+        // It needs the service that is made of these options.
+        onFinding: (finding) => modules.get(AbuseAlerts, { strict: false }).add(finding),
       },
       ...(carriers.haveCallbacks && { callbacks: await carriers.callbacks() }),
     }),
