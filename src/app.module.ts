@@ -29,6 +29,8 @@ import { MemoryRelease } from './memory-release.js';
 import { MetricsModule } from './metrics/metrics.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { PortalErrorFilter } from './portal/portal-controller.js';
+import { ProbesModule, ProbeStoreModule } from './probes/probes.module.js';
+import { probeRoutes, witnessOf } from './probes/probes.service.js';
 import { PortalModule, PortalUsersModule } from './portal/portal.module.js';
 import { digestKeyOf } from './secrets/digest-key.js';
 import { Secrets, SecretsModule } from './secrets/secrets.js';
@@ -65,6 +67,7 @@ export class AppModule {
         BlockedModule,
         EmailDomainsModule,
         HealthModule,
+        ProbesModule,
         SmppModule,
         ...(environment.ROLE === 'worker' ? [] : [PortalModule.for()]),
       ],
@@ -105,6 +108,7 @@ export class OperatorModule {
         SmppStoreModule,
         PortalUsersModule,
         DoctorModule,
+        ProbeStoreModule,
       ],
     };
   }
@@ -172,6 +176,7 @@ function foundation(
         phoneNumberIdOf: (number) => senders.phoneNumberIdOf(number),
         mail: () => relay.options(listens),
       })),
+      routes: [...probeRoutes(environment), ...carriers.routes],
       ...optionsOf(environment, channels),
       channels: channels.flatMap(({ definition }) => definition ?? []),
       // Nest would call the hooks of the service a second time, as those of the port.
@@ -198,6 +203,7 @@ function foundation(
       // Early polls report messages that a killed simulator lost; SMTP is not polled.
       reports: {
         giveUpAfter: REPORTS_FOR,
+        ...(environment.PROBE_NUMBERS && { witness: witnessOf(dataSource, environment) }),
         ...([...carriers.of('sms'), ...carriers.of('email')].every(
           ({ traits: { isSimulated, takesMail } }) => isSimulated || takesMail,
         ) && { pollAfter: '5s' }),
