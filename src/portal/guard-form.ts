@@ -1,6 +1,8 @@
-import type { GuardRules } from '@dundun/messaging/ports';
+import type { GuardLimit, GuardRules } from '@dundun/messaging/ports';
+import { rateOf } from '@dundun/messaging/values';
 import type { WrittenGuard } from '../accounts/account-guard.js';
 import { Choice, List, Text } from '../http/fields.js';
+import { rateText } from '../settings/parsers.js';
 import {
   GUARD_ACTIONS,
   GUARD_COUNTRIES,
@@ -44,16 +46,21 @@ export function guardFormOf(rules: GuardRules | null): GuardForm {
     countries: countries?.only ? 'only' : countries?.except ? 'except' : 'all',
     codes: countries?.only ?? countries?.except ?? [],
     countriesAction: countries?.action ?? 'deny',
-    recipient: String(recipient?.limit ?? ''),
+    recipient: limitText(recipient),
     recipientAction: recipient?.action ?? 'deny',
-    prefix: String(prefix?.limit ?? ''),
+    prefix: limitText(prefix),
     prefixAction: prefix?.action ?? 'deny',
-    range: String(range?.limit ?? ''),
+    range: limitText(range),
     rangeAction: range?.action ?? 'deny',
     growthFactor: String(growth?.factor ?? ''),
     growthFrom: String(growth?.from ?? ''),
     growthAction: growth?.action ?? 'deny',
   };
+}
+
+function limitText(rule: GuardLimit | undefined): string {
+  const { limit = '' } = rule ?? {};
+  return typeof limit === 'string' ? limit : rateText(rateOf('limit', limit));
 }
 
 /** The same limits as the command line writes them. */
