@@ -1,11 +1,12 @@
 import { MessagingModule, type MessagingOptions } from '@dundun/messaging';
 import type { EngineFactory } from '@dundun/messaging/ports';
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, ModuleRef } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { AbuseAlerts } from './alerts/abuse-alerts.js';
 import { AlertsModule, AlertStoreModule } from './alerts/alerts.module.js';
 import { AccountController } from './billing/account.controller.js';
 import { BillingModule } from './billing/billing.module.js';
@@ -28,6 +29,8 @@ import { MemoryRelease } from './memory-release.js';
 import { MetricsModule } from './metrics/metrics.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { PortalErrorFilter } from './portal/portal-controller.js';
+import { ProbesModule, ProbeStoreModule } from './probes/probes.module.js';
+import { probeRoutes, witnessOf } from './probes/probes.service.js';
 import { PortalModule, PortalUsersModule } from './portal/portal.module.js';
 import { digestKeyOf } from './secrets/digest-key.js';
 import { Secrets, SecretsModule } from './secrets/secrets.js';
@@ -64,6 +67,7 @@ export class AppModule {
         BlockedModule,
         EmailDomainsModule,
         HealthModule,
+        ProbesModule,
         SmppModule,
         ...(environment.ROLE === 'worker' ? [] : [PortalModule.for()]),
       ],
@@ -104,6 +108,7 @@ export class OperatorModule {
         SmppStoreModule,
         PortalUsersModule,
         DoctorModule,
+        ProbeStoreModule,
       ],
     };
   }
@@ -127,6 +132,7 @@ class OptionSources {
     readonly secrets: Secrets,
     readonly relay: MailRelay,
     readonly rateCard: RateCards,
+    readonly modules: ModuleRef,
   ) {}
 }
 
@@ -164,11 +170,13 @@ function foundation(
       secrets,
       relay,
       rateCard,
+      modules,
     }: OptionSources): Promise<MessagingOptions> => ({
       ...(await carriers.options({
         phoneNumberIdOf: (number) => senders.phoneNumberIdOf(number),
         mail: () => relay.options(listens),
       })),
+      routes: [...probeRoutes(environment), ...carriers.routes],
       ...optionsOf(environment, channels),
       channels: channels.flatMap(({ definition }) => definition ?? []),
       // Nest would call the hooks of the service a second time, as those of the port.
@@ -195,6 +203,7 @@ function foundation(
       // Early polls report messages that a killed simulator lost; SMTP is not polled.
       reports: {
         giveUpAfter: REPORTS_FOR,
+        ...(environment.PROBE_NUMBERS && { witness: witnessOf(dataSource, environment) }),
         ...([...carriers.of('sms'), ...carriers.of('email')].every(
           ({ traits: { isSimulated, takesMail } }) => isSimulated || takesMail,
         ) && { pollAfter: '5s' }),
@@ -211,6 +220,8 @@ function foundation(
         quietHours: environment.QUIET_HOURS,
         frequencyCap: environment.FREQUENCY_CAP,
         guard: settings.guardOf,
+        // It needs the service that is made of these options.
+        onFinding: (finding) => modules.get(AbuseAlerts, { strict: false }).add(finding),
       },
       ...(carriers.haveCallbacks && { callbacks: await carriers.callbacks() }),
     }),

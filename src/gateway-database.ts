@@ -22,6 +22,7 @@ import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './channels/email/domains/domains
 import { CALLBACK_SIGHTING_TABLES } from './doctor/callback-sightings.tables.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
 import { PORTAL_TABLES, SESSION_ORIGIN } from './portal/portal.tables.js';
+import { PROBE_TABLES } from './probes/probes.tables.js';
 import { SECOND_FACTOR_SECRET, SIGN_IN_TABLES } from './portal/sign-in/sign-in.tables.js';
 import type { SecretColumn } from './secrets/secret-keys.js';
 import { DIGEST_KEY, SECRETS_TABLES } from './secrets/secrets.tables.js';
@@ -68,6 +69,7 @@ const MIGRATIONS = [
   ...ALERT_TABLES.migrations,
   ...FAILURE_COUNT_TABLES.migrations,
   ...MARGIN_TABLES.migrations,
+  ...PROBE_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -97,6 +99,7 @@ export function dataSourceOptions({
       ...REQUEST_LOG_TABLES.entities,
       ...ALERT_TABLES.entities,
       ...FAILURE_COUNT_TABLES.entities,
+      ...PROBE_TABLES.entities,
     ],
     migrations: MIGRATIONS,
     logging: false,

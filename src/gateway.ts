@@ -32,6 +32,7 @@ import { takeFiles, takeForms, takeJson, takeTexts } from './http/body-parsers.j
 import { serveOpenApi } from './openapi.document.js';
 import { openGatewayDatabase } from './gateway-database.js';
 import { PortalGuard } from './portal/portal.guard.js';
+import { isProbeAnswer } from './probes/probes.controller.js';
 import { guardPortalHosts, isPortalRoute, leadToPortal } from './portal/portal-request.js';
 import { SetUpLinks, setupLink } from './portal/set-up-links.js';
 import { smppTls } from './smpp/smpp-tls.js';
@@ -96,9 +97,11 @@ async function start(
     const options = { logger, bodyParser: false, abortOnError: false };
     app = await NestFactory.create<NestFastifyApplication>(module, front.adapter, options);
     if (app.get(MESSAGING_TRACING, { strict: false })) front.continueTraces();
+    const isSelfVerified = (route: string | undefined) =>
+      isCarrierCallback(route) || isProbeAnswer(route);
     const auth = app.get(AuthGuard, { strict: false });
     const { callbackFailures } = app.get(RequestLimits, { strict: false });
-    if (callbackFailures) limitCallbackFailures(front.adapter, callbackFailures, isCarrierCallback);
+    if (callbackFailures) limitCallbackFailures(front.adapter, callbackFailures, isSelfVerified);
     logRequests(front.adapter, app.get(RequestLog, { strict: false }));
     endReads(front.adapter, app.get(AccountReads, { strict: false }));
     const portal = isWorker ? undefined : app.get(PortalGuard, { strict: false });
@@ -113,9 +116,9 @@ async function start(
           ? portal
           : auth
         ).recognise(request),
-      isSelfVerified: isCarrierCallback,
+      isSelfVerified,
       limitOf: (route) =>
-        isCarrierCallback(route)
+        isSelfVerified(route)
           ? Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT)
           : isUpload(route)
             ? UPLOAD_BYTES
@@ -123,7 +126,7 @@ async function start(
     });
     const { DOCS = environment.NODE_ENV !== 'production' } = environment;
     takeJson(front.adapter.getInstance(), {
-      raw: isCarrierCallback,
+      raw: isSelfVerified,
       mostOf: (route) => emailBodyLimits(route)?.fields,
     });
     takeForms(front.adapter.getInstance(), {

@@ -8,6 +8,8 @@ export interface AccountEvent {
   /** `type` of the callback, such as `email.domain_verified`. */
   readonly type: string;
   readonly data: object;
+  /** Type of an event that says the same: a webhook that gets it does not get this one. @default none */
+  readonly toldBy?: string | undefined;
 }
 
 /** Events that are not of a message's status, for the webhooks of the account. */

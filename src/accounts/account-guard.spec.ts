@@ -37,6 +37,7 @@ it.each<[WrittenGuard, RegExp]>([
   [{ prefix: '10/h:refuse' }, /^prefix: must be 'deny' or 'hold' or 'alert'/],
   [{ range: '10/8d' }, /^range: must have a window of at most 7d/],
   [{ only: ['Nigeria'] }, /^countries: must be two capital letters/],
+  [{ only: [','] }, /^countries: must name a country/],
   [{ only: ['NG'], except: ['GH'] }, /^countries: must have either only or except/],
   [{ countriesAction: 'hold' }, /^countries-action: needs countries/],
   [{ growth: 'x:10' }, /^growth: must be a number from 1 to 1000/],

@@ -65,6 +65,8 @@ function withCountries(
     if (!before) throw invalidField('countries-action', 'needs countries; add --only or --except');
     return { countries: { ...before, action: countriesAction as GuardAction } };
   }
+  if (codes([...(only ?? []), ...(except ?? [])]).length === 0)
+    throw invalidField('countries', 'must name a country, such as NG');
   const action = countriesAction ?? before?.action;
   return {
     countries: {

@@ -53,6 +53,11 @@ const name = (
   return { parse: parsed, default: '', description };
 };
 
+const OF_ONE = {
+  provider: name(/^[\w-]{1,32}$/, 'the name of a carrier', 'of one carrier'),
+  country: name(/^[A-Z]{2}$/, 'a country in the form of ISO 3166, such as NG', 'to one country'),
+};
+
 const amount = form('must be an amount such as 5000 or 12.50', (written) => readAmount(written));
 
 /**
@@ -70,12 +75,7 @@ export const ALERT_KINDS = {
       within: time('5m', HOUR, 'those delivered within so long count, on the days before, too'),
       minimum: count('50', 'fewest messages in the window, and in the same hours of a day before'),
       drop: share('10', 'percentage points below the middle of the days before'),
-      provider: name(/^[\w-]{1,32}$/, 'the name of a carrier', 'of one carrier'),
-      country: name(
-        /^[A-Z]{2}$/,
-        'a country in the form of ISO 3166, such as NG',
-        'to one country',
-      ),
+      ...OF_ONE,
     },
   },
   failures: {
@@ -143,6 +143,25 @@ export const ALERT_KINDS = {
     settings: {
       before: time('14d', 90 * DAY, 'so long before, or less'),
     },
+  },
+  doubtful_receipts: {
+    title: 'Reports of delivery are doubted',
+    over: 'The reports of delivery are not doubted any more',
+    tells: 'operator',
+    pause: '6h',
+    settings: {
+      window: time('24h', 7 * DAY, 'messages accepted in so long are looked at'),
+      doubt: share('20', 'percent of the deliveries that may not have arrived, at least'),
+      ...OF_ONE,
+    },
+  },
+  abuse: {
+    title: 'A send went over a limit against abuse',
+    over: 'No send has gone over the limit for an hour',
+    tells: 'operator',
+    pause: '1h',
+    settings: {},
+    lapses: HOUR,
   },
   notice_undelivered: {
     title: 'A notice of an alert was not delivered',

@@ -7,6 +7,8 @@ import { DataSource, In, IsNull, LessThanOrEqual, Not } from 'typeorm';
 import { Account } from '../accounts/accounts.tables.js';
 import { BillingAccount } from '../billing/ledger/ledger.tables.js';
 import { amountText } from '../billing/money.js';
+import { BALANCE_LOW } from '../billing/thresholds/balance-events.js';
+import { BillingThreshold } from '../billing/thresholds/thresholds.tables.js';
 import { MISMATCH_FOR } from '../channels/email/domains/domain-check.js';
 import { EmailDomain } from '../channels/email/domains/domains.tables.js';
 import { ENVIRONMENT, type Environment } from '../config/environment.js';
@@ -54,8 +56,10 @@ export class AlertWatches {
       lane_waiting: (rule) => this.#lanes(rule),
       webhook_failing: (rule, now) => this.#webhooks(rule, now),
       balance_low: (rule) => this.#balances(rule),
+      doubtful_receipts: (rule, now) => this.#receipts(rule, now),
       domain_expiring: (rule, now) => this.#domains(rule, now),
       certificate_expiring: (rule, now) => this.#certificates(rule, now),
+      abuse: null,
       notice_undelivered: null,
     };
   }
@@ -221,6 +225,7 @@ export class AlertWatches {
       .orderBy('money.accountId')
       .take(MOST_FINDINGS)
       .getMany();
+    const told = await this.#accountsWithThresholds(low.map(({ accountId }) => accountId));
     const findings = low.map(({ accountId, balance, reserved, creditLimit, currency }): Finding => {
       const available = BigInt(balance) - BigInt(reserved) + BigInt(creditLimit);
       return {
@@ -229,6 +234,51 @@ export class AlertWatches {
         detail: `${amountText(available)} ${currency} are available, less than ${amountText(below)} ${currency}.`,
         figures: { available: amountText(available), below: amountText(below), currency },
         page: 'overview',
+        ...(told.has(accountId) && { toldBy: BALANCE_LOW }),
+      };
+    });
+    return { findings };
+  }
+
+  /** Those that are told of low balances by an event of their own. */
+  async #accountsWithThresholds(accounts: readonly string[]): Promise<ReadonlySet<string>> {
+    if (accounts.length === 0) return new Set();
+    const found = await this.dataSource.manager
+      .createQueryBuilder(BillingThreshold, 'threshold')
+      .select('DISTINCT threshold.accountId', 'id')
+      .where({ accountId: In([...accounts]) })
+      .getRawMany<{ id: string }>();
+    return new Set(found.map(({ id }) => id));
+  }
+
+  async #receipts(rule: AlertRule<'doubtful_receipts'>, now: number): Promise<Observed> {
+    const { window, doubt, provider, country } = settingsOf(rule);
+    const since = new Date(now - window);
+    const doubts = await this.history.doubtfulReceipts({ since });
+    const found = doubts.filter(
+      (one) =>
+        one.doubt * 100 >= doubt &&
+        (provider === undefined || one.provider === provider) &&
+        (country === undefined || one.country === country),
+    );
+    const findings = found.map((one): Finding => {
+      const to = one.country === '' ? '' : ` to ${one.country}`;
+      const query = { by: 'country', channel: one.channel, provider: one.provider };
+      return {
+        subject: `${one.provider} ${one.channel} ${one.country} ${one.witness}`.replace('  ', ' '),
+        detail: `Of ${one.provider} on ${one.channel}${to}: ${one.reason}.`,
+        figures: {
+          messages: one.messages,
+          doubted_percent: percentOf(one.doubt),
+          percent: percentOf(one.share),
+          others_percent: one.others === null ? null : percentOf(one.others),
+          witness: one.witness,
+          provider: one.provider,
+          channel: one.channel,
+          country: one.country || null,
+        },
+        window: { since, until: new Date(now) },
+        page: pageOf('insights', { ...query, country: one.country }),
       };
     });
     return { findings };
@@ -307,7 +357,8 @@ function lengthOf(ms: number): string {
   return ms < 2 * DAY ? `${Math.round(ms / HOUR)} h` : `${Math.round(ms / DAY)} days`;
 }
 
-function pageOf(page: string, query: Readonly<Record<string, string>>): string {
+/** The address of a page with its filter; an empty value is left out. */
+export function pageOf(page: string, query: Readonly<Record<string, string>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== '');
   return `${page}?${new URLSearchParams(given).toString()}`;
 }

@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, IsNull } from 'typeorm';
 import { Metrics } from '../metrics/metrics.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
+import { AbuseAlerts } from './abuse-alerts.js';
 import { AlertChannels } from './alert-channels.js';
 import { AlertEvaluation } from './alert-evaluation.js';
 import { AlertMail } from './alert-mail.js';
@@ -14,7 +15,7 @@ import { AlertEntity } from './alerts.tables.js';
 import { EvaluationState } from './evaluation-state.js';
 import { FailureCounts } from './failure-counts.js';
 
-const STORES = [AlertChannels, AlertRules, Alerts];
+const STORES = [AbuseAlerts, AlertChannels, AlertRules, Alerts];
 
 /** Alerts, their rules and channels, without the evaluation; also used by the command line. */
 @Global()

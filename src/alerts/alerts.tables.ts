@@ -18,6 +18,8 @@ export interface SeenByAlert {
   readonly figures: AlertFigures;
   /** The time that the figures are of, RFC 3339; `null`: a state, not a time. */
   readonly window: { readonly since: string; readonly until: string } | null;
+  /** Type of the event that tells the account of the same; absent: none. */
+  readonly toldBy?: string | undefined;
 }
 
 /**

@@ -34,6 +34,11 @@ export interface Finding {
   readonly window?: { readonly since: Date; readonly until: Date } | undefined;
   /** The page of the portal that shows it, with its filter, such as `insights?country=NG`. */
   readonly page: string;
+  /**
+   * Type of the event that tells the account of the same by itself: a webhook that gets it gets no event of this alert.
+   * @default none
+   */
+  readonly toldBy?: string | undefined;
 }
 
 export interface RaisedAlert extends Finding {
@@ -110,6 +115,9 @@ export class Alerts {
     const seen = { ...seenOf(found), seenAt: now };
     const known = await manager.findOneBy(AlertEntity, { raisedKey: key });
     if (known) {
+      // Its end is told to whom it was told to.
+      const { toldBy } = known.seen;
+      seen.seen = { ...seen.seen, toldBy };
       await manager.update(AlertEntity, { id: known.id }, seen);
       // It came back within a pause that is over by now.
       const isQuiet = known.notifiedAt === null && !(await this.#isPaused(manager, rule, key));
@@ -200,9 +208,10 @@ export class Alerts {
   async #tell(manager: EntityManager, rule: AlertRule, alert: AlertEntity): Promise<string[]> {
     const view = this.viewOf(alert);
     const { accountId: account, state } = view;
+    const { toldBy } = alert.seen;
     if (account !== null)
       await this.events.record(
-        [{ account, subject: view.id, type: `alert.${state}`, data: alertDataOf(view) }],
+        [{ account, subject: view.id, type: `alert.${state}`, data: alertDataOf(view), toldBy }],
         manager,
       );
     const channels = await channelsOf(manager, rule);
@@ -251,12 +260,13 @@ function keyOf(rule: string, { account = null, subject }: Pick<Finding, 'account
   return hash('sha256', JSON.stringify(named), 'hex');
 }
 
-function seenOf({ detail, figures = {}, window, page }: Finding) {
+function seenOf({ detail, figures = {}, window, page, toldBy }: Finding) {
   const seen: SeenByAlert = {
     figures,
     window: window
       ? { since: window.since.toISOString(), until: window.until.toISOString() }
       : null,
+    toldBy,
   };
   return { detail: detail.slice(0, LONGEST_DETAIL), seen, page: page.slice(0, LONGEST_PAGE) };
 }

@@ -148,6 +148,11 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./commands/doctor.commands.js')).addDoctorCommand,
   },
   {
+    name: 'probe',
+    description: 'send to your test phones, and see whether what carriers report has arrived',
+    load: async () => (await import('./commands/probe.commands.js')).addProbeCommand,
+  },
+  {
     name: 'insights',
     description: 'the counts of messages by outcome',
     load: async () => (await import('./commands/insights.commands.js')).addInsightsCommands,

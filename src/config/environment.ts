@@ -96,6 +96,10 @@ export function readEnvironment(
   const missing = pair.filter((name) => values[name] === undefined);
   if (missing.length === 1)
     problems.push(`${missing.join()}: is missing; the SMPP server speaks TLS with both files`);
+  if (values['PROBE_NUMBERS'] && !values['PROBE_SECRET'] && !source['PROBE_SECRET'])
+    problems.push(
+      'PROBE_SECRET: is missing; the phones of PROBE_NUMBERS sign their calls with it; write whsec_ and the output of openssl rand -base64 32',
+    );
   const { FREQUENCY_CAP } = values as Partial<Environment>;
   for (const name of ['RETENTION_CONTENT', 'RETENTION_MESSAGES'] as const)
     for (const [category, { per }] of Object.entries(FREQUENCY_CAP ?? {}))

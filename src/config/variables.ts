@@ -17,6 +17,7 @@ import {
   MAX_PORT,
   networks,
   oneOf,
+  phoneNumbers,
   ports,
   prefixPrices,
   prices,
@@ -26,8 +27,10 @@ import {
   relayUrl,
   requestRate,
   retention,
+  signingSecret,
   size,
   spf,
+  visible,
   wholeNumber,
 } from '../settings/parsers.js';
 import type { Setting } from '../settings/setting.js';
@@ -109,6 +112,11 @@ const MESSAGING = {
   ALERTS_SMTP: { parse: relayUrl, secret: 'part' },
   ALERTS_SMTP_TLS: { default: 'required', parse: oneOf('required', 'opportunistic', 'off') },
   ALERTS_FROM: { parse: mailbox },
+  PROBE_NUMBERS: { parse: phoneNumbers(20) },
+  PROBE_SECRET: { parse: signingSecret, secret: 'whole' },
+  PROBE_FROM: { default: 'Dundun', parse: visible },
+  PROBE_WAIT: { default: '5m', parse: duration(1_000, 3_600_000) },
+  PROBE_EVERY: { parse: duration(300_000, 604_800_000) },
   WEBHOOK_ALLOW_PRIVATE: { default: 'false', parse: flag },
   WEBHOOK_PORTS: { default: '80,443,1024-65535', parse: ports },
   LOG_LEVEL: {

@@ -1,6 +1,7 @@
 import { MessagingService, VasService } from '@dundun/messaging';
 import { CONSENT_WORDS } from '@dundun/messaging/values';
 import { Delete, Get, HttpCode, Inject, Param, Patch, Post } from '@nestjs/common';
+import { changedGuard } from '../accounts/account-guard.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import type { AccountWords } from '../accounts/accounts.tables.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
@@ -9,11 +10,13 @@ import { JsonBody } from '../http/request.decorators.js';
 import { rateText } from '../settings/parsers.js';
 import { SmppCredentials } from '../smpp/smpp-credentials.service.js';
 import { type Actor, Audit } from './audit.js';
+import { GuardBody, guardFormOf, writtenGuardOf } from './guard-form.js';
 import {
   type AccountSettings,
   type AccountWordsChange,
   DATA_CODINGS_0,
   DATA_CODINGS_1,
+  type GuardForm,
   type OrderCaps,
   type RateChange,
   type SmppAlphabets,
@@ -136,6 +139,24 @@ export class OperatedSettingsController {
     const actor = { ...by, accountId };
     const also = this.audit.also(actor, 'account.rate_changed', rate || 'default');
     await this.accounts.change(accountId, { rate: rate || null }, also);
+  }
+
+  @Get(':id/guard')
+  async guard(@Param('id') accountId: string): Promise<GuardForm> {
+    return guardFormOf((await this.accounts.find(accountId)).guard);
+  }
+
+  @Patch(':id/guard')
+  @HttpCode(204)
+  async changeGuard(
+    @By() by: Actor,
+    @Param('id') accountId: string,
+    @JsonBody(GuardBody) form: GuardBody,
+  ): Promise<void> {
+    const guard = changedGuard({}, writtenGuardOf(form));
+    const actor = { ...by, accountId };
+    const also = this.audit.also(actor, 'account.guard_changed', guard ? 'own' : 'default');
+    await this.accounts.change(accountId, { guard }, also);
   }
 
   @Post(':id/orders')

@@ -116,6 +116,7 @@ const TITLES = {
   'alert_channel.added': 'Added a channel for alerts',
   'alert_channel.tested': 'Sent a test to a channel for alerts',
   'alert_channel.removed': 'Removed a channel for alerts',
+  'probes.sent': 'Sent probes to test phones',
   'secrets.rotated': 'Encrypted the stored secrets with another key',
 } as const;
 

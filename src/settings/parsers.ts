@@ -1,5 +1,11 @@
 import type { MessageCategory, PolicyOptions, PriceList } from '@dundun/messaging';
-import { isMessageCategory, parseMailbox, rateOf } from '@dundun/messaging/values';
+import {
+  countryOfNumber,
+  isMessageCategory,
+  isPhoneNumber,
+  parseMailbox,
+  rateOf,
+} from '@dundun/messaging/values';
 import { milliseconds } from './durations.js';
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
@@ -205,6 +211,18 @@ export const frequencyCap = form<NonNullable<PolicyOptions['frequencyCap']>>(
     return Object.fromEntries(caps);
   },
 );
+
+/** `2348012345678,233241234567` */
+export function phoneNumbers(most: number): Parse<readonly string[]> {
+  return form(
+    `must be at most ${most} phone numbers with country code, separated by commas; write them as 2348012345678,233241234567`,
+    (written) => {
+      const all = written.split(',').map((one) => one.trim().replace(/^\+/, ''));
+      const isRight = all.every((one) => isPhoneNumber(one) && countryOfNumber(one) !== '');
+      return isRight && all.length <= most && new Set(all).size === all.length ? all : undefined;
+    },
+  );
+}
 
 /** `NG,GH` */
 export const countries = form<readonly string[]>(

@@ -11,7 +11,8 @@ class AlertEventData {
   @Uuid() readonly alert_id!: string;
 
   @Text({
-    description: 'Such as `webhook_failing`, `balance_low`, `domain_expiring` or `lane_waiting`.',
+    description:
+      'Such as `webhook_failing`, `balance_low`, `domain_expiring`, `lane_waiting` or `abuse`.',
     examples: ['lane_waiting'],
   })
   readonly kind!: string;

@@ -15,6 +15,8 @@ export interface OutboxEvent {
   readonly sequence: number;
   readonly type: string;
   readonly data: object;
+  /** See {@link AccountEvent}. */
+  readonly toldBy?: string | undefined;
 }
 
 /** Width of the column. */

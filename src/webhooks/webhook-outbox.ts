@@ -49,8 +49,10 @@ export class WebhookOutbox implements AccountEvents {
     const endpoints = await this.deliveries.receivers(sql, accounts);
     const madeAt = new Date(this.clock.now());
     const createdAt = madeAt.getTime();
-    const rows = events.flatMap(({ account, messageId, sequence, type, data }) => {
-      const receivers = (endpoints.get(account) ?? []).filter((one) => receives(one, type));
+    const rows = events.flatMap(({ account, messageId, sequence, type, data, toldBy }) => {
+      const receivers = (endpoints.get(account) ?? []).filter(
+        (one) => receives(one, type) && (toldBy === undefined || !receives(one, toldBy)),
+      );
       if (receivers.length === 0) return [];
       const payload = JSON.stringify({ type, timestamp: madeAt.toISOString(), data });
       const delivery = { messageId, sequence, type, payload, createdAt };

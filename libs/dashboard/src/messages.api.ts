@@ -80,7 +80,7 @@ export class MessagesApi {
         : null,
       contactId: contact?.id ?? null,
       timeline: [
-        ...timelineOf(message, channels),
+        ...timelineOf(message, channels, call.access.operate),
         ...waitingOf(message, health, new Date(clock.now())),
       ],
       canResend:

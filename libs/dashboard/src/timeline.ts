@@ -16,13 +16,20 @@ const NOTHING = {
   provider: null,
 } as const;
 
-/** Events of a message, in words, oldest first. No entry has an address or a text of it. */
-export function timelineOf(message: MessageRecord, channels: ChannelRegistry): TimelineEntry[] {
+/**
+ * Events of a message, in words, oldest first. No entry has an address or a text of it.
+ * @param operate whether the caller may see by which figures a provider was chosen: they are of all tenants
+ */
+export function timelineOf(
+  message: MessageRecord,
+  channels: ChannelRegistry,
+  operate: boolean,
+): TimelineEntry[] {
   const { acceptedAt, sendAt, submissions, reports, provider } = message;
   const logged = new Set(reports.map(({ rawStatus }) => rawStatus));
   const rejected = submissions.findLast(({ outcome }) => outcome === 'rejected');
   const entries: TimelineEntry[] = [
-    ...submissions.flatMap((one) => attemptOf(one, logged.has('submit'))),
+    ...submissions.flatMap((one) => attemptOf(one, logged.has('submit'), operate)),
     ...reports.map((report) => ({
       ...reportOf(report, provider, channels),
       answer: report.rawStatus === 'submit' ? answerOf(rejected) : null,
@@ -85,15 +92,20 @@ export function waitingOf(
   return [{ ...entry, title: 'Waits for its turn in the lane' }];
 }
 
-function attemptOf(submission: SubmissionView, hasOutcome: boolean): TimelineEntry[] {
+function attemptOf(
+  submission: SubmissionView,
+  hasOutcome: boolean,
+  operate: boolean,
+): TimelineEntry[] {
   const { provider, reason, attempt, startedAt, finishedAt, outcome, errorCode } = submission;
+  const chosen = reason !== null && !operate ? 'chosen by outcome' : reason;
   const started: TimelineEntry = {
     ...NOTHING,
     at: iso(startedAt),
     kind: 'attempt',
     status: 'sending',
     title: `Request to ${provider}`,
-    detail: [`Attempt ${attempt}`, reason ?? []].flat().join('; '),
+    detail: [`Attempt ${attempt}`, ...(chosen === null ? [] : [chosen])].join('; '),
     provider,
   };
   // The log of reports has the answer of an accepted or rejected request.

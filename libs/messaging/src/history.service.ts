@@ -6,7 +6,7 @@ import type { InboundContent } from './message/content/inbound-content.js';
 import type { MessageContent } from './message/message.js';
 import { isBatchId } from './message/ids.js';
 import { InboundTexts } from './contacts/inbound-texts.js';
-import { codeChecks } from './channels/verification/code-checks.js';
+import { ReceiptDoubts } from './channels/verification/receipt-doubts.js';
 import { ChannelContext, pageOf } from './channels/channel.service.js';
 import { checkTime, isWithin, periodOf, timeOf } from './channels/send.js';
 import { readAddress, addressKey } from './message/address.js';
@@ -16,7 +16,7 @@ import {
   MessagingConfigError,
   validated,
 } from './message/errors.js';
-import { receiptEvidence, type ReceiptFinding, receiptFindings } from './message/receipt-doubts.js';
+import type { ReceiptFinding } from './message/receipt-doubts.js';
 import {
   type DeliveredShare,
   type DeliveredSharesOptions,
@@ -45,7 +45,6 @@ import type { DetailedReport, GuardedMessage } from './store/reads/guarded-messa
 import type { Duration } from './ports/option-schema.js';
 import { presentStatuses } from './store/reads/present-statuses.js';
 import type { MessageStore } from './store/message-store.js';
-import { recentOutcomes } from './store/reads/recent-outcomes.js';
 import { readDeliveredShares } from './store/reads/delivered-shares.js';
 import { readOutcomes } from './store/reads/outcomes.js';
 import { messageStats } from './store/reads/message-stats.js';
@@ -94,6 +93,7 @@ export class MessageHistory {
     @Inject(ChannelContext) private readonly context: ChannelContext,
     @Inject(InboundTexts) private readonly texts: InboundTexts,
     @Inject(ContactStore) private readonly contacts: ContactStore,
+    @Inject(ReceiptDoubts) private readonly doubts: ReceiptDoubts,
   ) {}
 
   /**
@@ -231,8 +231,8 @@ export class MessageHistory {
 
   /**
    * Providers whose reports a second witness contradicts: one-time codes that are not checked although
-   * no failure is reported, and SMS that are reported as delivered faster than a telephone answers. By
-   * provider, channel and country; needs `store.outcomes: true`. One statement for each witness.
+   * no failure is reported, SMS that are reported as delivered faster than a telephone answers, and
+   * messages that test phones have not got (`reports.witness`). By provider, channel and country; needs `store.outcomes: true`. One statement for each witness.
    * @param options.since messages accepted before do not count: a time, or an age @default '24h'
    * @throws MessagingConfigError where outcomes are not counted
    * @throws MessageValidationError
@@ -244,10 +244,8 @@ export class MessageHistory {
     requireOutcomes(store);
     const now = clock.now();
     const at = validated((errors) => timeOf('since', options.since ?? '24h', now, errors));
-    const from = at?.getTime() ?? now;
-    const outcomes = await recentOutcomes(store.database, from);
-    const codes = await codeChecks(store.database, from, now);
-    return receiptFindings(receiptEvidence(outcomes, codes));
+    const { doubts } = await this.doubts.read(at?.getTime() ?? now);
+    return doubts;
   }
 
   /**

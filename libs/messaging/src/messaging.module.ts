@@ -9,7 +9,7 @@ import { Enqueuer } from './channels/enqueuer.js';
 import { EmailService } from './channels/email/email.service.js';
 import { SmsService } from './channels/sms/sms.service.js';
 import { VoiceService } from './channels/voice/voice.service.js';
-import { codeChecks } from './channels/verification/code-checks.js';
+import { ReceiptDoubts } from './channels/verification/receipt-doubts.js';
 import { VerificationService } from './channels/verification/verification.service.js';
 import { NotificationEvents } from './channels/notification/notification-events.js';
 import { NotificationService } from './channels/notification/notification.service.js';
@@ -41,7 +41,6 @@ import { HoldsService } from './holds.service.js';
 import { MessagingOperations } from './operations.service.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { ChannelRegistry } from './message/channel-registry.js';
-import { receiptEvidence, receiptFindings } from './message/receipt-doubts.js';
 import { JobIntervals } from './jobs/job-intervals.js';
 import {
   ConfigurableModuleClass,
@@ -84,7 +83,6 @@ import { Router } from './routing/router.js';
 import type { StoreDatabase } from './store/database/store-database.js';
 import { WakeChannel } from './store/postgres/wake-channel.js';
 import { MessageStore } from './store/message-store.js';
-import { recentOutcomes } from './store/reads/recent-outcomes.js';
 import { StoreListeners } from './store/store-listeners.js';
 import { cancellingOf } from './cancellation-queue.js';
 import { DispatchParts, ServiceJobs } from './runtime-parts.js';
@@ -125,6 +123,11 @@ const PROVIDERS: Provider[] = [
       transportsOf(settings, { ...parts, dispatches: settings.dispatch.enabled }, module),
   ),
   provide(
+    ReceiptDoubts,
+    { settings: MESSAGING_SETTINGS, store: MessageStore, clock: MESSAGING_CLOCK },
+    ({ settings: { reports }, store, clock }) => new ReceiptDoubts(store, clock, reports.witness),
+  ),
+  provide(
     Router,
     {
       settings: MESSAGING_SETTINGS,
@@ -132,14 +135,10 @@ const PROVIDERS: Provider[] = [
       channels: ChannelRegistry,
       store: MessageStore,
       clock: MESSAGING_CLOCK,
+      doubts: ReceiptDoubts,
     },
-    ({ settings: { routes, providers, best }, transports, channels, store, clock }) => {
-      const read = async (since: number) => {
-        const found = await recentOutcomes(store.database, since);
-        const codes = await codeChecks(store.database, since, clock.now());
-        return { found, doubts: receiptFindings(receiptEvidence(found, codes)) };
-      };
-      const compared = new BestProviders(best, clock, read);
+    ({ settings: { routes, providers, best }, transports, channels, store, clock, doubts }) => {
+      const compared = new BestProviders(best, clock, (since) => doubts.read(since));
       const router = new Router(routes, transports, channels, costsOf(providers), compared);
       if (router.usesBest) requireOutcomes(store);
       return router;

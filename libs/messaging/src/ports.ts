@@ -99,6 +99,7 @@ export {
   type SpendReservation,
 } from './ports/spend-guard.js';
 export { MESSAGING_RATE_CARD, type Price, type RateCard } from './ports/rate-card.js';
+export type { WitnessedReceipts } from './message/receipt-doubts.js';
 export type { BestOptions } from './ports/best-options.js';
 export type {
   GuardAction,

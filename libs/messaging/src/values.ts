@@ -11,6 +11,7 @@ export { countryOfNumber } from './message/phone-country.js';
 export { addressIdentity } from './message/phone-identity.js';
 export { isPhoneNumber, maskPhoneNumber, withoutTrunkPrefix } from './message/phone-number.js';
 export { templateBodyFault } from './message/templates.js';
+export { standardWebhooks } from './providers/http/interface-callbacks.js';
 export { rateOf } from './ports/option-schema.js';
 export { readGuardRules } from './ports/guard-options.js';
 export { checkRoutes } from './routing/router.js';

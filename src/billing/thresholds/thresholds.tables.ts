@@ -5,7 +5,7 @@ import { BillingAccount } from '../ledger/ledger.tables.js';
 
 /** An amount below which a balance is low. Its row changes while the account's row is locked. */
 @Entity('gateway_billing_threshold')
-class BillingThreshold {
+export class BillingThreshold {
   @OfAccount() @PrimaryColumn(ACCOUNT_ID) readonly accountId!: string;
   @PrimaryColumn('bigint') readonly amount!: string;
   /** 1: the balance is below it, and the account was told. */

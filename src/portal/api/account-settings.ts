@@ -1,4 +1,4 @@
-// Settings → Account (read and words: admin; rate and orders: operators) and Settings → SMPP (admin)
+// Settings → Account (read and words: admin; rate, orders and limits against abuse: operators) and Settings → SMPP (admin)
 
 /** `GET api/account-settings`; `PATCH api/account-settings` with {@link AccountWordsChange} answers it. */
 export interface AccountSettings {
@@ -33,6 +33,34 @@ export interface OrderCaps {
   /** Decimal numbers: of the account, and of each number. */
   readonly daily: string;
   readonly perNumber: string;
+}
+
+export const GUARD_ACTIONS = ['deny', 'hold', 'alert'] as const;
+
+export type GuardActionName = (typeof GUARD_ACTIONS)[number];
+
+export const GUARD_COUNTRIES = ['all', 'only', 'except'] as const;
+
+/**
+ * Limits against abuse, as `dundun account guard` takes them: `GET api/accounts/:id/guard`, and `PATCH` (204), for
+ * operators. An empty text is no limit.
+ */
+export interface GuardForm {
+  readonly countries: (typeof GUARD_COUNTRIES)[number];
+  /** ISO 3166 codes of the countries. */
+  readonly codes: readonly string[];
+  readonly countriesAction: GuardActionName;
+  /** Such as `10/h`. */
+  readonly recipient: string;
+  readonly recipientAction: GuardActionName;
+  readonly prefix: string;
+  readonly prefixAction: GuardActionName;
+  readonly range: string;
+  readonly rangeAction: GuardActionName;
+  /** Times the busiest hour, and the messages from which it counts. */
+  readonly growthFactor: string;
+  readonly growthFrom: string;
+  readonly growthAction: GuardActionName;
 }
 
 export const DATA_CODINGS_0 = ['gsm7', 'ascii', 'latin1'] as const;

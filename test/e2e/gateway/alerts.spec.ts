@@ -11,6 +11,7 @@ import type { AlertKind } from '../../../src/alerts/alert-kinds.js';
 import { AlertRules } from '../../../src/alerts/alert-rules.js';
 import { Alerts } from '../../../src/alerts/alerts.js';
 import { AlertNoticeEntity } from '../../../src/alerts/alerts.tables.js';
+import { ThresholdsService } from '../../../src/billing/thresholds/thresholds.service.js';
 import { BillingService } from '../../../src/billing/ledger/billing.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { answer, Receiver } from '../../integration/webhooks/receiver.js';
@@ -300,6 +301,122 @@ describeEachDatabase('alerts', (database) => {
     expect(hooked('balance_low')).toEqual([]);
     await part(AlertRules).remove(rule.id, nothing);
     await eventually(async () => void (await only('balance_low', 'resolved')));
+  });
+
+  it('a webhook that gets account.balance_low gets no alert of the same, another webhook does', async () => {
+    const [both, alertsAlone] = [await Receiver.start(), await Receiver.start()];
+    const { accountId } = await one.account('low');
+    const endpoints = part(WebhookEndpointsService);
+    const alertKinds = ['alert.raised', 'alert.resolved'];
+    await endpoints.add(accountId, `${originOf(both)}/a`, [...alertKinds, 'account.balance_low']);
+    await endpoints.add(accountId, `${originOf(alertsAlone)}/b`, alertKinds);
+    const topUp = (amount: string, reference: string) =>
+      part(BillingService).topUp(accountId, { amount, reference, userId: null }, nothing);
+    await topUp('90', 'one');
+    await part(BillingService).setMode(accountId, { mode: 'prepaid' }, nothing);
+    await part(ThresholdsService).set(accountId, { thresholds: ['50'] }, nothing);
+    const rule = await part(AlertRules).add(
+      { kind: 'balance_low', accountId, settings: { below: '50' } },
+      nothing,
+    );
+    const adjust = { amount: '-60', reference: 'two', userId: null };
+    await part(BillingService).adjust(accountId, adjust, nothing);
+    const typesAt = ({ received }: Receiver) =>
+      received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    await eventually(async () => {
+      expect(typesAt(both)).toEqual(['account.balance_low']);
+      expect(typesAt(alertsAlone)).toEqual(['alert.raised']);
+    });
+    // Without thresholds the alert stays told as it was.
+    await part(ThresholdsService).set(accountId, { thresholds: [] }, nothing);
+    await topUp('90', 'three');
+    await eventually(async () => expect(typesAt(alertsAlone)).toEqual(alertKinds));
+    expect(typesAt(both)).toEqual(['account.balance_low']);
+    await part(AlertRules).remove(rule.id, nothing);
+    await Promise.all([both.close(), alertsAlone.close()]);
+  });
+
+  it('sends over a limit against abuse raise one alert of their account, also where they are refused and in two processes', async () => {
+    const own = await Receiver.start();
+    const abused = await one.account('abused');
+    const { accountId } = abused;
+    await part(WebhookEndpointsService).add(accountId, `${originOf(own)}/`, ['alert.raised']);
+    const guard = {
+      recipient: { limit: '2/h' },
+      prefix: { limit: '4/h', action: 'alert' },
+    } as const;
+    await one.accounts.change(accountId, { guard }, nothing);
+    // Each process reads the rules once a second.
+    await wait(2_500);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, async (_, n) =>
+        (n % 2 ? other : one).call('POST', '/ng/v1/sendsms', {
+          token: abused.apiToken,
+          body: { from: 'ACME', to: [`234801234567${n % 3}`], body: 'Hello' },
+        }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(6);
+    await eventually(async () => {
+      const alerts = (await found('abuse')).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+      expect(alerts).toMatchObject([
+        {
+          subject: 'prefix sms',
+          state: 'raised',
+          accountId,
+          detail: expect.stringMatching(
+            /^More than 4 messages to numbers .*: the message was sent/,
+          ),
+          url: expect.stringMatching(
+            new RegExp(`/a/${accountId}/messages\\?channel=sms&since=20[\\d-]+T`),
+          ),
+        },
+        {
+          subject: 'recipient sms',
+          accountId,
+          detail: 'More than 2 messages to one recipient in 1 h: the send was refused.',
+          seen: { figures: { account: accountId, rule: 'recipient', action: 'deny' } },
+          url: expect.stringMatching(
+            new RegExp(`/a/${accountId}/insights\\?by=country&channel=sms$`),
+          ),
+        },
+      ]);
+      expect(own.received).toHaveLength(2);
+      expect(hooked('abuse').map(({ type }) => type)).toEqual(['alert.raised', 'alert.raised']);
+    });
+    const texts = [...hook.received, ...own.received, ...chat.received].map(({ body }) => body);
+    expect(texts.join()).not.toContain('2348012345');
+    await own.close();
+  });
+
+  it('reports of delivery that a second witness contradicts raise an alert of the carrier and country', async () => {
+    await change('doubtful_receipts', { window: '6h', country: 'GH', doubt: '50' });
+    const columns = Array.from({ length: 14 }, (_, n) => [`sent_${n}`, `delivered_${n}`]).flat();
+    const add = (provider: string, classOfTime: string) =>
+      source().query(
+        `INSERT INTO messaging_outcome_hour (start, tenant, channel, provider, country, sender, tag, category,
+            status, minutes, messages, parts, ${columns.join(', ')})
+          VALUES (${Math.floor(Date.now() / HOUR) * HOUR * 1_000}, '${account.accountId}', 'sms', '${provider}',
+            'GH', 'ACME', '', '', 60, 60, 100, 100,
+            ${columns.map((name) => (name === classOfTime ? 100 : 0)).join(', ')})`,
+      );
+    await add('swift', 'delivered_0');
+    await add('honest', 'delivered_6');
+    await eventually(async () => {
+      expect(await only('doubtful_receipts', 'raised')).toMatchObject({
+        subject: 'swift sms GH speed',
+        accountId: null,
+        detail:
+          'Of swift on sms to GH: 100.0 % of 100 deliveries were reported within half a second.',
+        seen: { figures: { witness: 'speed', doubted_percent: 100, others_percent: 0 } },
+        url: expect.stringMatching(
+          /\/portal\/insights\?by=country&channel=sms&provider=swift&country=GH$/,
+        ),
+      });
+      expect(hooked('doubtful_receipts')).toHaveLength(1);
+    });
+    await source().query(`DELETE FROM messaging_outcome_hour WHERE provider = 'swift'`);
+    await eventually(async () => void (await only('doubtful_receipts', 'resolved')));
   });
 
   it('a notice that fails is sent again under its id', async () => {

@@ -19,6 +19,9 @@ limitTests(120);
 const SETTINGS = {
   WEBHOOK_ALLOW_PRIVATE: 'true',
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+  PROBE_NUMBERS: '2348012340001',
+  PROBE_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  PROBE_WAIT: '1s',
 };
 
 const SENDER = ['--sender', 'SHOP'];
@@ -170,6 +173,8 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   carriers: { audit: null },
   // A host of a webhook is not there.
   doctor: { audit: null, code: 1 },
+  // The simulator has no phone.
+  probe: { audit: 'probes.sent', ofGateway: true, code: 1 },
   requests: { audit: null },
   'insights receipts': { audit: null },
   'alerts list': { audit: null },

@@ -13,6 +13,7 @@ const OPEN = [
   'GET /health/ready',
   'GET /metrics',
   'POST /email/unsubscribe/:token',
+  'POST /probes',
 ];
 const MEMBER = '2348012345678';
 const NOWHERE = '01993021-0000-7000-8000-000000000000';

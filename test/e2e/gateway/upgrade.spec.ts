@@ -226,6 +226,40 @@ for (const { name } of LAYOUTS)
       );
       expect(sent.toSorted()).toEqual(['233201234504', '233201234505']);
     });
+
+    // The last one: the account has another token after it.
+    it('the token and the key of an account work on with all of their rights, beside a token with a name', async () => {
+      const gateway = await stage.gateway(database.url, 'api');
+      const { accountId, apiToken, apiKey } = known.kept.accounts.acme;
+      const listed = () => gateway.accounts.tokens(accountId);
+      const [unnamed, ...others] = await listed();
+      expect([unnamed, others]).toMatchObject([
+        { name: null, scopes: [], status: 'active', expiresAt: null },
+        [],
+      ]);
+      const statusOf = async (token: string, method: string, path: string, body?: object) =>
+        (await gateway.call(method, path, { token, ...(body && { body }) })).status;
+      const mayAll = async (token: string) =>
+        expect([
+          await statusOf(token, 'GET', '/ng/v1/sms'),
+          await statusOf(token, 'POST', '/ng/v1/groups', { name: 'after the upgrade' }),
+          await statusOf(token, 'GET', '/ng/v1/webhooks'),
+        ]).toEqual([200, 201, 200]);
+      await mayAll(apiToken);
+      expect(await statusOf(apiKey, 'GET', '/whatsapp/ng/v1/templates')).toBe(200);
+      const also = () => Promise.resolve();
+      const reader = { name: 'reader', scopes: ['sms:read' as const], expiresAt: undefined };
+      const { apiToken: readerToken } = await gateway.accounts.createToken(accountId, reader, also);
+      expect(await statusOf(readerToken, 'GET', '/ng/v1/sms')).toBe(200);
+      expect(await statusOf(readerToken, 'GET', '/ng/v1/webhooks')).toBe(403);
+      await mayAll(apiToken);
+      // A rotation without an id means the one without a name, as before.
+      const rotated = await gateway.accounts.rotateToken(accountId, also);
+      await eventually(async () => expect(await statusOf(apiToken, 'GET', '/ng/v1/sms')).toBe(401));
+      await mayAll(rotated);
+      expect(await statusOf(readerToken, 'GET', '/ng/v1/sms')).toBe(200);
+      await gateway.stop();
+    });
   });
 
 async function reportsOf(source: DataSource): Promise<number> {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
 import type { Insights } from '../../../src/portal/portal-api.js';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -10,11 +12,13 @@ describeOneDatabase('the Insights of the portal', (database) => {
   let viewer: PortalClient;
   let stranger: PortalClient;
   let operator: PortalClient;
+  let accountId: string;
 
   beforeAll(async () => {
     gateway = new TestGateway({ DATABASE_URL: database.url });
     await gateway.start();
     const [one, other] = [await gateway.account('one'), await gateway.account('other')];
+    accountId = one.accountId;
     [viewer, stranger, operator] = await Promise.all([
       signedIn(gateway, 'viewer', one.accountId),
       signedIn(gateway, 'viewer', other.accountId),
@@ -50,6 +54,27 @@ describeOneDatabase('the Insights of the portal', (database) => {
     ]);
     const all = await operator.ok<Insights>('GET', 'insights?by=tenant&period=7d');
     expect(all.groups.map(({ current }) => current.messages)).toEqual([3, 1]);
+  });
+
+  it('members read that a carrier was chosen by outcome, operators by which figures of all accounts', async () => {
+    const { data } = await viewer.ok<{ data: { id: string }[] }>('GET', 'messages?limit=1');
+    const { id } = data[0]!;
+    const figures = 'b: 97.1 % of 1,204 delivered in 4 s, a: 88.0 % of 960 delivered in 31 s';
+    await gateway.running.app
+      .get<DataSource>(getDataSourceToken(), { strict: false })
+      .query(`UPDATE messaging_submission SET reason = '${figures}'`);
+    const detailOf = async (client: PortalClient) => {
+      const { timeline } = await client.ok<{ timeline: { kind: string; detail: string }[] }>(
+        'GET',
+        `messages/${id}`,
+      );
+      return timeline.find(({ kind }) => kind === 'attempt')?.detail;
+    };
+    expect(await detailOf(viewer)).toBe('Attempt 1; chosen by outcome');
+    expect(await detailOf(operator)).toBe(`Attempt 1; ${figures}`);
+    operator.account = accountId;
+    expect(await detailOf(operator)).toBe(`Attempt 1; ${figures}`);
+    operator.account = undefined;
   });
 
   it('a filter narrows the figures, and what is wrong is named', async () => {

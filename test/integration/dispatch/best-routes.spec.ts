@@ -1,6 +1,10 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { best } from '@dundun/messaging';
-import { UncertainFailure, UnroutableFailure } from '@dundun/messaging/ports';
+import { best, type MessagingOptions } from '@dundun/messaging';
+import {
+  UncertainFailure,
+  UnroutableFailure,
+  type WitnessedReceipts,
+} from '@dundun/messaging/ports';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { OUTCOME_KEY, OUTCOME_SUMS } from '../../../libs/messaging/src/store/schema/outcomes.js';
 import { describeEachDatabase, describeOneDatabase } from '../../support/databases.js';
@@ -30,7 +34,7 @@ describeEachDatabase('routes by outcome', (database) => {
     await source.destroy();
   });
 
-  async function boot(clock = new ForwardClock()) {
+  async function boot(clock = new ForwardClock(), reports: MessagingOptions['reports'] = {}) {
     const [a, b] = [new ScriptedTransport(SINGLE), new ScriptedTransport(SINGLE)];
     const app = await fixture.boot(
       {
@@ -38,6 +42,7 @@ describeEachDatabase('routes by outcome', (database) => {
         routes: [{ channel: 'sms', use: best('a', 'b') }],
         best: { minSamples: 20, explore: 0, refresh: '10s' },
         store: { outcomes: true },
+        reports,
       },
       undefined,
       undefined,
@@ -112,6 +117,38 @@ describeEachDatabase('routes by outcome', (database) => {
     clock.ahead += 3 * 60 * MINUTE;
     // The next look comes within seconds.
     await eventually(async () => expect(await pass(5, 1, 1)).toMatchObject({ byA: 5, byB: 0 }));
+  });
+
+  it('a provider whose deliveries the test phones have not got is left, and the reason says how much is doubted', async () => {
+    let witnessed: WitnessedReceipts[] = [];
+    const app = await boot(undefined, { witness: () => Promise.resolve(witnessed) });
+    const { a, b, clock } = app;
+    const refuse = () => {
+      throw new UnroutableFailure('unroutable', 'not here');
+    };
+    const pass = async (provider: 'a' | 'b') => {
+      const id = await sendTo(app, numbers(40, Math.round(clock.ahead / 1_000)));
+      await eventually(async () => expect(await countsOf(app, id)).toEqual({ sent: 40 }));
+      expect([a.accepted.length, b.accepted.length]).toEqual(provider === 'a' ? [40, 0] : [0, 40]);
+      await report(app, 'a', a, () => true);
+      await report(app, 'b', b, (place) => place < 36);
+      clock.ahead += MINUTE;
+      return id;
+    };
+    await pass('a');
+    a.script = refuse;
+    await pass('b');
+    a.script = () => undefined;
+    await pass('a');
+    const place = { channel: 'sms', country: 'NG', reported: 10 };
+    // Where no provider reaches the phones, they say nothing of one.
+    witnessed = [{ ...place, provider: 'a', seen: 0 }];
+    await pass('a');
+    witnessed.push({ ...place, provider: 'b', seen: 9 });
+    const [{ reason } = { reason: null }] = await submissionsOf(app, await pass('b'));
+    expect(reason).toMatch(
+      /^b: 90\.0 % of 40 delivered in [\d.]+ s, a: 100\.0 % of \d+ delivered in [\d.]+ s, 72\.\d % doubted$/,
+    );
   });
 
   it('an uncertain submission stays with its provider although another one leads by now', async () => {

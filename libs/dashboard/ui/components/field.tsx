@@ -89,19 +89,26 @@ export function TextArea({ label, hint, error, ...area }: AreaProps): JSX.Elemen
 
 type Options = readonly (readonly [value: string, title: string])[];
 
-const optionsOf = (options: Options): JSX.Element[] =>
+const optionsOf = (options: Options, chosen?: string): JSX.Element[] =>
   options.map(([value, title]) => (
-    <option key={value} value={value}>
+    <option
+      key={value}
+      value={value}
+      selected={chosen === undefined ? undefined : value === chosen}
+    >
       {title}
     </option>
   ));
 
-export function Select({ label, hint, error, options, ...select }: SelectProps): JSX.Element {
+/** Preact leaves `defaultValue` of a select aside, and puts a `value` back at each rendering. */
+export function Select(props: SelectProps): JSX.Element {
+  const { label, hint, error, options, defaultValue, ...select } = props;
+  const chosen = typeof defaultValue === 'string' ? defaultValue : undefined;
   return (
     <Labelled label={label} hint={hint} error={error}>
       {(linked) => (
         <select {...select} {...linked}>
-          {optionsOf(options)}
+          {optionsOf(options, chosen)}
         </select>
       )}
     </Labelled>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ReceiptEvidence, receiptFindings } from './receipt-doubts.js';
+import { type ReceiptEvidence, type ReceiptFinding, receiptFindings } from './receipt-doubts.js';
 
 /** A generator of numbers from 0 to 1 that a seed repeats. */
 function random(seed: number): () => number {
@@ -71,6 +71,28 @@ describe('receiptFindings', () => {
       expect(found.map(({ provider, witness }) => [provider, witness])).toEqual([['a', 'speed']]);
     },
   );
+
+  it('each delivery that test phones have not got counts, and more of them are doubted more', () => {
+    const of = (provider: string, reported: number, seen: number) => {
+      const none = { codes: 0, checked: 0, deliveries: 0, fast: 0 };
+      return { provider, channel: 'sms', country: 'NG', ...none, reported, seen };
+    };
+    expect(receiptFindings([of('a', 10, 10), of('b', 3, 3)])).toEqual([]);
+    const [few, many] = [
+      [of('a', 1, 0), of('b', 3, 3)],
+      [of('a', 10, 0), of('b', 10, 9)],
+    ].map((evidence) => receiptFindings(evidence)) as [ReceiptFinding[], ReceiptFinding[]];
+    expect(few).toMatchObject([
+      { provider: 'a', witness: 'phones', share: 0, others: 1, messages: 1 },
+    ]);
+    expect(few[0]?.doubt).toBeCloseTo(0.207, 3);
+    expect(many).toMatchObject([
+      { provider: 'a', reason: expect.stringContaining('got 0 of 10 messages') },
+      { provider: 'b', share: 0.9, others: null },
+    ]);
+    expect(many[0]?.doubt).toBeCloseTo(0.722, 3);
+    expect(many[1]?.doubt).toBeCloseTo(0.018, 3);
+  });
 
   it('a carrier alone is not compared by its codes, and fast reports of other channels are no finding', () => {
     const alone = { provider: 'a', channel: 'sms', country: 'NG', codes: 500, checked: 10 };

@@ -14,12 +14,29 @@ export interface ReceiptEvidence {
   readonly deliveries: number;
   /** Those of them that were reported within half a second. */
   readonly fast: number;
+  /** Messages to test phones that were reported as delivered; absent: none. */
+  readonly reported?: number;
+  /** Those of them that the phones have got. */
+  readonly seen?: number;
 }
 
-/** Puts the figures of both witnesses side by side. */
+/** What test phones of the app's own have got of the messages that a provider reported as delivered. */
+export interface WitnessedReceipts {
+  readonly provider: string;
+  readonly channel: string;
+  /** ISO 3166 code. */
+  readonly country: string;
+  /** Messages that were reported as delivered, and that the phones had time to get. */
+  readonly reported: number;
+  /** Those of them that the phones have got. */
+  readonly seen: number;
+}
+
+/** Puts the figures of all witnesses side by side. */
 export function receiptEvidence(
   outcomes: readonly (Place & Pick<ReceiptEvidence, 'deliveries' | 'fast'>)[],
   codes: readonly (Place & Pick<ReceiptEvidence, 'codes' | 'checked'>)[],
+  witnessed: readonly WitnessedReceipts[] = [],
 ): ReceiptEvidence[] {
   const found = new Map<string, ReceiptEvidence>();
   const none = { codes: 0, checked: 0, deliveries: 0, fast: 0 };
@@ -37,6 +54,11 @@ export function receiptEvidence(
     const known = found.get(key) ?? { ...none, provider, channel, country };
     found.set(key, { ...known, codes: all, checked });
   }
+  for (const { provider, channel, country, reported, seen } of witnessed) {
+    const key = JSON.stringify([provider, channel, country]);
+    const known = found.get(key) ?? { ...none, provider, channel, country };
+    found.set(key, { ...known, reported, seen });
+  }
   return [...found.values()];
 }
 
@@ -46,9 +68,12 @@ export interface ReceiptFinding {
   readonly channel: string;
   /** ISO 3166 code; `''`: none, or not known. */
   readonly country: string;
-  /** `codes`: one-time codes that are not checked; `speed`: reports faster than a telephone answers. */
-  readonly witness: 'codes' | 'speed';
-  /** Of codes the share that was checked, of speed the share of fast reports; 0 to 1. */
+  /**
+   * `codes`: one-time codes that are not checked; `speed`: reports faster than a telephone answers;
+   * `phones`: messages to test phones that these did not get.
+   */
+  readonly witness: 'codes' | 'speed' | 'phones';
+  /** Of codes the share that was checked, of speed the share of fast reports, of phones what they got; 0 to 1. */
   readonly share: number;
   /** The same of the other providers together; `null`: there is none to compare with. */
   readonly others: number | null;
@@ -87,7 +112,11 @@ export function receiptFindings(evidence: readonly ReceiptEvidence[]): ReceiptFi
       ({ provider, channel, country }) =>
         provider !== own.provider && channel === own.channel && country === own.country,
     );
-    return [codesOf(own, others) ?? [], speedOf(own, others) ?? []].flat();
+    return [
+      codesOf(own, others) ?? [],
+      speedOf(own, others) ?? [],
+      phonesOf(own, others) ?? [],
+    ].flat();
   });
 }
 
@@ -131,6 +160,38 @@ function speedOf(
     doubt: share,
     reason: `${percent(share)} of ${one.all} deliveries were reported within half a second`,
   };
+}
+
+/** Each message to a test phone that is missing counts, as the phone is known to be there. */
+function phonesOf(
+  own: ReceiptEvidence,
+  others: readonly ReceiptEvidence[],
+): ReceiptFinding | undefined {
+  const { reported: all = 0, seen = 0 } = own;
+  if (seen >= all) return undefined;
+  const rest = sumOf(others, (one) => ({ of: one.seen ?? 0, all: one.reported ?? 0 }));
+  return {
+    ...placeOf(own),
+    witness: 'phones',
+    share: shareOf({ of: seen, all }),
+    // Where no provider reaches the phones they may be switched off.
+    others: rest.of > 0 ? shareOf(rest) : null,
+    messages: all,
+    doubt: leastShare(all - seen, all),
+    reason: `test phones got ${seen} of ${all} messages that were reported as delivered`,
+  };
+}
+
+/** Standard errors of the bound of {@link leastShare}: it is wrong once in forty. */
+const BOUND = 1.96;
+
+/** The lower bound of a share by Wilson: of one message a fifth, of ten nearly three quarters. */
+function leastShare(of: number, all: number): number {
+  const share = of / all;
+  const square = BOUND ** 2;
+  const middle = share + square / (2 * all);
+  const width = BOUND * Math.sqrt((share * (1 - share) + square / (4 * all)) / all);
+  return Math.max(0, (middle - width) / (1 + square / all));
 }
 
 function placeOf({ provider, channel, country }: ReceiptEvidence): Place {

@@ -1,6 +1,7 @@
 import type { AmbientTransaction } from './ambient-transaction.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { InboundMessage, InboundReceived } from '../message/events.js';
+import type { WitnessedReceipts } from '../message/receipt-doubts.js';
 import type { Template } from '../message/templates.js';
 import type { BestOptions } from './best-options.js';
 import type { CallbackOptions } from './callback-options.js';
@@ -100,6 +101,12 @@ export interface ReportsOptions {
   readonly pollAfter?: Duration;
   /** End of the polls; not before `pollAfter`. @default '72h' */
   readonly giveUpAfter?: Duration;
+  /**
+   * What test phones of your own have got of the messages that providers reported as delivered, since
+   * a time; `best()` and `MessageHistory.doubtfulReceipts()` ask. It is one statement over few rows.
+   * @default no phones
+   */
+  readonly witness?: (since: Date) => Promise<readonly WitnessedReceipts[]>;
 }
 
 /** Options of erasures, and of keyed digests. */

@@ -41,6 +41,7 @@ import type {
   MaybeText,
   MessagingOptions,
   ProviderOptions,
+  ReportsOptions,
   VerificationOptions,
 } from './messaging-options.js';
 import type { Token } from './token.js';
@@ -152,6 +153,7 @@ const OPTIONS = {
   reports: group({
     pollAfter: withDefault(MOMENT, '1m'),
     giveUpAfter: withDefault(MOMENT, '72h'),
+    witness: optional(callback<NonNullable<ReportsOptions['witness']>>()),
   }),
   callbacks: optional(group(CALLBACKS)),
   erasure: group({

@@ -14,6 +14,7 @@ import type { JSX } from 'preact';
 import type { AccountSettings } from '../../portal-api.js';
 import { useSession } from '../session-data.js';
 import { ConfirmButton, FormButton } from './form-button.js';
+import { GuardCard } from './guard-card.js';
 import { PlainForm } from './plain-form.js';
 
 interface CardProps {
@@ -21,8 +22,9 @@ interface CardProps {
   reload: () => Promise<void>;
 }
 
-/** Words that opt out, the rate and orders of the account. */
+/** Words that opt out, the rate, orders and limits of the account. */
 export function AccountTab(): JSX.Element {
+  const path = useOperated();
   const { data, error, loading, reload } = useData<AccountSettings>('api/account-settings');
   if (loading) return <Skeleton />;
   if (error || !data) return <ErrorNotice error={error} retry={reload} />;
@@ -31,6 +33,7 @@ export function AccountTab(): JSX.Element {
       <Words settings={data} reload={reload} />
       <Rate settings={data} reload={reload} />
       <Orders settings={data} reload={reload} />
+      {path !== undefined && <GuardCard path={path} />}
     </>
   );
 }
