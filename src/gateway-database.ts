@@ -20,7 +20,7 @@ import { strictMysql } from './config/strict-mysql.js';
 import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './channels/email/domains/domains.tables.js';
 import { CALLBACK_SIGHTING_TABLES } from './doctor/callback-sightings.tables.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
-import { PORTAL_TABLES, SESSION_ORIGIN } from './portal/portal.tables.js';
+import { PORTAL_TABLES, SAVED_VIEW_TABLES, SESSION_ORIGIN } from './portal/portal.tables.js';
 import { SECOND_FACTOR_SECRET, SIGN_IN_TABLES } from './portal/sign-in/sign-in.tables.js';
 import type { SecretColumn } from './secrets/secret-keys.js';
 import { DIGEST_KEY, SECRETS_TABLES } from './secrets/secrets.tables.js';
@@ -66,6 +66,7 @@ const MIGRATIONS = [
   ...REQUEST_LOG_TABLES.migrations,
   ...ALERT_TABLES.migrations,
   ...FAILURE_COUNT_TABLES.migrations,
+  ...SAVED_VIEW_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -94,6 +95,7 @@ export function dataSourceOptions({
       ...REQUEST_LOG_TABLES.entities,
       ...ALERT_TABLES.entities,
       ...FAILURE_COUNT_TABLES.entities,
+      ...SAVED_VIEW_TABLES.entities,
     ],
     migrations: MIGRATIONS,
     logging: false,

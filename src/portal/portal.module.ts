@@ -43,6 +43,8 @@ import { OpenOrdersController, OrdersController } from './orders.controllers.js'
 import { hasRole, PortalGuard } from './portal.guard.js';
 import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
 import { PortalRequestsController } from './requests.controller.js';
+import { SavedViews } from './saved-views.service.js';
+import { SavedViewsController } from './saved-views.controller.js';
 import { SendersController, TemplatesController } from './senders.controllers.js';
 import { SendRules } from './send-rules.js';
 import { SessionController } from './session.controller.js';
@@ -112,9 +114,10 @@ export class PortalUsersModule {}
     OnboardingController,
     BalanceController,
     GatewayController,
+    SavedViewsController,
     LiveController,
   ],
-  providers: [SessionsService, PortalGuard, LiveStreams, SendRules],
+  providers: [SessionsService, PortalGuard, LiveStreams, SavedViews, SendRules],
   exports: [PortalUsersModule, SessionsService, PortalGuard, SendRules],
 })
 class PortalApiModule {}

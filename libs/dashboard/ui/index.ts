@@ -17,6 +17,7 @@ export { ExportButton } from './components/export-button.js';
 export * from './components/field.js';
 export { Icon, type IconName, Logo } from './components/icon.js';
 export { lazily } from './components/lazily.js';
+export { SavedViews } from './components/saved-views.js';
 export { List, Table } from './components/table.js';
 export { Tabs } from './components/tabs.js';
 export * from './pages/pages.js';

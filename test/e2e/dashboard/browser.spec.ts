@@ -174,6 +174,21 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
       expect(browser.complaints).toEqual([]);
     });
 
+    it('a view of a list is kept in the browser, which knows no users', async () => {
+      await open('batches?status=completed');
+      await page.getByRole('button', { name: 'Save view' }).click();
+      await page.getByLabel('Name').fill('Ended');
+      expect(await page.getByLabel('Share it').count()).toBe(0);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.waitForURL(/view=Ended/);
+      await open('batches');
+      await page.getByLabel('Saved view').selectOption('Ended');
+      await page.waitForURL(/status=completed&view=Ended/);
+      await page.getByRole('button', { name: 'Delete view' }).click();
+      await page.getByLabel('Saved view').waitFor({ state: 'detached' });
+      expect(browser.complaints).toEqual([]);
+    });
+
     it('a caller without the right to act sees no button for a change', async () => {
       act = false;
       for (const address of ['messages', `messages/${ids['batch']}-0`, 'contacts?tenant=acme']) {

@@ -1,7 +1,9 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { SmsService } from '@dundun/messaging';
 import { wrongInAll } from '../../support/page-check.js';
+import { Browser } from '../../support/browser.js';
 import { describeFilledPortal } from './filled-account.js';
+import { signedIn } from './portal-client.js';
 
 describeFilledPortal('lists of messages and the palette in a browser', (portal) => {
   beforeEach(async () => {
@@ -46,7 +48,7 @@ describeFilledPortal('lists of messages and the palette in a browser', (portal) 
     expect(query()).toEqual({ q: '5678', age: 'all' });
   });
 
-  it('a view keeps its filter under a name, opens it, and is deleted', async () => {
+  it('a view keeps its filter under a name, opens it in any browser, is shared, and is deleted', async () => {
     const { page } = portal;
     await portal.open('messages?status=failed');
     await page.getByRole('button', { name: 'Save view' }).click();
@@ -54,11 +56,47 @@ describeFilledPortal('lists of messages and the palette in a browser', (portal) 
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Delete view' }).waitFor();
     expect(query()).toEqual({ status: 'failed', view: 'Went wrong' });
+    const { accountId } = portal.filled.account;
+    const colleague = await signedIn(portal.gateway, 'viewer', accountId);
+    const elsewhere = await Browser.open(portal.gateway.url, colleague.cookie);
+    try {
+      await page.getByRole('button', { name: 'Save view' }).click();
+      await page.getByLabel('Share it with every member').check();
+      expect(await wrongInAll(page, 'dialog-view-shared')).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.waitForURL(/view=Went\+wrong\+%28shared%29/);
+      const theirs = await elsewhere.page();
+      await theirs.goto(`${portal.gateway.url}/portal/a/${accountId}/messages`);
+      await theirs.getByLabel('Saved view').selectOption('Went wrong (shared)');
+      await theirs.waitForURL(/status=failed/);
+      await theirs.locator('.total').waitFor();
+      expect(await theirs.getByRole('button', { name: 'Delete view' }).count()).toBe(0);
+    } finally {
+      await elsewhere.close();
+    }
     await portal.open('messages');
-    await page.getByLabel('Saved view').selectOption('Went wrong');
+    await page.getByLabel('Saved view').selectOption('Went wrong (shared)');
     await page.getByRole('button', { name: 'Delete view' }).click();
     await page.getByRole('button', { name: 'Delete view' }).waitFor({ state: 'detached' });
     expect(query()).toEqual({ status: 'failed' });
+    expect(portal.browser.complaints).toEqual([]);
+  });
+
+  it('views that the browser kept before are moved to the person once', async () => {
+    const { page } = portal;
+    const key = `dundun.views./portal/a/${portal.filled.account.accountId}/messages`;
+    await portal.open('overview');
+    const kept = JSON.stringify([{ name: 'Of before', query: 'country=NG' }]);
+    await page.evaluate(`localStorage.setItem(${JSON.stringify(key)}, ${JSON.stringify(kept)})`);
+    await portal.open('messages');
+    await page.getByLabel('Saved view').selectOption('Of before');
+    await page.waitForURL(/country=NG/);
+    expect(await page.evaluate(`localStorage.getItem(${JSON.stringify(key)})`)).toBeNull();
+    await page.reload();
+    await page.getByRole('button', { name: 'Delete view' }).click();
+    await page.getByRole('button', { name: 'Delete view' }).waitFor({ state: 'detached' });
+    expect(portal.browser.complaints).toEqual([]);
   });
 
   it('j and k walk through the rows, x chooses, Enter opens, and ? lists the keys', async () => {

@@ -31,6 +31,7 @@ import { Progress } from '../components/chart.js';
 import { CurlButton, CurlDetails } from '../components/curl.js';
 import { FormDialog } from '../components/dialog.js';
 import { Field, Filter } from '../components/field.js';
+import { SavedViews } from '../components/saved-views.js';
 import { List } from '../components/table.js';
 import {
   TenantFilter,
@@ -72,6 +73,7 @@ function BatchList({ route }: { route: Route }): JSX.Element {
           options={STATUSES.map((status) => [status, status])}
           onChange={(status) => setQuery({ status })}
         />
+        <SavedViews page="batches" />
       </div>
       <Card flush>
         <List

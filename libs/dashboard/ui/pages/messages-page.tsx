@@ -12,13 +12,14 @@ import { Button, Card, Empty, PageHeader, Time } from '../components/basics.js';
 import { CurlButton } from '../components/curl.js';
 import { Filter } from '../components/field.js';
 import { ExportButton } from '../components/export-button.js';
+import { SavedViews } from '../components/saved-views.js';
 import { SearchBox } from '../components/search-box.js';
 import { ChannelFilter } from '../components/channel-filter.js';
 import { lazily } from '../components/lazily.js';
 import { List } from '../components/table.js';
 import { useSelection } from '../components/selection.js';
 import { TenantFilter, useTenant, useTenantColumn } from '../components/tenant-filter.js';
-import { FilterChips, MoreFilters, SavedViews, SearchFurther } from './message-filters.js';
+import { FilterChips, MoreFilters, SearchFurther } from './message-filters.js';
 import { MessagePage } from './message-page.js';
 import { SendButton } from './send-button.js';
 
@@ -93,7 +94,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
         />
         <MoreFilters />
         <FilterChips />
-        <SavedViews />
+        <SavedViews page="messages" />
         <Button
           icon="chart"
           aria-pressed={get('chart') === 'on'}

@@ -11,6 +11,7 @@ import {
   PageHeader,
   queryOf,
   type Route,
+  SavedViews,
   SearchBox,
   Select,
   StatusBadge,
@@ -43,6 +44,7 @@ export function OrdersPage({ route }: { route: Route }): JSX.Element {
       />
       <div class="filters" role="search" aria-label="Orders">
         <SearchBox placeholder="Client reference or order id" />
+        <SavedViews page="orders" />
       </div>
       <Card flush>
         <List
