@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { SmsService } from '@dundun/messaging';
 import { wrongInAll } from '../../support/page-check.js';
+import { eventually } from '../../support/eventually.js';
 import { Browser } from '../../support/browser.js';
 import { describeFilledPortal } from './filled-account.js';
 import { signedIn } from './portal-client.js';
@@ -153,6 +154,51 @@ describeFilledPortal('lists of messages and the palette in a browser', (portal) 
     await dialog.getByText('1 cancelled, 0 refused.').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await rows().getByText('cancelled').first().waitFor();
+    expect(portal.browser.complaints).toEqual([]);
+  });
+
+  it('chosen batches are cancelled, and their failed messages sent again once, with a report', async () => {
+    const { page, gateway, filled } = portal;
+    const sms = gateway.running.app.get(SmsService, { strict: false });
+    const tenant = filled.account.accountId;
+    const to = ['2348012379901', '2348012389901', '2348012345641'];
+    const failed = await sms.send({ from: 'ACME', to, body: 'Now' }, { tenant });
+    const sendAt = new Date(Date.now() + 3_600_000);
+    const own = { from: 'ACME', body: 'Later', sendAt };
+    const later = await sms.send({ ...own, to: ['2348012345601'] }, { tenant });
+    await eventually(async () => {
+      const { counts } = await sms.batch(failed.id, { tenant });
+      expect(counts).toEqual({ undelivered: 2, delivered: 1 });
+    });
+    await portal.open('batches');
+    const dialog = page.getByRole('dialog');
+    const choose = async () => {
+      for (const { id } of [failed, later]) await page.getByLabel(`Choose ${id}`).check();
+      await page.getByText('2 batches chosen').waitFor();
+    };
+    await choose();
+    expect(await wrongInAll(page, 'batches-chosen')).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Cancel 1 batch' }).click();
+    await dialog.getByText('1 cancelled, 0 refused.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    for (const report of [
+      '2 sent again, 0 refused.',
+      '0 sent again, 2 sent again before, 0 refused.',
+    ]) {
+      await choose();
+      await page.getByRole('button', { name: 'Send failed messages again' }).click();
+      expect(await wrongInAll(page, 'dialog-bulk-resend-batches')).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await dialog.getByRole('button', { name: 'Send 2 failed messages again' }).click();
+      await dialog.getByText(report).waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).last().click();
+    }
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'CSV' }).click();
+    expect((await download).suggestedFilename()).toBe('batches.csv');
+    await page.getByText(/\d+ rows exported/).waitFor();
     expect(portal.browser.complaints).toEqual([]);
   });
 
