@@ -1,4 +1,5 @@
 /** Exports from which the gateway's portal builds its own pages; not part of the package. */
+export { money } from './app/amounts.js';
 export { call, onSignedOut, queryOf } from './app/api-client.js';
 export * from './app/format.js';
 export type { CurlAction, Page, PaletteAction, Product } from './app/product.js';

@@ -15,6 +15,7 @@ import { SqliteDriver } from '../../../src/config/sqlite-driver.js';
 import { DashboardApp, type Platform } from '../../integration/dashboard/dashboard-app.js';
 import { Browser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
+import { sendThousands } from '../../support/many-messages.js';
 import { shown, wrongInAll } from '../../support/page-check.js';
 import { describeWithServer } from '../../support/servers.js';
 import { buildPages } from '../../support/builds.js';
@@ -56,6 +57,7 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
       act = true;
       const part = <T>(type: abstract new (...given: never[]) => T): T =>
         dashboard.app.get(type, { strict: false });
+      if (process.env['SCREENSHOTS']) await sendThousands(dashboard.app, TENANT.tenant);
       const to = ['2348012345601', '2348012345602', '2348012349901', '2348012349903'];
       ids['batch'] = (await part(SmsService).send({ ...FROM, to }, TENANT)).id;
       const [contact] = await part(ContactsService).upsert({ phone: REPLYING }, TENANT);
@@ -77,7 +79,8 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
       });
       browser = await Browser.open(dashboard.url, undefined, { 'x-key': 'open' });
       page = await browser.page();
-    });
+      // The messages of the pictures take longer.
+    }, 300_000);
     afterAll(async () => {
       await browser?.close();
       await dashboard?.close();
