@@ -1,5 +1,5 @@
 import { request } from './harness/extent.js';
-import { describeDatabase } from './harness/database.place.js';
+import { databaseKinds, describeDatabase } from './harness/database.place.js';
 import { ResultBook } from './harness/result.book.js';
 import { measureLists } from './portal/lists.figure.js';
 import { measurePages } from './portal/pages.figure.js';
@@ -11,8 +11,9 @@ const full = asked.form === 'full';
 const book = new ResultBook('portal', asked.form);
 const name = await describeDatabase('postgres');
 
+const lists = { messages: full ? 10_000_000 : 500_000, calls: full ? 100 : 30 };
 if (asked.wants('W1'))
-  await measureLists(book, name, { messages: full ? 10_000_000 : 500_000, calls: full ? 100 : 30 });
+  for (const kind of await databaseKinds()) await measureLists(book, kind, lists);
 if (asked.wants('W2')) await measurePages(book, name, { changes: full ? 50 : 10 });
 if (asked.wants('W3'))
   await measureWatched(book, name, { messages: full ? 20_000 : 4_000, rounds: asked.rounds });

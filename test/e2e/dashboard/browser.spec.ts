@@ -16,7 +16,7 @@ import { DashboardApp, type Platform } from '../../integration/dashboard/dashboa
 import { Browser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { sendThousands } from '../../support/many-messages.js';
-import { shown, wrongInAll } from '../../support/page-check.js';
+import { firstLoadOf, shown, wrongInAll } from '../../support/page-check.js';
 import { describeWithServer } from '../../support/servers.js';
 import { buildPages } from '../../support/builds.js';
 
@@ -28,6 +28,11 @@ const TENANT = { tenant: 'acme' };
 
 describeWithServer('chromium', 'the dashboard of a plain app', () => {
   beforeAll(() => buildPages());
+
+  it('the first load has at most 60 KiB', async () => {
+    const built = join(import.meta.dirname, '../../../libs/dashboard/dist/ui');
+    expect(await firstLoadOf(built)).toBeLessThanOrEqual(60 * 1_024);
+  });
 
   describe.each([
     ['express', 'v1/inner'],

@@ -147,7 +147,7 @@ export function Attempts(props: {
                 <Badge tone="danger">{one.statusCode ?? one.error}</Badge>
               ),
           },
-          { title: 'Event', cell: ({ type }) => type },
+          { title: 'Event', cell: ({ type }) => <span class="breaks">{type}</span> },
           { title: 'Try', number: true, cell: ({ attempt }) => attempt },
           {
             title: 'Time',
