@@ -15,8 +15,9 @@ import { SqliteDriver } from '../../../src/config/sqlite-driver.js';
 import { DashboardApp, type Platform } from '../../integration/dashboard/dashboard-app.js';
 import { Browser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
+import { firstLoadOf } from '../../support/first-load.js';
 import { sendThousands } from '../../support/many-messages.js';
-import { firstLoadOf, shown, wrongInAll } from '../../support/page-check.js';
+import { shown, wrongInAll } from '../../support/page-check.js';
 import { describeWithServer } from '../../support/servers.js';
 import { buildPages } from '../../support/builds.js';
 

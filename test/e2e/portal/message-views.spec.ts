@@ -2,7 +2,8 @@ import { expect, it } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-import { firstLoadOf, wrongInAll } from '../../support/page-check.js';
+import { firstLoadOf } from '../../support/first-load.js';
+import { wrongInAll } from '../../support/page-check.js';
 import { describeFilledPortal } from './filled-account.js';
 
 const DIST = join(import.meta.dirname, '../../../dist/portal');

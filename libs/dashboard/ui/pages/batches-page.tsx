@@ -124,7 +124,7 @@ function BatchList({ route }: { route: Route }): JSX.Element {
 }
 
 /** The end of a UUIDv7 tells two of the same moment apart. */
-const shortId = (id: string): string => `…${id.slice(-12)}`;
+const shortId = (id: string): string => `…${id.slice(-8)}`;
 
 function BatchProgress({ batch }: { batch: BatchItem }): JSX.Element {
   const toneOf = useTone(batch.channel);
