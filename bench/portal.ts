@@ -15,8 +15,9 @@ const full = asked.form === 'full';
 const book = new ResultBook('portal', asked.form);
 const name = await describeDatabase('postgres');
 
+const lists = { messages: full ? 10_000_000 : 500_000, calls: full ? 100 : 30 };
 if (asked.wants('W1'))
-  await measureLists(book, name, { messages: full ? 10_000_000 : 500_000, calls: full ? 100 : 30 });
+  for (const kind of await databaseKinds()) await measureLists(book, kind, lists);
 if (asked.wants('W2')) await measurePages(book, name, { changes: full ? 50 : 10 });
 if (asked.wants('W3'))
   await measureWatched(book, name, { messages: full ? 20_000 : 4_000, rounds: asked.rounds });

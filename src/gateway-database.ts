@@ -21,7 +21,7 @@ import { strictMysql } from './config/strict-mysql.js';
 import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './channels/email/domains/domains.tables.js';
 import { CALLBACK_SIGHTING_TABLES } from './doctor/callback-sightings.tables.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
-import { PORTAL_TABLES, SESSION_ORIGIN } from './portal/portal.tables.js';
+import { PORTAL_TABLES, SAVED_VIEW_TABLES, SESSION_ORIGIN } from './portal/portal.tables.js';
 import { PROBE_TABLES } from './probes/probes.tables.js';
 import { SECOND_FACTOR_SECRET, SIGN_IN_TABLES } from './portal/sign-in/sign-in.tables.js';
 import type { SecretColumn } from './secrets/secret-keys.js';
@@ -70,6 +70,7 @@ const MIGRATIONS = [
   ...FAILURE_COUNT_TABLES.migrations,
   ...MARGIN_TABLES.migrations,
   ...PROBE_TABLES.migrations,
+  ...SAVED_VIEW_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -100,6 +101,7 @@ export function dataSourceOptions({
       ...ALERT_TABLES.entities,
       ...FAILURE_COUNT_TABLES.entities,
       ...PROBE_TABLES.entities,
+      ...SAVED_VIEW_TABLES.entities,
     ],
     migrations: MIGRATIONS,
     logging: false,

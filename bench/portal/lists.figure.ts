@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { fillGroups, fillStore } from '../../test/support/filled-store.js';
 import { dataSourceOptions } from '../harness/data.source.js';
-import { makeDatabase } from '../harness/database.place.js';
+import { type DatabaseKind, describeDatabase, makeDatabase } from '../harness/database.place.js';
 import type { ResultBook } from '../harness/result.book.js';
 import { quantile } from '../harness/rounds.js';
 import { Worker } from '../harness/worker.client.js';
@@ -20,24 +20,25 @@ export interface ListsExtent {
 /** W1: time of a list or search on the server, in a store of so many messages. */
 export async function measureLists(
   book: ResultBook,
-  name: string,
+  kind: DatabaseKind,
   { messages, calls }: ListsExtent,
 ): Promise<void> {
-  const place = await makeDatabase('postgres');
+  const name = await describeDatabase(kind);
+  const place = await makeDatabase(kind);
   const worker = await Worker.start(new URL('./app.worker.js', import.meta.url), {
     url: place.url,
   });
   try {
     const batches = messages / RECIPIENTS;
     const source = await new DataSource(dataSourceOptions(place.url)).initialize();
-    await source.query('SET synchronous_commit = off');
-    await fillStore(source, 'postgres', {
+    if (kind === 'postgres') await source.query('SET synchronous_commit = off');
+    await fillStore(source, kind, {
       batches,
       recipients: RECIPIENTS,
       lanes: 1_000,
       scheduled: 1_000,
     });
-    await fillGroups(source, 'postgres', 'tenant 1', Math.min(messages / 10, 100_000), 1);
+    await fillGroups(source, kind, 'tenant 1', Math.min(messages / 10, 100_000), 1);
     await source.destroy();
     const address = await worker.call<string>('address');
     const some = (n: number) => 1 + ((n * 7_919) % batches);

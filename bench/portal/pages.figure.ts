@@ -1,13 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { firstLoadOf } from '../../test/support/first-load.js';
 import { makeDatabase } from '../harness/database.place.js';
 import type { ResultBook } from '../harness/result.book.js';
 import { quantile } from '../harness/rounds.js';
 import { Worker } from '../harness/worker.client.js';
 
-const PAGES = 'libs/dashboard/dist/ui';
+/** Built pages by product. */
+const PAGES = { dashboard: 'libs/dashboard/dist/ui', portal: 'dist/portal' };
 
 /** W2: size of the first load, and time from a commit until a page that polls has read it. */
 export async function measurePages(
@@ -15,14 +14,15 @@ export async function measurePages(
   name: string,
   { changes }: { readonly changes: number },
 ): Promise<void> {
-  book.figure({
-    id: 'W2',
-    database: '–',
-    what: 'first load of the dashboard, gzip',
-    value: (await firstLoad()) / 1_024,
-    unit: ' KiB',
-    goal: ['<=', 60],
-  });
+  for (const [product, directory] of Object.entries(PAGES))
+    book.figure({
+      id: 'W2',
+      database: '–',
+      what: `first load of the ${product}, gzip`,
+      value: (await firstLoadOf(directory)) / 1_024,
+      unit: ' KiB',
+      goal: ['<=', 60],
+    });
   const place = await makeDatabase('postgres');
   const worker = await Worker.start(new URL('./app.worker.js', import.meta.url), {
     url: place.url,
@@ -63,12 +63,4 @@ export async function measurePages(
     await worker.stop();
     await place.remove();
   }
-}
-
-/** Bytes of the page, and of the scripts and styles that it names. */
-async function firstLoad(): Promise<number> {
-  const html = await readFile(join(PAGES, 'index.html'));
-  const named = (await readdir(join(PAGES, 'assets'))).filter((file) => html.includes(file));
-  const files = await Promise.all(named.map((file) => readFile(join(PAGES, 'assets', file))));
-  return [html, ...files].reduce((sum, bytes) => sum + gzipSync(bytes).length, 0);
 }

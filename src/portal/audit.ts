@@ -82,6 +82,8 @@ const TITLES = {
   'contact.erased': 'Erased a person',
   'contact.file_downloaded': 'Downloaded a file of a contact',
   'messages.exported': 'Exported messages',
+  'view.shared': 'Shared a view of a list with the account',
+  'view.unshared': 'Deleted a shared view of a list',
   'batch.cancelled': 'Cancelled a batch',
   'batch.rescheduled': 'Rescheduled a batch',
   'lane.paused': 'Paused a lane',

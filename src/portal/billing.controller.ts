@@ -21,7 +21,7 @@ import {
   listedOf,
   PortalQuery,
 } from './portal.dto.js';
-import type { Billing, LedgerEntry, Listed, MonthStatement } from './portal-api.js';
+import type { Billing, LedgerEntry, Listed, MonthStatement, SpentToday } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { Caller, type InAccount } from './portal-request.js';
@@ -57,6 +57,11 @@ export class PortalBillingController {
       notices: { thresholds: notices.thresholds.map(amountText), emails: notices.emails },
       canMail: this.environment.BILLING_EMAIL_FROM !== undefined,
     };
+  }
+
+  @Get('today')
+  async today(@Caller() { accountId }: InAccount): Promise<SpentToday> {
+    return { spent: amountText(await this.budgets.spentToday(accountId)) };
   }
 
   @Get('entries')

@@ -15,6 +15,7 @@
 export * from './api/common.js';
 export * from './api/session.js';
 export * from './api/home.js';
+export * from './api/saved-views.js';
 export * from './api/settings.js';
 export * from './api/account-settings.js';
 export * from './api/message-callbacks.js';

@@ -45,6 +45,8 @@ import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
 import { PortalMarginsController } from './margins.controller.js';
 import { PortalRatesController } from './rates.controller.js';
 import { PortalRequestsController } from './requests.controller.js';
+import { SavedViews } from './saved-views.service.js';
+import { SavedViewsController } from './saved-views.controller.js';
 import { SendersController, TemplatesController } from './senders.controllers.js';
 import { SendRules } from './send-rules.js';
 import { SessionController } from './session.controller.js';
@@ -116,9 +118,10 @@ export class PortalUsersModule {}
     OnboardingController,
     BalanceController,
     GatewayController,
+    SavedViewsController,
     LiveController,
   ],
-  providers: [SessionsService, PortalGuard, LiveStreams, SendRules],
+  providers: [SessionsService, PortalGuard, LiveStreams, SavedViews, SendRules],
   exports: [PortalUsersModule, SessionsService, PortalGuard, SendRules],
 })
 class PortalApiModule {}

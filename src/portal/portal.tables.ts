@@ -97,6 +97,23 @@ export class AuditEntity {
   @Column('varchar', { length: 255, nullable: true }) readonly target!: string | null;
 }
 
+/** Longest parts of a saved view. */
+export const VIEW_LENGTHS = { page: 32, name: 40, query: 2_000 } as const;
+
+/** A filter of a list under a name. */
+@Entity('gateway_saved_view')
+@Index('gateway_saved_view_account', ['accountId', 'userId', 'page'])
+export class SavedViewEntity {
+  /** SHA-256 of account, owner, page and name, hex: a name is kept once, also by two tabs at a time. */
+  @PrimaryColumn({ length: 64 }) readonly id!: string;
+  @OfAccount() @Column(ACCOUNT_ID) readonly accountId!: string;
+  /** `null`: it is shared with the account. */
+  @OfUser() @Column({ ...USER_ID, nullable: true }) readonly userId!: string | null;
+  @Column({ length: VIEW_LENGTHS.page }) readonly page!: string;
+  @Column({ length: VIEW_LENGTHS.name }) readonly name!: string;
+  @Column({ length: VIEW_LENGTHS.query }) readonly query!: string;
+}
+
 export const PORTAL_TABLES = tablesOf('Portal1700000006000', [
   User,
   MemberEntity,
@@ -108,3 +125,5 @@ export const PORTAL_TABLES = tablesOf('Portal1700000006000', [
 export const SESSION_ORIGIN = columnsAdded('SessionOrigin1790000001201', [
   [SessionEntity, ['ip', 'userAgent']],
 ]);
+
+export const SAVED_VIEW_TABLES = tablesOf('SavedViews1790000002405', [SavedViewEntity]);

@@ -8,7 +8,7 @@ import { isText } from '../http/fields.js';
 import { hashPassword, isPasswordOf } from '../secrets/password-hash.js';
 import { type Actor, Audit, commandLineFor } from './audit.js';
 import { type ChangePassword, type Member, PASSWORD_LENGTH, type Role } from './portal-api.js';
-import { MemberEntity, SessionEntity, User, UserLink } from './portal.tables.js';
+import { MemberEntity, SavedViewEntity, SessionEntity, User, UserLink } from './portal.tables.js';
 import type { SignedIn } from './sessions.service.js';
 import { KnownPlaces, type Visitor } from './sign-in/known-places.js';
 import { Paced } from './sign-in/paced.js';
@@ -118,6 +118,7 @@ export class UsersService {
       await manager.delete(SessionEntity, { userId: id });
       await manager.delete(MemberEntity, { userId: id });
       await manager.delete(UserLink, { userId: id });
+      await manager.delete(SavedViewEntity, { userId: id });
       await manager.delete(KnownPlace, { userId: id });
       await deleteFactor(manager, id);
       await manager.delete(User, { id });
@@ -180,6 +181,7 @@ export class UsersService {
   ): Promise<void> {
     await memberOf(manager, accountId, userId);
     await manager.delete(MemberEntity, { accountId, userId });
+    await manager.delete(SavedViewEntity, { accountId, userId });
     await manager.update(SessionEntity, { accountId, userId }, { accountId: null });
     await this.audit.record(manager, actor, 'member.removed', userId);
   }

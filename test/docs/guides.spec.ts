@@ -17,11 +17,15 @@ const isInstalled = (command: string): boolean =>
 
 const RECEIVERS = join(ROOT, 'src/webhooks/receivers');
 
+/** Debian has no .NET: its Mono compiles and runs the same file. */
+const MONO = ['sh', '-c', 'mcs Receiver.cs && exec mono Receiver.exe'] as const;
+
 /** The receivers of a page, by its table. */
 function receiversOf(page: string) {
   const rows = page.matchAll(/^\| ([\w#]+) \| \[([\w.]+)\]\((\S+)\) \| `([^`]+)` \|$/gm);
   return [...rows].map(([, language = '', file = '', link = '', command = '']) => {
-    const [program = '', ...args] = command.split(' ');
+    const isMono = command.startsWith('dotnet ') && !isInstalled('dotnet') && isInstalled('mcs');
+    const [program = '', ...args] = isMono ? MONO : command.split(' ');
     return { language, file, link, program, args };
   });
 }

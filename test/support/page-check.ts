@@ -10,6 +10,8 @@ const SHOTS = join(import.meta.dirname, '../../dist/screenshots');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 const WIDTHS = [1280, 320];
+/** The narrowest window in which tables are drawn with all columns. */
+const TABLES = 1_024;
 /** 640: a window of 1,280 pixels at 200 % zoom. */
 const PICTURED = [375, 640, 1_024, 1_440];
 const SCHEMES = ['light', 'dark'] as const;
@@ -44,6 +46,16 @@ async function wrongWith(
   return wrong.map((one) => `${name} at ${width} in ${colorScheme}: ${one}`);
 }
 
+/** Tables that scroll sideways, so that a column is out of sight. */
+async function cutTables(page: Page, name: string): Promise<string[]> {
+  await page.setViewportSize({ width: TABLES, height: 860 });
+  const cut = (await page.evaluate(
+    `[...document.querySelectorAll('.table-box')].filter((box) => box.scrollWidth > box.clientWidth)
+      .map((box) => box.querySelector('table').ariaLabel)`,
+  )) as readonly string[];
+  return cut.map((label) => `${name} at ${TABLES}: the table ${label} is cut`);
+}
+
 async function picture(page: Page, name: string): Promise<void> {
   await mkdir(SHOTS, { recursive: true });
   for (const width of PICTURED)
@@ -57,7 +69,7 @@ async function picture(page: Page, name: string): Promise<void> {
 
 /** Faults of the page in every width and colour scheme. */
 export async function wrongInAll(page: Page, name: string): Promise<string[]> {
-  const wrong: string[] = [];
+  const wrong = await cutTables(page, name);
   if (process.env['SCREENSHOTS']) await picture(page, name);
   for (const width of WIDTHS)
     for (const scheme of SCHEMES) wrong.push(...(await wrongWith(page, name, width, scheme)));

@@ -1,3 +1,4 @@
+import { csvOf } from '@dundun/messaging/values';
 import { Inject, Injectable, StreamableFile } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Readable } from 'node:stream';
@@ -31,6 +32,24 @@ export class TextAnswer {
     readonly text: string,
     readonly headers: Readonly<Record<string, string>>,
   ) {}
+}
+
+/**
+ * A piece of a CSV file.
+ * @param lines the first one has the titles @param next where the next piece begins; none: the file ends
+ */
+export function csvPiece(
+  what: string,
+  lines: readonly (readonly (string | null)[])[],
+  next: string | null | undefined,
+): TextAnswer {
+  const rows = String(lines.length - 1);
+  return new TextAnswer(csvOf(lines), {
+    'Content-Type': 'text/csv; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${what}.csv"`,
+    'X-Rows': rows,
+    ...(next && { 'X-Truncated': rows, 'X-Next-Cursor': next }),
+  });
 }
 
 /** A long text beside JSON. */

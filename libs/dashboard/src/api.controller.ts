@@ -89,8 +89,12 @@ route('POST messages/:id/settle', SendingApi, (api, call, { id, body }) =>
 );
 
 route('GET batches', BatchesApi, (api, call, { query }) => api.list(call, query), SHARED);
+route('GET batches/export', BatchesApi, (api, call, { query }) => api.export(call, query));
 route('GET batches/:id', BatchesApi, (api, call, { id }) => api.detail(call, id));
 route('POST batches/:id/cancel', BatchesApi, (api, call, { id }) => api.cancel(call, id));
+route('POST batches/:id/resend', BatchesApi, (api, call, { id, body }) =>
+  api.resend(call, id, body),
+);
 route('POST batches/:id/reschedule', BatchesApi, (api, call, { id, body }) =>
   api.reschedule(call, id, body),
 );

@@ -1,10 +1,9 @@
 import type { ListedMessage, Verification } from '@dundun/messaging';
 import type { MessageRecord } from '@dundun/messaging/operations';
-import { csvOf } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ListAnswer, MessageDetail, MessageItem, RevealAnswer, TotalAnswer } from './api.js';
-import { type ApiCall, TextAnswer } from './api-call.js';
+import { type ApiCall, csvPiece, TextAnswer } from './api-call.js';
 import { unknownId } from './dashboard.error.js';
 import { FactsReader } from './facts.js';
 import { masked, outlineOf } from './masking.js';
@@ -148,12 +147,7 @@ export class MessagesApi {
     });
     const header =
       'id,tenant,channel,recipient,sender,status,error_code,provider,accepted_at'.split(',');
-    return new TextAnswer(csvOf([header, ...lines]), {
-      'Content-Type': 'text/csv; charset=utf-8',
-      'Content-Disposition': 'attachment; filename="messages.csv"',
-      'X-Rows': String(rows.length),
-      ...(cursor && { 'X-Truncated': String(rows.length), 'X-Next-Cursor': cursor }),
-    });
+    return csvPiece('messages', [header, ...lines], cursor);
   }
 
   #read(call: ApiCall, id: string): Promise<MessageRecord> {

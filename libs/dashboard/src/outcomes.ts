@@ -3,10 +3,10 @@ import type { ChannelRegistry } from '@dundun/messaging/ports';
 import type { Failure, Outcomes } from './api.js';
 import { reasonOf } from './words.js';
 
-type Outcome = 'delivered' | 'failed' | 'cancelled' | 'unknown' | 'onTheWay';
+export type Outcome = 'delivered' | 'failed' | 'cancelled' | 'unknown' | 'onTheWay';
 
 /** What a message with this status counts as; each counts once. */
-function outcomeOf(channels: ChannelRegistry, channel: string, status: string): Outcome {
+export function outcomeOf(channels: ChannelRegistry, channel: string, status: string): Outcome {
   if (status === 'cancelled' || status === 'unknown') return status;
   const [, known] = channels.statusesOf(channel).find(([name]) => name === status) ?? [];
   if (known?.failed) return 'failed';

@@ -1,4 +1,5 @@
 /** Exports from which the gateway's portal builds its own pages; not part of the package. */
+export { money, moneyOf } from './app/amounts.js';
 export { ApiError, call, onSignedOut, queryOf } from './app/api-client.js';
 export * from './app/format.js';
 export type { CurlAction, Page, PaletteAction, Product } from './app/product.js';
@@ -17,6 +18,7 @@ export { ExportButton } from './components/export-button.js';
 export * from './components/field.js';
 export { Icon, type IconName, Logo } from './components/icon.js';
 export { lazily } from './components/lazily.js';
+export { SavedViews } from './components/saved-views.js';
 export { List, Table } from './components/table.js';
 export { Tabs } from './components/tabs.js';
 export * from './pages/pages.js';

@@ -88,7 +88,11 @@ export class BudgetStore {
   }
 
   /** What the batches that were accepted since then have reserved and charged. */
-  async spentSince(sql: Sql, { accountId, spender }: BudgetKey, since: number): Promise<bigint> {
+  async spentSince(
+    { accountId, spender }: Pick<BudgetKey, 'accountId' | 'spender'>,
+    since: number,
+    sql: Sql | QueueDatabase = this.#database,
+  ): Promise<bigint> {
     const ofSpender = spender === '' ? '' : ' AND spender = ?';
     const [row] = await sql.all<{ spent: string }>(
       `SELECT ${text('COALESCE(SUM(reserved + charged), 0)')} AS spent FROM gateway_billing_batch

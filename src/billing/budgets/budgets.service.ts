@@ -53,6 +53,12 @@ export class BudgetsService {
     return (await this.store.list(accountId)).map((one) => stateOf(one, currency, now));
   }
 
+  /** What the messages of the present day of UTC have reserved and cost, in millionths. */
+  spentToday(accountId: string): Promise<bigint> {
+    const since = startOf('day', this.clock.now());
+    return this.store.spentSince({ accountId, spender: '' }, since);
+  }
+
   /**
    * Sets a budget. What its messages of the present period have reserved and cost so far counts.
    * @throws ApiError 404; 422 naming the wrong field
@@ -71,7 +77,7 @@ export class BudgetsService {
       // Its messages wait, so that none is counted twice or not at all.
       await this.charges.lock(sql, [accountId]);
       const startsAt = await this.#presentStart(sql, named);
-      const spent = await this.store.spentSince(sql, named, startsAt);
+      const spent = await this.store.spentSince(named, startsAt, sql);
       const budget = { ...named, limit, startsAt, spent };
       await this.store.put(sql, budget);
       await also(manager);

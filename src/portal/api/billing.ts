@@ -20,6 +20,11 @@ export interface Billing {
   readonly canMail: boolean;
 }
 
+/** `GET api/billing/today`: what the messages of the present day of UTC have reserved and cost. */
+export interface SpentToday {
+  readonly spent: string;
+}
+
 export interface Budget {
   /** `null`: the whole account; else the id of a key, or `api_token`. */
   readonly key: string | null;

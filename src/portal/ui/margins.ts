@@ -1,5 +1,4 @@
 import type { MarginRow } from '../portal-api.js';
-import { millionths } from './money.js';
 
 /** Sums of rows with one currency of their price, and one of their cost. Amounts are millionths. */
 export interface MarginGroup {
@@ -45,4 +44,10 @@ export function marginGroups(
       Number(other.price - one.price) ||
       other.messages - one.messages,
   );
+}
+
+/** The whole millionths of a decimal text, for sums that no rounding touches. */
+function millionths(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(6, '0'));
 }

@@ -3,6 +3,7 @@ import {
   call,
   ErrorNotice,
   forgetData,
+  money,
   navigate,
   Notice,
   onSignedOut,
@@ -22,7 +23,6 @@ import {
   rememberedAccount,
   root,
 } from './addresses.js';
-import { money } from './money.js';
 import { OF_ALL_ACCOUNTS, OPERATION, portalProduct } from './product.js';
 import { SessionData, type SessionState, useSession } from './session-data.js';
 import { SetUpPage } from './set-up-page.js';

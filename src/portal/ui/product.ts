@@ -189,6 +189,9 @@ export function portalProduct(session: Session): Product {
     welcome: Welcome,
     ofMessage: MessageCallbacks,
     balance: 'api/balance',
+    ...(session.account && {
+      views: { path: 'api/views', mayShare: session.account.role === 'admin' },
+    }),
     templates: 'api/templates?limit=100',
     senders: async (channel) => {
       const { ofChannels } = await call<Senders>('GET', 'api/senders');

@@ -15,6 +15,8 @@ import { SqliteDriver } from '../../../src/config/sqlite-driver.js';
 import { DashboardApp, type Platform } from '../../integration/dashboard/dashboard-app.js';
 import { Browser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
+import { firstLoadOf } from '../../support/first-load.js';
+import { sendThousands } from '../../support/many-messages.js';
 import { shown, wrongInAll } from '../../support/page-check.js';
 import { describeWithServer } from '../../support/servers.js';
 import { buildPages } from '../../support/builds.js';
@@ -27,6 +29,11 @@ const TENANT = { tenant: 'acme' };
 
 describeWithServer('chromium', 'the dashboard of a plain app', () => {
   beforeAll(() => buildPages());
+
+  it('the first load has at most 60 KiB', async () => {
+    const built = join(import.meta.dirname, '../../../libs/dashboard/dist/ui');
+    expect(await firstLoadOf(built)).toBeLessThanOrEqual(60 * 1_024);
+  });
 
   describe.each([
     ['express', 'v1/inner'],
@@ -56,6 +63,7 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
       act = true;
       const part = <T>(type: abstract new (...given: never[]) => T): T =>
         dashboard.app.get(type, { strict: false });
+      if (process.env['SCREENSHOTS']) await sendThousands(dashboard.app, TENANT.tenant);
       const to = ['2348012345601', '2348012345602', '2348012349901', '2348012349903'];
       ids['batch'] = (await part(SmsService).send({ ...FROM, to }, TENANT)).id;
       const [contact] = await part(ContactsService).upsert({ phone: REPLYING }, TENANT);
@@ -77,7 +85,8 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
       });
       browser = await Browser.open(dashboard.url, undefined, { 'x-key': 'open' });
       page = await browser.page();
-    });
+      // The messages of the pictures take longer.
+    }, 300_000);
     afterAll(async () => {
       await browser?.close();
       await dashboard?.close();
@@ -171,6 +180,21 @@ describeWithServer('chromium', 'the dashboard of a plain app', () => {
       expect(await headers()).not.toContain('Tenant');
       expect(await page.getByLabel('Tenant', { exact: true }).count()).toBe(0);
       tenants = 'all';
+      expect(browser.complaints).toEqual([]);
+    });
+
+    it('a view of a list is kept in the browser, which knows no users', async () => {
+      await open('batches?status=completed');
+      await page.getByRole('button', { name: 'Save view' }).click();
+      await page.getByLabel('Name').fill('Ended');
+      expect(await page.getByLabel('Share it').count()).toBe(0);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.waitForURL(/view=Ended/);
+      await open('batches');
+      await page.getByLabel('Saved view').selectOption('Ended');
+      await page.waitForURL(/status=completed&view=Ended/);
+      await page.getByRole('button', { name: 'Delete view' }).click();
+      await page.getByLabel('Saved view').waitFor({ state: 'detached' });
       expect(browser.complaints).toEqual([]);
     });
 

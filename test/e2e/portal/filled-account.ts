@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { Browser } from '../../support/browser.js';
 import { buildPages } from '../../support/builds.js';
 import { eventually } from '../../support/eventually.js';
+import { sendThousands } from '../../support/many-messages.js';
 import { shown } from '../../support/page-check.js';
 import { describeWithServer } from '../../support/servers.js';
 import { TestGateway } from '../gateway/test-gateway.js';
@@ -40,6 +41,8 @@ export class FilledPortal {
   async start(): Promise<void> {
     await buildPages();
     await this.gateway.start();
+    if (process.env['SCREENSHOTS'])
+      await sendThousands(this.gateway.running.app, this.gateway.running.demo?.accountId ?? '');
     this.#filled = await fillAccount(this.gateway);
     this.#browser = await Browser.open(this.gateway.url, this.#filled.operator.cookie);
     this.#page = await this.#browser.page();
@@ -82,7 +85,8 @@ function started<T>(part: T | undefined): T {
 export function describeFilledPortal(title: string, body: (portal: FilledPortal) => void): void {
   describeWithServer('chromium', title, () => {
     const portal = new FilledPortal();
-    beforeAll(() => portal.start());
+    // The messages of the pictures take longer.
+    beforeAll(() => portal.start(), 300_000);
     afterAll(() => portal.close());
     body(portal);
   });

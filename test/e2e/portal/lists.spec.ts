@@ -1,7 +1,10 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { SmsService } from '@dundun/messaging';
 import { wrongInAll } from '../../support/page-check.js';
+import { eventually } from '../../support/eventually.js';
+import { Browser } from '../../support/browser.js';
 import { describeFilledPortal } from './filled-account.js';
+import { signedIn } from './portal-client.js';
 
 describeFilledPortal('lists of messages and the palette in a browser', (portal) => {
   beforeEach(async () => {
@@ -46,7 +49,7 @@ describeFilledPortal('lists of messages and the palette in a browser', (portal) 
     expect(query()).toEqual({ q: '5678', age: 'all' });
   });
 
-  it('a view keeps its filter under a name, opens it, and is deleted', async () => {
+  it('a view keeps its filter under a name, opens it in any browser, is shared, and is deleted', async () => {
     const { page } = portal;
     await portal.open('messages?status=failed');
     await page.getByRole('button', { name: 'Save view' }).click();
@@ -54,11 +57,47 @@ describeFilledPortal('lists of messages and the palette in a browser', (portal) 
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Delete view' }).waitFor();
     expect(query()).toEqual({ status: 'failed', view: 'Went wrong' });
+    const { accountId } = portal.filled.account;
+    const colleague = await signedIn(portal.gateway, 'viewer', accountId);
+    const elsewhere = await Browser.open(portal.gateway.url, colleague.cookie);
+    try {
+      await page.getByRole('button', { name: 'Save view' }).click();
+      await page.getByLabel('Share it with every member').check();
+      expect(await wrongInAll(page, 'dialog-view-shared')).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.waitForURL(/view=Went\+wrong\+%28shared%29/);
+      const theirs = await elsewhere.page();
+      await theirs.goto(`${portal.gateway.url}/portal/a/${accountId}/messages`);
+      await theirs.getByLabel('Saved view').selectOption('Went wrong (shared)');
+      await theirs.waitForURL(/status=failed/);
+      await theirs.locator('.total').waitFor();
+      expect(await theirs.getByRole('button', { name: 'Delete view' }).count()).toBe(0);
+    } finally {
+      await elsewhere.close();
+    }
     await portal.open('messages');
-    await page.getByLabel('Saved view').selectOption('Went wrong');
+    await page.getByLabel('Saved view').selectOption('Went wrong (shared)');
     await page.getByRole('button', { name: 'Delete view' }).click();
     await page.getByRole('button', { name: 'Delete view' }).waitFor({ state: 'detached' });
     expect(query()).toEqual({ status: 'failed' });
+    expect(portal.browser.complaints).toEqual([]);
+  });
+
+  it('views that the browser kept before are moved to the person once', async () => {
+    const { page } = portal;
+    const key = `dundun.views./portal/a/${portal.filled.account.accountId}/messages`;
+    await portal.open('overview');
+    const kept = JSON.stringify([{ name: 'Of before', query: 'country=NG' }]);
+    await page.evaluate(`localStorage.setItem(${JSON.stringify(key)}, ${JSON.stringify(kept)})`);
+    await portal.open('messages');
+    await page.getByLabel('Saved view').selectOption('Of before');
+    await page.waitForURL(/country=NG/);
+    expect(await page.evaluate(`localStorage.getItem(${JSON.stringify(key)})`)).toBeNull();
+    await page.reload();
+    await page.getByRole('button', { name: 'Delete view' }).click();
+    await page.getByRole('button', { name: 'Delete view' }).waitFor({ state: 'detached' });
+    expect(portal.browser.complaints).toEqual([]);
   });
 
   it('j and k walk through the rows, x chooses, Enter opens, and ? lists the keys', async () => {
@@ -115,6 +154,51 @@ describeFilledPortal('lists of messages and the palette in a browser', (portal) 
     await dialog.getByText('1 cancelled, 0 refused.').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await rows().getByText('cancelled').first().waitFor();
+    expect(portal.browser.complaints).toEqual([]);
+  });
+
+  it('chosen batches are cancelled, and their failed messages sent again once, with a report', async () => {
+    const { page, gateway, filled } = portal;
+    const sms = gateway.running.app.get(SmsService, { strict: false });
+    const tenant = filled.account.accountId;
+    const to = ['2348012379901', '2348012389901', '2348012345641'];
+    const failed = await sms.send({ from: 'ACME', to, body: 'Now' }, { tenant });
+    const sendAt = new Date(Date.now() + 3_600_000);
+    const own = { from: 'ACME', body: 'Later', sendAt };
+    const later = await sms.send({ ...own, to: ['2348012345601'] }, { tenant });
+    await eventually(async () => {
+      const { counts } = await sms.batch(failed.id, { tenant });
+      expect(counts).toEqual({ undelivered: 2, delivered: 1 });
+    });
+    await portal.open('batches');
+    const dialog = page.getByRole('dialog');
+    const choose = async () => {
+      for (const { id } of [failed, later]) await page.getByLabel(`Choose ${id}`).check();
+      await page.getByText('2 batches chosen').waitFor();
+    };
+    await choose();
+    expect(await wrongInAll(page, 'batches-chosen')).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Cancel 1 batch' }).click();
+    await dialog.getByText('1 cancelled, 0 refused.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    for (const report of [
+      '2 sent again, 0 refused.',
+      '0 sent again, 2 sent again before, 0 refused.',
+    ]) {
+      await choose();
+      await page.getByRole('button', { name: 'Send failed messages again' }).click();
+      expect(await wrongInAll(page, 'dialog-bulk-resend-batches')).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await dialog.getByRole('button', { name: 'Send 2 failed messages again' }).click();
+      await dialog.getByText(report).waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).last().click();
+    }
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'CSV' }).click();
+    expect((await download).suggestedFilename()).toBe('batches.csv');
+    await page.getByText(/\d+ rows exported/).waitFor();
     expect(portal.browser.complaints).toEqual([]);
   });
 

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-import { gzipSync } from 'node:zlib';
+import { firstLoadOf } from '../../support/first-load.js';
 import { wrongInAll } from '../../support/page-check.js';
 import { describeFilledPortal } from './filled-account.js';
 
@@ -12,23 +12,7 @@ describeFilledPortal('messages in the portal', (portal) => {
   const main = (): Locator => portal.page.locator('main');
 
   it('the first load has at most 60 KiB, and heavy parts are files of their own', async () => {
-    const page = await readFile(join(DIST, 'index.html'), 'utf8');
-    const names = [...page.matchAll(/assets\/([\w.-]+\.(?:js|css))/g)].map(([, name = '']) => name);
-    expect(names.map((name) => name.replace(/-.*\./, '.')).toSorted()).toEqual([
-      'index.css',
-      'index.js',
-    ]);
-    let size = 0;
-    for (const name of names) {
-      const file = await readFile(join(DIST, 'assets', name));
-      size += gzipSync(file, { level: 9 }).length;
-      // A part that the first script imports is loaded with it.
-      for (const [, part = ''] of file
-        .toString()
-        .matchAll(/(?:from|import)\s*"\.\/([\w.-]+\.js)"/g))
-        if (!names.includes(part)) names.push(part);
-    }
-    expect(size).toBeLessThanOrEqual(60 * 1_024);
+    expect(await firstLoadOf(DIST)).toBeLessThanOrEqual(60 * 1_024);
     const all = (await readdir(join(DIST, 'assets'))).join(' ');
     for (const part of ['send-dialog', 'email-view']) expect(all).toContain(part);
   });

@@ -214,6 +214,8 @@ describeFilledPortal('the portal in a browser', (portal) => {
       for (const step of steps)
         if (typeof step === 'string' || step instanceof RegExp) await press(step);
         else await page.getByLabel(step.label, { exact: true }).fill(step.value);
+      // The last step may make what its dialog shows.
+      await page.locator('button[aria-busy="true"]').first().waitFor({ state: 'detached' });
       await page.getByRole('dialog').waitFor();
       expect(await wrongInAll(page, `dialog-${name}`)).toEqual([]);
       await page.keyboard.press('Escape');

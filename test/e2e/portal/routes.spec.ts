@@ -81,6 +81,13 @@ describe('every route of the portal', () => {
     theirs['keys/id'] = key.id;
     const token = await other.ok<{ id: string }>('POST', 'tokens', { name: 'theirs', scopes: [] });
     theirs['tokens/id'] = token.id;
+    const view = await other.ok<{ id: string }>('PUT', 'views', {
+      page: 'messages',
+      name: 'theirs',
+      query: 'status=failed',
+      shared: true,
+    });
+    theirs['views/id'] = view.id;
     const domain = await other.ok<{ id: string }>('POST', 'domains', { name: 'their.example.com' });
     theirs['domains/id'] = domain.id;
   });

@@ -375,6 +375,68 @@ describeEachDatabase(
       expect(audited.map(({ action }) => action)).toEqual(['batch.rescheduled', 'batch.cancelled']);
     });
 
+    it('the failed messages of a batch are sent again once, in pieces, each with its audit entry', async () => {
+      const own = { ...ADMIN, tenants: ['bulk'] };
+      access = own;
+      const failing = Array.from({ length: 101 }, (_, n) => `23480${21_000 + n}9901`);
+      const batch = await sms.send({ from: 'ACME', to: failing, body: TEXT }, { tenant: 'bulk' });
+      await eventually(async () => {
+        const { counts } = await sms.batch(batch.id, { tenant: 'bulk' });
+        expect(counts).toEqual({ undelivered: 101 });
+      });
+      const again = async (body: object) =>
+        (await post(`batches/${batch.id}/resend`, { status: 'undelivered', ...body })).body;
+      const first = await again({});
+      expect(first).toMatchObject({ resent: 100, repeated: 0, refused: [] });
+      expect(await again({ cursor: first.nextCursor })).toMatchObject({ resent: 1, repeated: 0 });
+      expect(await again({})).toMatchObject({ resent: 0, repeated: 100, refused: [] });
+      expect(audited).toHaveLength(101);
+      expect(new Set(audited.map(({ action, tenant }) => `${action} ${tenant}`))).toEqual(
+        new Set(['message.resent bulk']),
+      );
+      expect(managed).not.toContain(false);
+      const wrong = await post(`batches/${batch.id}/resend`, { status: 'delivered' });
+      expect([wrong.status, wrong.body.error.fields]).toMatchObject([422, [{ path: 'status' }]]);
+      access = { ...own, act: false };
+      expect((await post(`batches/${batch.id}/resend`, { status: 'undelivered' })).status).toBe(
+        403,
+      );
+      access = { ...ADMIN, tenants: ['globex'] };
+      expect((await post(`batches/${batch.id}/resend`, { status: 'undelivered' })).status).toBe(
+        404,
+      );
+      access = own;
+      refused.add('ACME');
+      expect((await post(`batches/${batch.id}/resend`, { status: 'undelivered' })).status).toBe(
+        500,
+      );
+      refused.clear();
+    });
+
+    it('the list of batches is exported in pieces, without an address', async () => {
+      const read = async (query: string) => {
+        const answer = await dashboard.get(`/dashboard/api/batches/export?${query}`);
+        return { text: answer.text, next: answer.headers.get('x-next-cursor') };
+      };
+      const whole = await read('tenant=acme');
+      const [header, ...lines] = whole.text.trimEnd().split('\r\n');
+      expect(header).toBe(
+        'id,tenant,channel,sender,status,created_at,send_at,tags,recipients,done,delivered,failed',
+      );
+      expect(lines.find((line) => line.startsWith(ids['sms']!))).toMatch(
+        /^[^,]+,acme,sms,ACME,completed,[^,]+,,,3,3,2,1$/,
+      );
+      expect(whole.text).not.toContain(NUMBER);
+      const pieces: string[] = [];
+      let next: string | null = '';
+      while (next !== null) {
+        const piece = await read(`tenant=acme&limit=2${next && `&cursor=${next}`}`);
+        pieces.push(...piece.text.trimEnd().split('\r\n').slice(1));
+        ({ next } = piece);
+      }
+      expect(pieces).toEqual(lines);
+    });
+
     it('counts, funnel and times follow the messages', async () => {
       const stats = await api('stats?tenant=acme&interval=day');
       expect(stats.funnel).toMatchObject({

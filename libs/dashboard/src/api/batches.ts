@@ -38,3 +38,31 @@ export interface BatchItem {
 export interface RescheduleRequest {
   readonly sendAt: Timestamp;
 }
+
+// GET api/batches/export?tenant&channel&status → text/csv, with at most 10,000 rows; `cursor`, `limit` and
+// `X-Next-Cursor` as of GET api/messages/export
+
+// POST api/batches/:id/resend → ResendBatchAnswer (needs `act`): sends a piece of the messages with the
+// status again, each once, however often it is asked for
+
+export interface ResendBatchRequest {
+  /** A failed one of the channel, such as `undelivered`. */
+  readonly status: string;
+  /** `nextCursor` of the piece before. */
+  readonly cursor?: string;
+}
+
+export interface ResendBatchAnswer {
+  readonly resent: number;
+  /** Messages that were sent again before, and are not now. */
+  readonly repeated: number;
+  /** Those that stay as they are, by the code of the error. */
+  readonly refused: readonly {
+    readonly code: string;
+    readonly messages: number;
+    /** For people, of one of them. */
+    readonly message: string;
+  }[];
+  /** `null`: there are no more. */
+  readonly nextCursor: string | null;
+}

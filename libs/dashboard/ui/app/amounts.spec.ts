@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { isLess } from './amounts.js';
+import { isLess, millionths, money, moneyOf } from './amounts.js';
 
 it.each([
   ['4.50', '4.5', false],
@@ -10,3 +10,20 @@ it.each([
 ])('%s is less than %s: %s', (amount, other, less) => {
   expect(isLess(amount, other)).toBe(less);
 });
+
+it.each([
+  ['0.00', '0.00'],
+  ['999.5', '999.5'],
+  ['50000', '50,000'],
+  ['-1000.00', '-1,000.00'],
+  ['123456789012.000001', '123,456,789,012.000001'],
+])('%s is shown as %s', (amount, shown) => {
+  expect(money(amount)).toBe(shown);
+});
+
+it.each(['0.00', '-0.000001', '-1,000.50', '123,456,789,012.000001'])(
+  '%s survives a sum in millionths',
+  (shown) => {
+    expect(moneyOf(millionths(shown.replaceAll(',', '')))).toBe(shown);
+  },
+);

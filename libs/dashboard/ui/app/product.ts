@@ -67,6 +67,12 @@ export interface Product {
   readonly templates?: string;
   /** Path of what the account may spend, a {@link Balance}. */
   readonly balance?: string;
+  /** Where the views of lists are kept. @default in the browser */
+  readonly views?: {
+    /** Lists, saves and, at `…/import`, takes those of a browser. */
+    readonly path: string;
+    readonly mayShare: boolean;
+  };
   /** Senders to choose from, by channel. */
   readonly senders?: (channel: string) => Promise<readonly string[]>;
 }

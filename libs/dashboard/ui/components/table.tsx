@@ -76,8 +76,10 @@ export function Table<T>(props: {
                     <a class="row-link" href={props.to(row)}>
                       {column.cell(row)}
                     </a>
-                  ) : (
+                  ) : column.actions ? (
                     column.cell(row)
+                  ) : (
+                    <div>{column.cell(row)}</div>
                   )}
                 </td>
               ))}

@@ -30,7 +30,11 @@ import { ChannelFilter } from '../components/channel-filter.js';
 import { Progress } from '../components/chart.js';
 import { CurlButton, CurlDetails } from '../components/curl.js';
 import { FormDialog } from '../components/dialog.js';
+import { ExportButton } from '../components/export-button.js';
 import { Field, Filter } from '../components/field.js';
+import { lazily } from '../components/lazily.js';
+import { SavedViews } from '../components/saved-views.js';
+import { useSelection } from '../components/selection.js';
 import { List } from '../components/table.js';
 import {
   TenantFilter,
@@ -39,6 +43,10 @@ import {
   useTenantFact,
 } from '../components/tenant-filter.js';
 import { SendButton } from './send-button.js';
+
+const BulkBatchActions = lazily(() =>
+  import('./bulk-actions.js').then((part) => part.BulkBatchActions),
+);
 
 const STATUSES = ['scheduled', 'queued', 'sending', 'completed', 'cancelled'] as const;
 
@@ -49,17 +57,16 @@ export function BatchesPage({ route }: { route: Route }): JSX.Element {
 function BatchList({ route }: { route: Route }): JSX.Element {
   const get = (name: string): string => route.query.get(name) ?? '';
   const tenant = useTenant(route);
+  const { act } = useContextData();
   const tenantColumn = useTenantColumn<BatchItem>();
-  const query = queryOf({
-    tenant,
-    channel: get('channel'),
-    status: get('status'),
-    cursor: get('cursor'),
-  });
+  const filter = { tenant, channel: get('channel'), status: get('status') };
+  const query = queryOf({ ...filter, cursor: get('cursor') });
   const list = useList<BatchItem>(`api/batches${query}`, true);
+  const selection = useSelection(list.data?.data ?? [], ({ id }) => id, query);
   return (
     <>
       <PageHeader title="Batches" description="One send each, with all of its recipients.">
+        <ExportButton what="batches" inPieces masked={`api/batches/export${queryOf(filter)}`} />
         <SendButton />
       </PageHeader>
       <div class="filters">
@@ -72,19 +79,31 @@ function BatchList({ route }: { route: Route }): JSX.Element {
           options={STATUSES.map((status) => [status, status])}
           onChange={(status) => setQuery({ status })}
         />
+        <SavedViews page="batches" />
       </div>
+      {act && selection.chosen.length > 0 && (
+        <BulkBatchActions chosen={selection.chosen} clear={selection.clear} reload={list.reload} />
+      )}
       <Card flush>
         <List
           label="Batches"
           list={list}
           id={({ id }) => id}
           to={({ id }) => `batches/${id}`}
+          selection={act ? selection : undefined}
           columns={[
-            { title: 'Batch', cell: ({ id }) => <code>{shortId(id)}</code> },
+            { title: 'Batch', cell: ({ id }) => <code class="whole">{shortId(id)}</code> },
             { title: 'Status', cell: ({ status }) => <BatchBadge status={status} /> },
             ...tenantColumn,
-            { title: 'Channel', cell: ({ channel }) => <ChannelName channel={channel} /> },
-            { title: 'From', cell: ({ sender }) => sender },
+            {
+              title: 'Channel',
+              cell: ({ channel, sender }) => (
+                <>
+                  <ChannelName channel={channel} />{' '}
+                  {sender && <small class="muted">from {sender}</small>}
+                </>
+              ),
+            },
             { title: 'Progress', cell: (batch) => <BatchProgress batch={batch} /> },
             {
               title: 'Recipients',
@@ -105,7 +124,7 @@ function BatchList({ route }: { route: Route }): JSX.Element {
 }
 
 /** The end of a UUIDv7 tells two of the same moment apart. */
-const shortId = (id: string): string => `…${id.slice(-12)}`;
+const shortId = (id: string): string => `…${id.slice(-8)}`;
 
 function BatchProgress({ batch }: { batch: BatchItem }): JSX.Element {
   const toneOf = useTone(batch.channel);
@@ -145,7 +164,8 @@ function Batch(props: {
   reload: () => Promise<void>;
 }): JSX.Element {
   const { batch } = props;
-  const { act } = useContextData();
+  const { act, reveal } = useContextData();
+  const exported = { reference: batch.id };
   const tenant = useTenantFact(batch.tenant);
   const [dialog, setDialog] = useState<'cancel' | 'reschedule'>();
   const done = batch.done ?? 0;
@@ -166,6 +186,12 @@ function Batch(props: {
         <CurlButton
           title="Read this batch by API"
           action={{ action: 'batch', channel: batch.channel, id: batch.id }}
+        />
+        <ExportButton
+          what="messages"
+          inPieces
+          masked={`api/messages/export${queryOf(exported)}`}
+          whole={reveal && `api/messages/export${queryOf({ ...exported, reveal: 'true' })}`}
         />
         {act && batch.canReschedule && (
           <Button icon="clock" onClick={() => setDialog('reschedule')}>

@@ -1,172 +1,170 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { MessageItem } from '../../src/api.js';
-import { ApiError, call } from '../app/api-client.js';
+import type { BatchItem, MessageItem, ResendBatchAnswer } from '../../src/api.js';
+import { call } from '../app/api-client.js';
+import { useContextData } from '../app/context.js';
 import { plural } from '../app/format.js';
 import { newKey } from '../app/new-key.js';
 import { Button, Notice } from '../components/basics.js';
-import { Dialog } from '../components/dialog.js';
+import { BulkDialog, once, type Step, type Task } from '../components/bulk-dialog.js';
+
+interface Chosen<T> {
+  chosen: readonly T[];
+  clear: () => void;
+  reload: () => Promise<void>;
+}
 
 type BulkKind = 'cancel' | 'resend';
 
-interface Task {
-  /** Batch or message. */
-  readonly id: string;
-  readonly run: () => Promise<unknown>;
-}
-
-interface Outcome {
-  readonly done: number;
-  readonly refused: readonly { readonly id: string; readonly message: string }[];
-}
-
-const NONE: Outcome = { done: 0, refused: [] };
+/** Did not reach the recipient, and did not fail. */
+const UNSENT: readonly string[] = ['cancelled', 'unknown'];
 
 /** What can be done with the chosen rows of a list of messages. */
-export function BulkActions(props: {
-  chosen: readonly MessageItem[];
-  clear: () => void;
-  reload: () => Promise<void>;
-}): JSX.Element {
-  const { chosen, clear } = props;
+export function BulkActions(props: Chosen<MessageItem>): JSX.Element {
+  const { chosen, clear, reload } = props;
   const [asked, setAsked] = useState<BulkKind>();
+  const key = useRef('');
+  const ask = (kind: BulkKind): void => {
+    key.current = newKey();
+    setAsked(kind);
+  };
+  const shared = { ended: clear, reload, onClose: () => setAsked(undefined) };
   return (
-    <div class="bulk" role="region" aria-label="Chosen messages">
-      <strong>{plural(chosen.length, 'message')} chosen</strong>
-      <Button onClick={() => setAsked('cancel')}>Cancel their batches</Button>
-      <Button icon="send" onClick={() => setAsked('resend')}>
+    <Bar title={`${plural(chosen.length, 'message')} chosen`} label="Chosen messages" clear={clear}>
+      <Button onClick={() => ask('cancel')}>Cancel their batches</Button>
+      <Button icon="send" onClick={() => ask('resend')}>
         Send again
       </Button>
-      <Button kind="quiet" onClick={clear}>
-        Clear
-      </Button>
-      {asked && <BulkDialog {...props} kind={asked} onClose={() => setAsked(undefined)} />}
-    </div>
+      {asked === 'cancel' && (
+        <CancelDialog {...shared} ids={[...new Set(chosen.map(({ batchId }) => batchId))]} />
+      )}
+      {asked === 'resend' && (
+        <BulkDialog
+          {...shared}
+          action={`Send ${plural(chosen.length, 'message')} again`}
+          done="sent again"
+          tasks={chosen.map(({ id }, n) => {
+            const body = { idempotencyKey: `${key.current}-${n}` };
+            return once(id, () => call('POST', `api/messages/${id}/resend`, body));
+          })}
+          question={
+            <Notice tone="warning" title="Recipients may get a message twice">
+              Each is sent as a new message, and charged again. A message that may still leave is
+              refused. The audit log gets an entry for each message.
+            </Notice>
+          }
+        />
+      )}
+    </Bar>
   );
 }
 
-function BulkDialog(props: {
-  kind: BulkKind;
-  chosen: readonly MessageItem[];
-  clear: () => void;
+/** What can be done with the chosen rows of a list of batches. */
+export function BulkBatchActions(props: Chosen<BatchItem>): JSX.Element {
+  const { chosen, clear, reload } = props;
+  const { channels } = useContextData();
+  const [asked, setAsked] = useState<BulkKind>();
+  const shared = { ended: clear, reload, onClose: () => setAsked(undefined) };
+  const waiting = chosen.filter(({ canCancel }) => canCancel);
+  const failed = chosen.flatMap(({ id, channel, counts }) => {
+    const { statuses = [], sendable = false } = channels.find(({ name }) => name === channel) ?? {};
+    const ended = statuses.filter(
+      ({ name, failed: is }) => is && sendable && !UNSENT.includes(name),
+    );
+    return ended.map(({ name: status }) => ({ id, status, messages: counts?.[status] ?? 0 }));
+  });
+  const left = failed.filter(({ messages }) => messages > 0);
+  const messages = left.reduce((sum, one) => sum + one.messages, 0);
+  return (
+    <Bar
+      title={`${plural(chosen.length, 'batch', 'batches')} chosen`}
+      label="Chosen batches"
+      clear={clear}
+    >
+      <Button disabled={waiting.length === 0} onClick={() => setAsked('cancel')}>
+        Cancel
+      </Button>
+      <Button icon="send" disabled={messages === 0} onClick={() => setAsked('resend')}>
+        Send failed messages again
+      </Button>
+      {asked === 'cancel' && <CancelDialog {...shared} ids={waiting.map(({ id }) => id)} />}
+      {asked === 'resend' && (
+        <BulkDialog
+          {...shared}
+          action={`Send ${plural(messages, 'failed message')} again`}
+          done="sent again"
+          before="sent again before"
+          tasks={left.map(({ id, status }) => failedOf(id, status))}
+          whole={messages}
+          question={
+            <Notice tone="warning" title="Each is charged again">
+              Each failed message of these batches is sent as a new message, through the rules of
+              now; one that was sent again before stays as it is. The audit log gets an entry for
+              each message.
+            </Notice>
+          }
+        />
+      )}
+    </Bar>
+  );
+}
+
+function failedOf(id: string, status: string): Task {
+  return {
+    id,
+    steps: async function* (): AsyncGenerator<Step> {
+      let cursor: string | null = null;
+      do {
+        const body: object = { status, ...(cursor && { cursor }) };
+        const piece: ResendBatchAnswer = await call('POST', `api/batches/${id}/resend`, body);
+        const refused = piece.refused.map(({ messages: count, message }) => {
+          return { id, message, count };
+        });
+        yield { done: piece.resent, before: piece.repeated, refused };
+        cursor = piece.nextCursor;
+      } while (cursor);
+    },
+  };
+}
+
+function CancelDialog(props: {
+  ids: readonly string[];
+  ended: () => void;
   reload: () => Promise<void>;
   onClose: () => void;
 }): JSX.Element {
-  const { kind, onClose } = props;
-  const key = useRef(newKey());
-  // The list goes on to follow changes while the dialog is open.
-  const [tasks] = useState(() => tasksOf(kind, props.chosen, key.current));
-  const [outcome, setOutcome] = useState<Outcome>();
-  const [isRunning, setRunning] = useState(false);
-  const isStopped = useRef(false);
-  const noun = kind === 'cancel' ? 'batch' : 'message';
-  const count = plural(tasks.length, noun, kind === 'cancel' ? 'batches' : undefined);
-  const run = async (): Promise<void> => {
-    setRunning(true);
-    let now = NONE;
-    setOutcome(now);
-    for (const task of tasks) {
-      if (isStopped.current) break;
-      now = await after(now, task);
-      setOutcome(now);
-    }
-    setRunning(false);
-    await props.reload();
-  };
-  const close = (): void => {
-    isStopped.current = true;
-    if (outcome) props.clear();
-    onClose();
-  };
+  const { ids, ...shared } = props;
   return (
-    <Dialog
-      title={kind === 'cancel' ? `Cancel ${count}?` : `Send ${count} again?`}
-      onClose={close}
-      footer={
-        outcome ? (
-          <Button kind="primary" onClick={close}>
-            {isRunning ? 'Stop' : 'Close'}
-          </Button>
-        ) : (
-          <>
-            <Button onClick={close}>Keep</Button>
-            <Button kind={kind === 'cancel' ? 'danger' : 'primary'} onClick={() => void run()}>
-              {kind === 'cancel' ? `Cancel ${count}` : `Send ${count} again`}
-            </Button>
-          </>
-        )
+    <BulkDialog
+      {...shared}
+      action={`Cancel ${plural(ids.length, 'batch', 'batches')}`}
+      danger
+      done="cancelled"
+      tasks={ids.map((id) => once(id, () => call('POST', `api/batches/${id}/cancel`)))}
+      question={
+        <p>
+          Every message of these batches that has not started is cancelled, also those that are not
+          on this page; a provider that can is asked to cancel what it has. The audit log gets an
+          entry for each batch.
+        </p>
       }
-    >
-      {!outcome && <Question kind={kind} />}
-      {outcome && (
-        <Report kind={kind} outcome={outcome} tasks={tasks.length} isRunning={isRunning} />
-      )}
-    </Dialog>
+    />
   );
 }
 
-function Question({ kind }: { kind: BulkKind }): JSX.Element {
-  return kind === 'cancel' ? (
-    <p>
-      Every message of these batches that has not started is cancelled, also those that are not on
-      this page; a provider that can is asked to cancel what it has. The audit log gets an entry for
-      each batch.
-    </p>
-  ) : (
-    <Notice tone="warning" title="Recipients may get a message twice">
-      Each is sent as a new message, and charged again. A message that may still leave is refused.
-      The audit log gets an entry for each message.
-    </Notice>
-  );
-}
-
-function Report(props: {
-  kind: BulkKind;
-  outcome: Outcome;
-  tasks: number;
-  isRunning: boolean;
+function Bar(props: {
+  title: string;
+  label: string;
+  clear: () => void;
+  children: ComponentChildren;
 }): JSX.Element {
-  const { outcome, tasks, isRunning } = props;
-  const { done, refused } = outcome;
-  const ended = done + refused.length;
   return (
-    <>
-      <progress value={ended} max={tasks} aria-label="Progress" />
-      <p role="status">
-        {isRunning ? `${ended} of ${tasks}: ` : ''}
-        {done} {props.kind === 'cancel' ? 'cancelled' : 'sent again'}, {refused.length} refused
-        {!isRunning && ended < tasks ? `, ${tasks - ended} not tried` : ''}.
-      </p>
-      {refused.length > 0 && (
-        <ul class="refused" tabIndex={0}>
-          {refused.map(({ id, message }) => (
-            <li key={id}>
-              <code>{id}</code>: {message}
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
+    <div class="bulk" role="region" aria-label={props.label}>
+      <strong>{props.title}</strong>
+      {props.children}
+      <Button kind="quiet" onClick={props.clear}>
+        Clear
+      </Button>
+    </div>
   );
-}
-
-function tasksOf(kind: BulkKind, chosen: readonly MessageItem[], key: string): Task[] {
-  if (kind === 'cancel') {
-    const batches = [...new Set(chosen.map(({ batchId }) => batchId))];
-    return batches.map((id) => ({ id, run: () => call('POST', `api/batches/${id}/cancel`) }));
-  }
-  return chosen.map(({ id }, n) => ({
-    id,
-    run: () => call('POST', `api/messages/${id}/resend`, { idempotencyKey: `${key}-${n}` }),
-  }));
-}
-
-async function after({ done, refused }: Outcome, { id, run }: Task): Promise<Outcome> {
-  try {
-    await run();
-    return { done: done + 1, refused };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return { done, refused: [...refused, { id, message: error.message }] };
-  }
 }

@@ -3,15 +3,10 @@ import { useState } from 'preact/hooks';
 import { useContextData } from '../app/context.js';
 import { fullTime, localTime } from '../app/format.js';
 import { ALL_TIMES } from '../app/message-filter.js';
-import { navigate, setQuery, useRoute } from '../app/router.js';
-import { forgetView, savedViews, saveView } from '../app/saved-views.js';
-import { toast } from '../app/toasts.js';
-import { words } from '../components/badge.js';
+import { setQuery, useRoute } from '../app/router.js';
 import { Button } from '../components/basics.js';
 import { FormDialog } from '../components/dialog.js';
-import { Field, Filter } from '../components/field.js';
-
-const PAGE = 'messages';
+import { Field } from '../components/field.js';
 
 /** Filters that the dialog sets, and that stand as chips beside the others. */
 const CHIPS = [
@@ -102,83 +97,6 @@ function valueOf(name: string, given: FormDataEntryValue | null): string | undef
   if (text === '') return undefined;
   if (isTime(name)) return new Date(text).toISOString();
   return name === 'country' ? text.toUpperCase() : text;
-}
-
-/** Views that this browser keeps; the address has the name and the whole filter of the open one. */
-export function SavedViews(): JSX.Element {
-  const { query } = useRoute();
-  const [naming, setNaming] = useState(false);
-  const views = savedViews(PAGE);
-  const current = query.get('view') ?? '';
-  const isKept = views.some(({ name }) => name === current);
-  const isFiltered = [...query.keys()].some((name) => name !== 'view' && name !== 'cursor');
-  const open = (name: string): void => {
-    const view = views.find((one) => one.name === name);
-    const text = new URLSearchParams(view?.query);
-    if (view) text.set('view', name);
-    navigate(view ? `${PAGE}?${text.toString()}` : PAGE);
-  };
-  return (
-    <>
-      {(views.length > 0 || current) && (
-        <Filter
-          label="Saved view"
-          value={current}
-          all="No view"
-          options={[
-            ...views.map(({ name }) => [name, name] as const),
-            ...(current && !isKept ? [[current, current] as const] : []),
-          ]}
-          onChange={open}
-        />
-      )}
-      {isFiltered && <Button onClick={() => setNaming(true)}>Save view</Button>}
-      {isKept && (
-        <Button
-          onClick={() => {
-            forgetView(PAGE, current);
-            setQuery({ view: undefined });
-            toast(`View ${words(current)} deleted`);
-          }}
-        >
-          Delete view
-        </Button>
-      )}
-      {naming && <NameDialog current={current} onClose={() => setNaming(false)} />}
-    </>
-  );
-}
-
-function NameDialog(props: { current: string; onClose: () => void }): JSX.Element {
-  const { query } = useRoute();
-  return (
-    <FormDialog
-      title="Save this view"
-      submit="Save"
-      onClose={props.onClose}
-      action={async (form) => {
-        const given = form.get('name');
-        const name = typeof given === 'string' ? given.trim() : '';
-        const kept = new URLSearchParams(query);
-        kept.delete('view');
-        kept.delete('cursor');
-        const isSaved = saveView(PAGE, { name, query: kept.toString() });
-        setQuery({ view: name });
-        if (isSaved) toast(`View ${name} saved`);
-        else toast('This browser keeps no views: copy the address instead', 'danger');
-      }}
-    >
-      <Field
-        label="Name"
-        name="name"
-        required
-        maxLength={40}
-        autofocus
-        defaultValue={props.current}
-        hint="This browser keeps the view. Its address has the whole filter, so a link shows it to others, too."
-      />
-    </FormDialog>
-  );
 }
 
 /** Under a search by parts: the time that it looked at, and how to look at more. */

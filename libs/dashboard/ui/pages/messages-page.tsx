@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { MessageItem, TotalAnswer } from '../../src/api.js';
+import { money } from '../app/amounts.js';
 import { queryOf } from '../app/api-client.js';
 import { allStatuses, useContextData } from '../app/context.js';
 import { formatNumber, plural } from '../app/format.js';
@@ -12,13 +13,14 @@ import { Button, Card, Empty, PageHeader, Time } from '../components/basics.js';
 import { CurlButton } from '../components/curl.js';
 import { Filter } from '../components/field.js';
 import { ExportButton } from '../components/export-button.js';
+import { SavedViews } from '../components/saved-views.js';
 import { SearchBox } from '../components/search-box.js';
 import { ChannelFilter } from '../components/channel-filter.js';
 import { lazily } from '../components/lazily.js';
 import { List } from '../components/table.js';
 import { useSelection } from '../components/selection.js';
 import { TenantFilter, useTenant, useTenantColumn } from '../components/tenant-filter.js';
-import { FilterChips, MoreFilters, SavedViews, SearchFurther } from './message-filters.js';
+import { FilterChips, MoreFilters, SearchFurther } from './message-filters.js';
 import { MessagePage } from './message-page.js';
 import { SendButton } from './send-button.js';
 
@@ -93,7 +95,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
         />
         <MoreFilters />
         <FilterChips />
-        <SavedViews />
+        <SavedViews page="messages" />
         <Button
           icon="chart"
           aria-pressed={get('chart') === 'on'}
@@ -126,9 +128,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
               cell: ({ channel, status }) => <StatusBadge channel={channel} status={status} />,
             },
             ...tenantColumn,
-            { title: 'Channel', cell: ({ channel }) => <ChannelName channel={channel} /> },
-            { title: 'From', cell: ({ sender }) => sender },
-            { title: 'Content', cell: contentOf },
+            { title: 'Message', cell: messageOf },
             {
               title: 'Reason',
               cell: ({ reason, code, deferredUntil }) =>
@@ -183,25 +183,25 @@ function MessageList({ route }: { route: Route }): JSX.Element {
 function recipientOf({ recipient, country }: MessageItem): JSX.Element {
   return (
     <>
-      {recipient || 'erased'} {country && <small class="muted">{country}</small>}
+      <span class="whole">{recipient || 'erased'}</span>{' '}
+      {country && <small class="muted">{country}</small>}
     </>
   );
 }
 
-/** Shape, parts and price of the content; its words are shown once the message is revealed. */
-function contentOf(message: MessageItem): JSX.Element | null {
-  const { kind, template, parts, cost, currency } = message;
-  const shape = [kind && kindWords(kind), template, parts > 1 && plural(parts, 'part')];
-  const text = shape.filter(Boolean).join(', ');
-  if (text === '' && cost === null) return null;
+/** Channel, and shape, parts, price and sender of the content; its words are shown once it is revealed. */
+function messageOf(message: MessageItem): JSX.Element {
+  const { channel, sender, kind, template, parts, cost, currency } = message;
+  const shape = [
+    kind && kind !== channel && kindWords(kind),
+    template,
+    parts > 1 && plural(parts, 'part'),
+  ];
+  const details = [sender && `from ${sender}`, cost !== null && `${money(cost)} ${currency ?? ''}`];
   return (
     <>
-      {text}{' '}
-      {cost !== null && (
-        <small class="muted">
-          {cost} {currency}
-        </small>
-      )}
+      <ChannelName channel={channel} /> {shape.filter(Boolean).join(', ')}{' '}
+      <small class="muted">{details.filter(Boolean).join(' · ')}</small>
     </>
   );
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { EstimateAnswer, MessageDetail, SendAnswer } from '../../src/api.js';
+import { money } from '../app/amounts.js';
 import { call } from '../app/api-client.js';
 import { useChannel } from '../app/context.js';
 import { fullTime } from '../app/format.js';
@@ -118,7 +119,10 @@ function FirstMessage({ message }: { message: MessageDetail }): JSX.Element {
           'Provider’s id',
           <Copy key="provider" value={message.providerId} label="provider’s id" />,
         ],
-        message.cost !== null && ['Cost of the first', `${message.cost} ${message.currency ?? ''}`],
+        message.cost !== null && [
+          'Cost of the first',
+          `${money(message.cost)} ${message.currency ?? ''}`,
+        ],
       ]}
     />
   );
@@ -141,7 +145,7 @@ function Second(props: {
               ? '…'
               : estimate.totalCost === null
                 ? 'not known: no rate'
-                : `${estimate.totalCost} ${estimate.currency ?? ''}`,
+                : `${money(estimate.totalCost)} ${estimate.currency ?? ''}`,
           ],
         ]}
       />

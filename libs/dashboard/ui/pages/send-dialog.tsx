@@ -11,7 +11,7 @@ import { ApiError, call } from '../app/api-client.js';
 import { useContextData } from '../app/context.js';
 import { formatNumber, plural } from '../app/format.js';
 import { newKey } from '../app/new-key.js';
-import { isLess } from '../app/amounts.js';
+import { isLess, money } from '../app/amounts.js';
 import { type Balance, useProduct } from '../app/product.js';
 import { navigate } from '../app/router.js';
 import { templateText } from '../app/template-text.js';
@@ -328,14 +328,14 @@ function Estimate({ answer, balance }: { answer: Estimated; balance?: Balance })
               <dd>
                 {answer.totalCost === null
                   ? 'no rate'
-                  : `${answer.totalCost} ${answer.currency ?? ''}`}
+                  : `${money(answer.totalCost)} ${answer.currency ?? ''}`}
               </dd>
             </div>
             {pays && (
               <div>
                 <dt>You may spend</dt>
                 <dd>
-                  {pays.available} {pays.currency}
+                  {money(pays.available)} {pays.currency}
                 </dd>
               </div>
             )}

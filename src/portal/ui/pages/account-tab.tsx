@@ -9,6 +9,7 @@ import {
   TextArea,
   toast,
   useData,
+  money,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import type { AccountSettings } from '../../portal-api.js';
@@ -227,8 +228,8 @@ function Orders({ settings, reload }: CardProps): JSX.Element {
       {orders ? (
         <Facts
           rows={[
-            ['In any 24 hours', `${orders.daily} ${orders.currency}`],
-            ['Of each number', `${orders.perNumber} ${orders.currency}`],
+            ['In any 24 hours', `${money(orders.daily)} ${orders.currency}`],
+            ['Of each number', `${money(orders.perNumber)} ${orders.currency}`],
           ]}
         />
       ) : (

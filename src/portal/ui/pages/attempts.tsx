@@ -147,10 +147,16 @@ export function Attempts(props: {
                 <Badge tone="danger">{one.statusCode ?? one.error}</Badge>
               ),
           },
-          { title: 'Event', cell: ({ type }) => type },
+          { title: 'Event', cell: ({ type }) => <span class="breaks">{type}</span> },
           { title: 'Try', number: true, cell: ({ attempt }) => attempt },
-          { title: 'Took', number: true, cell: ({ durationMs }) => duration(durationMs) },
-          { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+          {
+            title: 'Time',
+            cell: ({ at, durationMs }) => (
+              <>
+                <Time at={at} /> <small class="muted whole">took {duration(durationMs)}</small>
+              </>
+            ),
+          },
           {
             title: 'Now',
             cell: ({ state, nextAttemptAt }) => (
@@ -164,20 +170,23 @@ export function Attempts(props: {
               </>
             ),
           },
-          { title: 'Request', cell: (one) => <AttemptDetails attempt={one} /> },
           {
             title: 'Actions',
             actions: true,
-            cell: ({ deliveryId, type }) =>
-              admin && (
-                <Button
-                  aria-label={`Redeliver ${type}`}
-                  disabled={redeliver.busy}
-                  onClick={() => void redeliver.run({ deliveryId })}
-                >
-                  Redeliver
-                </Button>
-              ),
+            cell: (one) => (
+              <>
+                <AttemptDetails attempt={one} />
+                {admin && (
+                  <Button
+                    aria-label={`Redeliver ${one.type}`}
+                    disabled={redeliver.busy}
+                    onClick={() => void redeliver.run({ deliveryId: one.deliveryId })}
+                  >
+                    Redeliver
+                  </Button>
+                )}
+              </>
+            ),
           },
         ]}
         empty={

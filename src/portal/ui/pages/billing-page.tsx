@@ -8,6 +8,7 @@ import {
   Facts,
   Field,
   formatNumber,
+  money,
   fullTime,
   List,
   PageHeader,
@@ -29,9 +30,9 @@ import type {
   LedgerEntry,
   Listed,
   MonthStatement,
+  SpentToday,
 } from '../../portal-api.js';
 import { countryName } from '../countries.js';
-import { money } from '../money.js';
 import { isMonth, monthAfter, monthBefore, monthName, monthOf } from '../months.js';
 import { useSession } from '../session-data.js';
 import { ApiCurl } from './api-curl.js';
@@ -110,6 +111,7 @@ function Money({ route }: { route: Route }): JSX.Element {
 function Balance({ billing }: { billing: Billing }): JSX.Element {
   const { mode, balance, reserved, available, creditLimit, currency } = billing;
   const shown = (amount: string): string => `${money(amount)} ${currency ?? ''}`.trim();
+  const today = useData<SpentToday>(mode === 'off' ? undefined : 'api/billing/today').data;
   return (
     <Card title="Balance" description={MODES[mode]}>
       <Facts
@@ -117,6 +119,12 @@ function Balance({ billing }: { billing: Billing }): JSX.Element {
           ['Available', <strong key="available">{shown(available)}</strong>],
           ['Balance', shown(balance)],
           ['Reserved for messages on their way', shown(reserved)],
+          today && [
+            'Spent today',
+            <span key="today">
+              {shown(today.spent)} <small class="muted">since midnight, UTC</small>
+            </span>,
+          ],
           mode === 'postpaid' && ['Credit limit', shown(creditLimit)],
         ]}
       />

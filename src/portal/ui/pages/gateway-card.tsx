@@ -8,6 +8,7 @@ import {
   plural,
   Table,
   useData,
+  money,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import type { GatewayFigures, HomeFigures } from '../../portal-api.js';
@@ -117,7 +118,7 @@ function Balances({ balances }: { balances: GatewayFigures['balances'] }): JSX.E
             <a href={accountAddress(accountId)} target="_self">
               {name}
             </a>{' '}
-            {available} {currency}
+            {money(available)} {currency}
           </li>
         ))}
       </ul>

@@ -13,6 +13,7 @@ import {
   percent,
   queryOf,
   type Route,
+  SavedViews,
   setQuery,
   Skeleton,
   Table,
@@ -94,6 +95,7 @@ export function InsightsPage({ route }: { route: Route }): JSX.Element {
           onChange={(group) => setQuery({ by: group })}
         />
         <ChannelFilter channel={get('channel')} />
+        <SavedViews page="insights" />
       </PageHeader>
       {narrowed.length > 0 && (
         <div class="filters">

@@ -71,7 +71,7 @@ export function KeysTab(): JSX.Element {
           empty={<Empty icon="key" title="No keys yet" action={add} />}
           id={({ id }) => id}
           columns={[
-            { title: 'Key', cell: ({ lastFour }) => <code>svk_…{lastFour}</code> },
+            { title: 'Key', cell: ({ lastFour }) => <code class="whole">svk_…{lastFour}</code> },
             {
               title: 'Status',
               cell: ({ status }) => (

@@ -1,4 +1,6 @@
 import {
+  money,
+  moneyOf,
   ApiError,
   call,
   Card,
@@ -23,7 +25,6 @@ import type { LowestBalances, MarginRow, MarginsPart } from '../../portal-api.js
 import { accountAddress } from '../addresses.js';
 import { countryName } from '../countries.js';
 import { type MarginGroup, marginGroups, marginOf, marginShare } from '../margins.js';
-import { money, moneyOf } from '../money.js';
 import { isMonth, monthAfter, monthBefore, monthName, monthOf } from '../months.js';
 
 const GROUPS = { carrier: 'carrier and country', account: 'account', channel: 'channel' } as const;

@@ -8,6 +8,7 @@ import {
   Time,
   type Tone,
   useData,
+  money,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import type { MessageCallback, MessageCallbacks } from '../../portal-api.js';
@@ -30,7 +31,9 @@ export function MessageCallbacks(props: { message: { readonly id: string } }): J
     <>
       {data.charge && (
         <Card title="Charge">
-          <Facts rows={[['Of its batch', `${data.charge.amount} ${data.charge.currency}`]]} />
+          <Facts
+            rows={[['Of its batch', `${money(data.charge.amount)} ${data.charge.currency}`]]}
+          />
           <p class="muted small">
             What the messages of the batch cost the account, with what is reserved for those on the
             way.

@@ -11,6 +11,7 @@ import {
   PageHeader,
   queryOf,
   type Route,
+  SavedViews,
   SearchBox,
   Select,
   StatusBadge,
@@ -19,6 +20,7 @@ import {
   toast,
   useAction,
   useData,
+  money,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import type { Listed, OpenOrders, PlacedOrder } from '../../portal-api.js';
@@ -43,6 +45,7 @@ export function OrdersPage({ route }: { route: Route }): JSX.Element {
       />
       <div class="filters" role="search" aria-label="Orders">
         <SearchBox placeholder="Client reference or order id" />
+        <SavedViews page="orders" />
       </div>
       <Card flush>
         <List
@@ -61,12 +64,18 @@ export function OrdersPage({ route }: { route: Route }): JSX.Element {
                 </span>
               ),
             },
-            { title: 'Recipient', cell: ({ to }) => to || 'erased' },
-            { title: 'Product', cell: ({ product }) => product },
+            {
+              title: 'Recipient',
+              cell: ({ to, product }) => (
+                <>
+                  <span class="whole">{to || 'erased'}</span> <small class="muted">{product}</small>
+                </>
+              ),
+            },
             {
               title: 'Amount',
               number: true,
-              cell: ({ amount, currency }) => `${amount} ${currency}`,
+              cell: ({ amount, currency }) => `${money(amount)} ${currency}`,
             },
             { title: 'Ordered', number: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
             {
@@ -121,8 +130,8 @@ function SettleButton(props: {
       {(refusal) => (
         <>
           <p>
-            Look the {amount} {currency} up in the book of the provider first. The account is told,
-            and your name is recorded.
+            Look the {money(amount)} {currency} up in the book of the provider first. The account is
+            told, and your name is recorded.
           </p>
           <Select
             label="What became of it"
@@ -186,7 +195,7 @@ export function OpenOrdersCard(): JSX.Element | null {
               {
                 title: 'Amount',
                 number: true,
-                cell: ({ amount, currency }) => `${amount} ${currency}`,
+                cell: ({ amount, currency }) => `${money(amount)} ${currency}`,
               },
               { title: 'Ordered', number: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
               {

@@ -39,10 +39,16 @@ export function RequestsPage({ route }: { route: Route }): JSX.Element {
           columns={[
             {
               title: 'Request',
-              cell: ({ method, route: path }) => (
-                <code>
-                  {method} {path}
-                </code>
+              cell: ({ method, route: path, requestId }) => (
+                <>
+                  <code>
+                    {method} {path}
+                  </code>
+                  <br />
+                  <small class="muted">
+                    id <code>{requestId}</code>
+                  </small>
+                </>
               ),
             },
             {
@@ -53,8 +59,10 @@ export function RequestsPage({ route }: { route: Route }): JSX.Element {
                 </Badge>
               ),
             },
-            { title: 'Key', cell: ({ keyId }) => <code>…{keyId.slice(-6)}</code> },
-            { title: 'Id', cell: ({ requestId }) => <code>{requestId}</code> },
+            {
+              title: 'Key',
+              cell: ({ keyId }) => <code class="whole">…{keyId.slice(-6)}</code>,
+            },
             { title: 'Stands for', number: true, cell: ({ weight }) => weight },
             { title: 'Took', number: true, cell: ({ latency }) => `${latency} ms` },
             { title: 'Time', number: true, cell: ({ at }) => <Time at={at} /> },

@@ -84,8 +84,10 @@ export function SmppTab(): JSX.Element {
                 cell: ({ lastBoundAt }) =>
                   lastBoundAt ? <Time at={lastBoundAt} /> : <Badge tone="neutral">never</Badge>,
               },
-              { title: 'data_coding 0', cell: ({ dataCoding0 }) => dataCoding0 },
-              { title: 'data_coding 1', cell: ({ dataCoding1 }) => dataCoding1 },
+              {
+                title: 'data_coding 0, 1',
+                cell: ({ dataCoding0, dataCoding1 }) => `${dataCoding0}, ${dataCoding1}`,
+              },
               {
                 title: 'Actions',
                 actions: true,
