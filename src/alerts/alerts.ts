@@ -150,8 +150,8 @@ export class Alerts {
   }
 
   /** Those that a rule has raised. */
-  raisedBy(manager: EntityManager, rule: string): Promise<AlertEntity[]> {
-    return manager.findBy(AlertEntity, { resolvedAt: IsNull(), rule });
+  raisedBy(rule: string): Promise<AlertEntity[]> {
+    return this.dataSource.manager.findBy(AlertEntity, { resolvedAt: IsNull(), rule });
   }
 
   /** Newest first. @throws ApiError 422 on `cursor` */
