@@ -231,7 +231,9 @@ export class AccountsService {
         tokenId: id,
         apiToken: secret,
         formerUntil:
-          overlap > 0 && newest ? endOfCredential({ ...newest, replacedUntil: until }) : null,
+          overlap > 0 && newest
+            ? endOfCredential({ expiresAt: newest.expiresAt, replacedUntil: until })
+            : null,
       };
     });
   }
