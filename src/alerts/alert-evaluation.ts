@@ -8,8 +8,7 @@ import {
   WorkQueues,
 } from '@dundun/messaging/queue';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, type EntityManager, In, IsNull, LessThan, Not } from 'typeorm';
+import { type EntityManager, In, IsNull, LessThan } from 'typeorm';
 import { type AlertKind, kindOf } from './alert-kinds.js';
 import { type AlertRule, AlertRules } from './alert-rules.js';
 import { AlertWatches, MOST_FINDINGS, type Observed } from './alert-watches.js';
@@ -49,7 +48,6 @@ export class AlertEvaluation implements WorkQueue, OnModuleInit {
     private readonly watches: AlertWatches,
     private readonly counts: FailureCounts,
     private readonly state: EvaluationState,
-    @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
@@ -158,11 +156,7 @@ export class AlertEvaluation implements WorkQueue, OnModuleInit {
 
   /** Alerts of rules that an operator has removed since. */
   async #endThoseOfRemoved(rules: readonly AlertRule[], mayGoOn: () => boolean): Promise<void> {
-    const left = await this.dataSource.manager.find(AlertEntity, {
-      select: { id: true },
-      where: { resolvedAt: IsNull(), rule: Not(In(rules.map(({ id }) => id))) },
-    });
-    const ids = left.map(({ id }) => id);
+    const ids = await this.alerts.raisedByOthers(rules);
     await this.#inSlices(ids, mayGoOn, async (manager, slice) => {
       const where = { id: In([...slice]), resolvedAt: IsNull() };
       const alerts = await manager.findBy(AlertEntity, where);

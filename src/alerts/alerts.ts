@@ -154,6 +154,15 @@ export class Alerts {
     return this.dataSource.manager.findBy(AlertEntity, { resolvedAt: IsNull(), rule });
   }
 
+  /** Ids of those that other rules have raised. */
+  async raisedByOthers(rules: readonly AlertRule[]): Promise<string[]> {
+    const found = await this.dataSource.manager.find(AlertEntity, {
+      select: { id: true },
+      where: { resolvedAt: IsNull(), rule: Not(In(rules.map(({ id }) => id))) },
+    });
+    return found.map(({ id }) => id);
+  }
+
   /** Newest first. @throws ApiError 422 on `cursor` */
   async list({ account, state, cursor, limit }: AlertFilter): Promise<Page<AlertView>> {
     if (cursor !== undefined && !UUID.test(cursor))
