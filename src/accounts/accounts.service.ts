@@ -2,7 +2,9 @@ import { MessagingService } from '@dundun/messaging';
 import { laneOf } from '@dundun/messaging/values';
 import { HoldsService } from '@dundun/messaging/operations';
 import { Inject, Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
 import {
+  DataSource,
   type EntityManager,
   type FindOneOptions,
   type FindOptionsWhere,
@@ -24,7 +26,9 @@ import {
 } from './accounts.tables.js';
 import {
   CredentialVerifier,
+  endOfCredential,
   fingerprint,
+  isOver,
   newSecret,
   randomBase62,
   spenderOf,
@@ -97,6 +101,7 @@ export class AccountsService {
     private readonly credentials: CredentialVerifier,
     private readonly templates: TemplateRegistry,
     private readonly channels: GatewayChannels,
+    @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(ENVIRONMENT)
     private readonly environment: Pick<Environment, 'carriers'>,
   ) {}
@@ -182,7 +187,8 @@ export class AccountsService {
   /**
    * Makes a new token in the place of another one, with its name, scopes and expiry. Without `tokenId` every token
    * without a name stops, also one that an earlier rotation has left for a while.
-   * @throws ApiError 404 for an unknown token, or one that has ended; 422 on `overlap`
+   * @throws ApiError 404 for an unknown token, or one that has ended; 422 on `overlap`, or on `token` for one that
+   * has been replaced
    */
   async rotate(
     accountId: string,
@@ -193,19 +199,29 @@ export class AccountsService {
       throw invalidField('overlap', 'must be at most 30 days, such as 24h');
     // The second of two concurrent rotations ends the token of the first.
     return this.#in(accountId, async (manager) => {
-      const former = await activeTokens(
-        manager,
-        accountId,
-        tokenId === undefined ? { name: IsNull() } : { id: tokenId },
+      const active = await activeTokens(manager, accountId);
+      const former = active.filter(({ id, name }) =>
+        tokenId === undefined ? name === null : id === tokenId,
       );
       const [newest] = former;
       if (tokenId !== undefined && !newest) throw unknownToken(tokenId);
+      const successor = active.find(
+        ({ id, name, replacedUntil }) => name === newest?.name && !replacedUntil && id !== tokenId,
+      );
+      if (tokenId !== undefined && newest?.replacedUntil && successor)
+        throw invalidField('token', `has been replaced by ${successor.id}; rotate that one`);
+      const staying = overlap > 0 ? active.length : active.length - former.length;
+      if (staying >= MOST_TOKENS)
+        throw invalidField(
+          'overlap',
+          `leaves one token too many: at most ${MOST_TOKENS}; revoke one first, or rotate without it`,
+        );
       const now = Date.now();
       const until = new Date(now + overlap);
-      for (const { id, expiresAt } of former)
+      for (const { id, replacedUntil } of former)
         if (overlap === 0) await manager.update(Credential, { id }, { revokedAt: new Date(now) });
-        else if (!expiresAt || expiresAt > until)
-          await manager.update(Credential, { id }, { expiresAt: until });
+        else if (!replacedUntil || replacedUntil > until)
+          await manager.update(Credential, { id }, { replacedUntil: until });
       const { id, secret } = await insertCredential(manager, accountId, 'api_token', {
         name: newest?.name ?? null,
         spender: newest && newest.name !== null ? spenderOf(newest) : null,
@@ -216,7 +232,10 @@ export class AccountsService {
       return {
         tokenId: id,
         apiToken: secret,
-        formerUntil: overlap > 0 && newest ? until : null,
+        formerUntil:
+          overlap > 0 && newest
+            ? endOfCredential({ expiresAt: newest.expiresAt, replacedUntil: until })
+            : null,
       };
     });
   }
@@ -254,7 +273,7 @@ export class AccountsService {
 
   /** The account's API tokens, newest first, expired and revoked ones included; never their secrets. */
   tokens(accountId: string) {
-    return this.#in(accountId, async (manager) => {
+    return this.#read(accountId, async (manager) => {
       const found = await listed(manager, accountId, 'api_token');
       return found.map(({ keyId: tokenId, ...token }) => ({ tokenId, ...token }));
     });
@@ -282,7 +301,7 @@ export class AccountsService {
 
   /** The account's keys, newest first, expired and revoked ones included; never their secrets. */
   keys(accountId: string) {
-    return this.#in(accountId, async (manager) => {
+    return this.#read(accountId, async (manager) => {
       const found = await listed(manager, accountId, 'api_key');
       return found.map(({ name: _name, ...key }) => key);
     });
@@ -304,8 +323,9 @@ export class AccountsService {
     });
   }
 
+  /** @throws ApiError 404 */
   find(accountId: string): Promise<Account> {
-    return this.#in(accountId, async (_manager, account) => account);
+    return this.#read(accountId, (_manager, account) => Promise.resolve(account));
   }
 
   async change(accountId: string, change: AccountChange, also: Also = nothing): Promise<void> {
@@ -366,14 +386,23 @@ export class AccountsService {
     return { accountId, apiToken: token.secret, apiKey: key.secret };
   }
 
-  /** Locks the account, and empties the caches of this process afterwards. @throws ApiError 404 */
-  async #in<T>(
+  /** Without a lock or a transaction, and the caches stay. @throws ApiError 404 */
+  async #read<T>(
     accountId: string,
-    work: (manager: EntityManager, account: Account) => Promise<T>,
+    read: (manager: EntityManager, account: Account) => Promise<T>,
   ): Promise<T> {
-    const result = await this.messaging.transaction(async (manager) =>
-      work(manager, await lockAccount(manager, accountId)),
-    );
+    const { manager } = this.dataSource;
+    const account = await manager.findOneBy(Account, { id: accountId });
+    if (!account) throw unknownAccount(accountId);
+    return read(manager, account);
+  }
+
+  /** Locks the account, and empties the caches of this process afterwards. @throws ApiError 404 */
+  async #in<T>(accountId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const result = await this.messaging.transaction(async (manager) => {
+      await lockAccount(manager, accountId);
+      return work(manager);
+    });
     this.credentials.forget();
     this.templates.forget();
     return result;
@@ -395,8 +424,12 @@ export function forUpdate(manager: EntityManager): Pick<FindOneOptions, 'lock'> 
 export async function lockAccount(manager: EntityManager, accountId: string): Promise<Account> {
   const where = { id: accountId };
   const account = await manager.findOne(Account, { where, ...forUpdate(manager) });
-  if (!account) throw new ApiError('not_found', `There is no account ${accountId}`);
+  if (!account) throw unknownAccount(accountId);
   return account;
+}
+
+function unknownAccount(id: string): ApiError {
+  return new ApiError('not_found', `There is no account ${id}`);
 }
 
 async function insertCredential(
@@ -437,7 +470,7 @@ async function activeTokens(
     where: { ...where, accountId, kind: 'api_token', revokedAt: IsNull() },
     order: { createdAt: 'DESC', id: 'ASC' },
   });
-  return found.filter(({ expiresAt }) => !expiresAt || expiresAt.getTime() > Date.now());
+  return found.filter((token) => !isOver(token));
 }
 
 async function listed(manager: EntityManager, accountId: string, kind: CredentialKind) {
@@ -446,9 +479,9 @@ async function listed(manager: EntityManager, accountId: string, kind: Credentia
     order: { createdAt: 'DESC', id: 'ASC' },
   });
   return found.map(({ id, name, lastFour, scopes, revokedAt, ...times }) => {
-    const { createdAt, expiresAt, lastUsedAt } = times;
-    const isExpired = expiresAt !== null && expiresAt.getTime() <= Date.now();
-    const status: CredentialStatus = revokedAt ? 'revoked' : isExpired ? 'expired' : 'active';
+    const { createdAt, lastUsedAt } = times;
+    const expiresAt = endOfCredential(times);
+    const status: CredentialStatus = revokedAt ? 'revoked' : isOver(times) ? 'expired' : 'active';
     return { keyId: id, name, lastFour, status, scopes, createdAt, expiresAt, lastUsedAt };
   });
 }

@@ -76,8 +76,10 @@ export class Credential {
   @Column('simple-array') readonly scopes!: readonly Scope[];
   @Column({ ...TIME, name: 'created_at' }) readonly createdAt!: Date;
   @Column({ ...OPTIONAL_TIME, name: 'revoked_at' }) readonly revokedAt!: Date | null;
-  /** Time of expiry; `null`: never. */
+  /** Time of its own expiry, which a rotation passes on; `null`: never. */
   @Column({ ...OPTIONAL_TIME, name: 'expires_at' }) readonly expiresAt!: Date | null;
+  /** End of the overlap of the rotation that has replaced the token; `null`: it is not replaced. */
+  @Column({ ...OPTIONAL_TIME, name: 'replaced_until' }) readonly replacedUntil!: Date | null;
   /** Of a token that was made by name; `null`: a key, or the token that the account was made with. */
   @Column('varchar', { length: 100, nullable: true }) readonly name!: string | null;
   /**
@@ -166,6 +168,7 @@ export const ACCOUNT_TABLES = {
     columnsAdded('AccountGuard1790000002345', [[Account, ['guard']]]),
     columnsAdded('CredentialNames1790000002332', [[Credential, ['name']]]),
     columnsAdded('TokenSpenders1790000002370', [[Credential, ['spender']]]),
+    columnsAdded('CredentialReplacedUntil1790000002415', [[Credential, ['replacedUntil']]]),
     // Texts of present templates are known after the next list of Meta.
     columnsAdded('TemplateBodies1790000002356', [[TemplateEntity, ['body']]]),
   ],

@@ -29,6 +29,19 @@ function checksum(text: string): string {
 
 const PREFIX: Readonly<Record<CredentialKind, string>> = { api_token: 'tok_', api_key: 'svk_' };
 
+type Ends = Pick<Credential, 'expiresAt' | 'replacedUntil'>;
+
+/** When a credential stops: at its expiry, or before it at the end of the overlap of a rotation; `null`: never. */
+export function endOfCredential({ expiresAt, replacedUntil }: Ends): Date | null {
+  if (!expiresAt || !replacedUntil) return expiresAt ?? replacedUntil;
+  return expiresAt < replacedUntil ? expiresAt : replacedUntil;
+}
+
+export function isOver(credential: Ends): boolean {
+  const end = endOfCredential(credential);
+  return end !== null && end.getTime() <= Date.now();
+}
+
 /** 256 random bits and a checksum, so that a mistyped secret is refused without a database read. */
 export function newSecret(kind: CredentialKind): string {
   const signed = PREFIX[kind] + randomBase62(43);
@@ -113,11 +126,11 @@ export class CredentialVerifier {
       return { cause: 'wrong kind' };
     return whenKnown(known ?? this.#credentials.find(wanted), (found) => {
       if (!found) return { cause: 'unknown' };
-      const { id, accountId, kind, name, scopes, revokedAt, expiresAt } = found;
+      const { id, accountId, kind, name, scopes, revokedAt } = found;
       const former = { id, accountId };
       if (revokedAt)
         return { cause: kind === 'api_token' && name === null ? 'rotated' : 'revoked', former };
-      if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', former };
+      if (isOver(found)) return { cause: 'expired', former };
       return whenKnown(this.#accounts.find({ id: accountId }), (owner) => {
         const suspended = Boolean(owner?.suspendedAt);
         return { id, accountId, kind, scopes, suspended, spender: spenderOf(found) };

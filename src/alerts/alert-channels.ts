@@ -6,6 +6,7 @@ import { DataSource } from 'typeorm';
 import type { Also } from '../accounts/accounts.service.js';
 import { ENVIRONMENT, type Environment } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
+import { UnreadableSecretError } from '../secrets/secret-keys.js';
 import { Secrets } from '../secrets/secrets.js';
 import { checkWebhookUrl, originOf } from '../webhooks/webhook-address.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from '../webhooks/webhook-options.js';
@@ -15,6 +16,7 @@ import {
   AlertChannelEntity,
   type AlertChannelKind,
   AlertNoticeEntity,
+  AlertRuleEntity,
   CHANNEL_KINDS,
 } from './alerts.tables.js';
 
@@ -32,7 +34,7 @@ export interface OpenChannel {
 export interface ChannelView {
   readonly id: string;
   readonly kind: AlertChannelKind;
-  /** An address of e-mail, or scheme, host and port of the URL: the rest of it may be a secret. */
+  /** An address of e-mail, or scheme, host and port of the URL: the rest of it may be a secret; `unreadable`: see `error`. */
   readonly target: string;
   readonly createdAt: Date;
   /** Error of the last notice; `null`: delivered, or none yet. */
@@ -97,8 +99,7 @@ export class AlertChannels {
           where: { channelId: id },
           order: { id: 'DESC' },
         });
-        const target = shownTarget(kind, this.#opened(row).target);
-        return { id, kind, target, createdAt, error: last?.error ?? null };
+        return { id, kind, createdAt, error: last?.error ?? null, ...this.#shown(row) };
       }),
     );
   }
@@ -121,11 +122,19 @@ export class AlertChannels {
     });
   }
 
-  /** With its notices. @throws ApiError 404 */
+  /** With its notices. @throws ApiError 404, 422 while a rule names it */
   remove(id: string, also: Also): Promise<void> {
     return this.messaging.transaction(async (manager) => {
       const { affected } = await manager.delete(AlertChannelEntity, { id: uuidOf(id) });
       if (affected === 0) throw unknown(id);
+      // After the delete, which waits for a rule that is about to name the channel.
+      const rules = await manager.find(AlertRuleEntity, { select: { id: true, channels: true } });
+      const naming = rules.filter(({ channels }) => channels?.includes(id));
+      if (naming.length > 0)
+        throw invalidField(
+          'channel',
+          `is named by the rules ${naming.map((rule) => rule.id).join(', ')}, which would notify one channel less or none; change their channels first`,
+        );
       await manager.delete(AlertNoticeEntity, { channelId: id });
       await also(manager, id);
     });
@@ -135,6 +144,17 @@ export class AlertChannels {
   async open(id: string): Promise<OpenChannel | undefined> {
     const row = await this.dataSource.manager.findOneBy(AlertChannelEntity, { id });
     return row ? this.#opened(row) : undefined;
+  }
+
+  /** Where no key opens it, the error says what to do. */
+  #shown({ id, kind, target }: AlertChannelEntity): Pick<ChannelView, 'target'> {
+    try {
+      return { target: shownTarget(kind, this.secrets.open(ALERT_SECRETS.target, id, target)) };
+    } catch (error) {
+      if (!(error instanceof UnreadableSecretError)) throw error;
+      const remedy = `${error.message}, or remove the channel and add it again`;
+      return Object.assign({ target: 'unreadable' }, { error: remedy });
+    }
   }
 
   #opened({ id, kind, target, secret }: AlertChannelEntity): OpenChannel {

@@ -8,7 +8,7 @@ import {
   WorkQueues,
 } from '@dundun/messaging/queue';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { type EntityManager, In, IsNull, LessThan, Not } from 'typeorm';
+import { type EntityManager, In, IsNull, LessThan } from 'typeorm';
 import { type AlertKind, kindOf } from './alert-kinds.js';
 import { type AlertRule, AlertRules } from './alert-rules.js';
 import { AlertWatches, MOST_FINDINGS, type Observed } from './alert-watches.js';
@@ -24,6 +24,9 @@ const KEPT = 90 * 24 * HOUR;
 
 /** Alerts that one transaction deletes. */
 const SLICE = 500;
+
+/** Alerts that one transaction raises or resolves, of about eight statements each. */
+const CHANGED = 50;
 
 /** The only lane of the evaluation, so that one process at a time has it. */
 const KEY = 'all';
@@ -77,7 +80,7 @@ export class AlertEvaluation implements WorkQueue, OnModuleInit {
     for (const rule of rules) {
       if (!mayGoOn()) return;
       try {
-        await this.#evaluate(rule, rules, mayRaise);
+        await this.#evaluate(rule, rules, mayRaise, mayGoOn);
       } catch (error) {
         this.#logger.warn({
           message: 'a rule of alerts is not evaluated',
@@ -86,49 +89,87 @@ export class AlertEvaluation implements WorkQueue, OnModuleInit {
         });
       }
     }
-    await this.#endThoseOfRemoved(rules);
+    await this.#endThoseOfRemoved(rules, mayGoOn);
   }
 
-  async #evaluate(rule: AlertRule, all: readonly AlertRule[], mayRaise: boolean): Promise<void> {
+  async #evaluate(
+    rule: AlertRule,
+    all: readonly AlertRule[],
+    mayRaise: boolean,
+    mayGoOn: () => boolean,
+  ): Promise<void> {
     const observed = rule.enabled ? await this.watches.observe(rule) : { findings: [] };
     const lapsed = kindOf(rule.kind).lapses ?? Infinity;
     const now = this.clock.now();
-    const { findings, stays = () => false }: Observed = observed ?? {
+    const {
+      findings,
+      stays = () => false,
+      isCut = false,
+    }: Observed = observed ?? {
       findings: [],
       stays: ({ seenAt }) => now - seenAt.getTime() < lapsed,
     };
-    const own = findings.filter((found) => isOf(rule, found, all)).slice(0, MOST_FINDINGS);
-    const channels = await this.messaging.transaction(async (manager) => {
-      const raised = await this.alerts.raisedBy(manager, rule.id);
-      const told: string[] = [];
-      for (const alert of raised)
-        if (!own.some((found) => isSame(alert, found)) && !stays(alert))
+    const found = findings.filter((one) => isOf(rule, one, all));
+    const own = new Map(found.slice(0, MOST_FINDINGS).map((one) => [placeOf(one), one]));
+    const isWhole = !isCut && found.length <= MOST_FINDINGS;
+    if (!isWhole)
+      this.#logger.warn({
+        message: `a rule of alerts finds more than ${MOST_FINDINGS}: the others are not raised, and none is resolved`,
+        rule: rule.id,
+      });
+    const raised = await this.alerts.raisedBy(rule.id);
+    const places = new Set(raised.map(placeOf));
+    if (isWhole) {
+      const isOver = (alert: AlertEntity) => !own.has(placeOf(alert)) && !stays(alert);
+      const over = raised.filter(isOver).map(({ id }) => id);
+      await this.#inSlices(over, mayGoOn, async (manager, ids) => {
+        // One that a module has raised again meanwhile was seen since.
+        const present = await manager.findBy(AlertEntity, {
+          id: In([...ids]),
+          resolvedAt: IsNull(),
+        });
+        const told: string[] = [];
+        for (const alert of present.filter(isOver))
           told.push(...(await this.alerts.end(manager, rule, alert)));
-      for (const found of own)
-        if (mayRaise || raised.some((alert) => isSame(alert, found)))
-          told.push(...(await this.alerts.put(manager, rule, found)));
+        return told;
+      });
+    }
+    const held = [...own].flatMap(([place, one]) => (mayRaise || places.has(place) ? one : []));
+    await this.#inSlices(held, mayGoOn, async (manager, slice) => {
+      const told: string[] = [];
+      for (const one of slice) told.push(...(await this.alerts.put(manager, rule, one)));
       return told;
     });
-    this.alerts.wake(channels);
+  }
+
+  /** Each slice in a transaction of its own, so that none keeps the write lock of SQLite for long. */
+  async #inSlices<T>(
+    all: readonly T[],
+    mayGoOn: () => boolean,
+    work: (manager: EntityManager, slice: readonly T[]) => Promise<readonly string[]>,
+  ): Promise<void> {
+    for (let from = 0; from < all.length && mayGoOn(); from += CHANGED) {
+      const slice = all.slice(from, from + CHANGED);
+      this.alerts.wake(await this.messaging.transaction((manager) => work(manager, slice)));
+    }
   }
 
   /** Alerts of rules that an operator has removed since. */
-  async #endThoseOfRemoved(rules: readonly AlertRule[]): Promise<void> {
-    const ids = rules.map(({ id }) => id);
-    const channels = await this.messaging.transaction(async (manager) => {
-      const left = await manager.findBy(AlertEntity, { resolvedAt: IsNull(), rule: Not(In(ids)) });
-      if (left.length === 0) return [];
+  async #endThoseOfRemoved(rules: readonly AlertRule[], mayGoOn: () => boolean): Promise<void> {
+    const ids = await this.alerts.raisedByOthers(rules);
+    await this.#inSlices(ids, mayGoOn, async (manager, slice) => {
+      const where = { id: In([...slice]), resolvedAt: IsNull() };
+      const alerts = await manager.findBy(AlertEntity, where);
       // A rule may have been added after `rules` were read, and raised by the process that evaluates now.
       const present = await this.rules.list(manager);
       const told: string[] = [];
-      for (const alert of left) {
+      for (const alert of alerts) {
         if (present.some(({ id }) => id === alert.rule)) continue;
         const rule = present.find(({ id }) => id === alert.kind);
         if (rule) told.push(...(await this.alerts.end(manager, rule, alert)));
       }
       return told;
     });
-    this.alerts.wake(channels);
   }
 
   async purge(signal: AbortSignal): Promise<void> {
@@ -156,8 +197,13 @@ async function removeOld(manager: EntityManager, before: Date): Promise<number> 
   return ids.length;
 }
 
-function isSame(alert: AlertEntity, { subject, account = null }: Finding): boolean {
-  return alert.subject === subject.slice(0, LONGEST_SUBJECT) && alert.accountId === account;
+/** Account and subject: an alert and its finding have the same. */
+function placeOf({
+  subject,
+  account = null,
+  accountId = account,
+}: Pick<Finding, 'subject' | 'account'> & Partial<Pick<AlertEntity, 'accountId'>>): string {
+  return JSON.stringify([accountId, subject.slice(0, LONGEST_SUBJECT)]);
 }
 
 /** An account with a rule of its own of the kind is left out of the rule of all accounts. */

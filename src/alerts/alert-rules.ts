@@ -2,7 +2,7 @@ import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type EntityManager } from 'typeorm';
-import { type Also, lockAccount } from '../accounts/accounts.service.js';
+import { type Also, forUpdate, lockAccount } from '../accounts/accounts.service.js';
 import { randomBase62 } from '../accounts/credentials.js';
 import { ApiError, invalidField, invalidFields } from '../http/api-error.js';
 import { milliseconds } from '../settings/durations.js';
@@ -196,7 +196,12 @@ async function changed(
 
 async function wrongChannels(ids: readonly string[], manager: EntityManager) {
   if (ids.length === 0) return [];
-  const known = await manager.find(AlertChannelEntity, { select: { id: true } });
+  // Locked, so that none is removed meanwhile.
+  const known = await manager.find(AlertChannelEntity, {
+    select: { id: true },
+    order: { id: 'ASC' },
+    ...forUpdate(manager),
+  });
   return ids.flatMap((id, index) =>
     known.some((channel) => channel.id === id)
       ? []

@@ -3,7 +3,7 @@ import { MessageHistory } from '@dundun/messaging/operations';
 import { partsOfLane } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, In, IsNull, LessThanOrEqual, Not } from 'typeorm';
+import { DataSource, In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
 import { Account } from '../accounts/accounts.tables.js';
 import { BillingAccount } from '../billing/ledger/ledger.tables.js';
 import { amountText } from '../billing/money.js';
@@ -27,12 +27,17 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** Most findings of one rule. */
-export const MOST_FINDINGS = 1_000;
+export const MOST_FINDINGS = 10_000;
+
+/** Rows that one statement reads. */
+const PAGE = 1_000;
 
 export interface Observed {
   readonly findings: readonly Finding[];
   /** Whether an alert that is not among the findings stays, because nothing is known of it now. @default none does */
   readonly stays?: (alert: Pick<AlertEntity, 'subject' | 'seenAt'>) => boolean;
+  /** There may be more findings than those, of which nothing is known. @default false */
+  readonly isCut?: boolean;
 }
 
 type Watch<Kind extends AlertKind> = (rule: AlertRule<Kind>, now: number) => Promise<Observed>;
@@ -153,7 +158,7 @@ export class AlertWatches {
       // An operator knows of the suspension.
       ({ waiting: ms, hold }) => ms >= after && hold?.reason !== 'account_suspended',
     );
-    const longest = waiting.toSorted((a, b) => b.waiting - a.waiting).slice(0, MOST_FINDINGS);
+    const longest = waiting.toSorted((a, b) => b.waiting - a.waiting);
     const tenants = longest.flatMap(({ lane }) => partsOfLane(lane)?.tenant ?? []);
     const accounts = await this.#accountsAmong(tenants);
     const findings = longest.map(
@@ -182,13 +187,17 @@ export class AlertWatches {
 
   async #webhooks(rule: AlertRule<'webhook_failing'>, now: number): Promise<Observed> {
     const { after } = settingsOf(rule);
-    const failed = await this.dataSource.manager.find(WebhookEndpointEntity, {
-      where: [
-        { disabledAt: IsNull(), failingSince: LessThanOrEqual(now - after) },
-        { disabledReason: In(['gone', 'failing']) },
-      ],
-      order: { id: 'ASC' },
-      take: MOST_FINDINGS,
+    const ofAccount = rule.accountId !== null && { accountId: rule.accountId };
+    const { rows: failed, isCut } = await allPages((last?: WebhookEndpointEntity) => {
+      const those = { ...ofAccount, ...(last && { id: MoreThan(last.id) }) };
+      return this.dataSource.manager.find(WebhookEndpointEntity, {
+        where: [
+          { ...those, disabledAt: IsNull(), failingSince: LessThanOrEqual(now - after) },
+          { ...those, disabledReason: In(['gone', 'failing']) },
+        ],
+        order: { id: 'ASC' },
+        take: PAGE,
+      });
     });
     const findings = failed.map(
       ({ id, accountId, url, failingSince, disabledAt, disabledReason }): Finding => {
@@ -209,22 +218,25 @@ export class AlertWatches {
         };
       },
     );
-    return { findings };
+    return { findings, isCut };
   }
 
   async #balances(rule: AlertRule<'balance_low'>): Promise<Observed> {
     const { below } = settingsOf(rule);
-    const low = await this.dataSource.manager
-      .createQueryBuilder(BillingAccount, 'money')
-      .where(`money.mode <> 'off'`)
-      // A number in the statement: SQLite compares a parameter as a text.
-      .andWhere(`money.balance - money.reserved + money.creditLimit < ${below}`)
-      .andWhere(rule.accountId === null ? '1 = 1' : 'money.accountId = :account', {
-        account: rule.accountId,
-      })
-      .orderBy('money.accountId')
-      .take(MOST_FINDINGS)
-      .getMany();
+    const { rows: low, isCut } = await allPages((last?: BillingAccount) =>
+      this.dataSource.manager
+        .createQueryBuilder(BillingAccount, 'money')
+        .where(`money.mode <> 'off'`)
+        // A number in the statement: SQLite compares a parameter as a text.
+        .andWhere(`money.balance - money.reserved + money.creditLimit < ${below}`)
+        .andWhere(rule.accountId === null ? '1 = 1' : 'money.accountId = :account', {
+          account: rule.accountId,
+        })
+        .andWhere('money.accountId > :after', { after: last?.accountId ?? '' })
+        .orderBy('money.accountId')
+        .take(PAGE)
+        .getMany(),
+    );
     const told = await this.#accountsWithThresholds(low.map(({ accountId }) => accountId));
     const findings = low.map(({ accountId, balance, reserved, creditLimit, currency }): Finding => {
       const available = BigInt(balance) - BigInt(reserved) + BigInt(creditLimit);
@@ -237,7 +249,7 @@ export class AlertWatches {
         ...(told.has(accountId) && { toldBy: BALANCE_LOW }),
       };
     });
-    return { findings };
+    return { findings, isCut };
   }
 
   /** Those that are told of low balances by an event of their own. */
@@ -286,30 +298,33 @@ export class AlertWatches {
 
   async #domains(rule: AlertRule<'domain_expiring'>, now: number): Promise<Observed> {
     const { before } = settingsOf(rule);
-    const failing = await this.dataSource.manager.find(EmailDomain, {
-      where: { status: 'verified', mismatchSince: Not(IsNull()) },
-      order: { id: 'ASC' },
-      take: MOST_FINDINGS,
-    });
-    const findings = failing.flatMap(({ id, accountId, name, mismatchSince }): Finding[] => {
-      const end = (mismatchSince?.getTime() ?? now) + MISMATCH_FOR;
-      if (end - now > before) return [];
-      const at = new Date(end).toISOString();
-      return [
-        {
-          subject: name,
-          account: accountId,
-          detail: `A required record of ${name} is missing or another one; without it mail from the domain is refused from ${at} on.`,
-          figures: {
-            domain: name,
-            mismatch_since: mismatchSince?.toISOString() ?? null,
-            ends_at: at,
-          },
-          page: `email/domains/${id}`,
+    const { rows: failing, isCut } = await allPages((last?: EmailDomain) =>
+      this.dataSource.manager.find(EmailDomain, {
+        where: {
+          ...(rule.accountId !== null && { accountId: rule.accountId }),
+          ...(last && { id: MoreThan(last.id) }),
+          status: 'verified',
+          mismatchSince: LessThanOrEqual(new Date(now + before - MISMATCH_FOR)),
         },
-      ];
+        order: { id: 'ASC' },
+        take: PAGE,
+      }),
+    );
+    const findings = failing.map(({ id, accountId, name, mismatchSince }): Finding => {
+      const at = new Date((mismatchSince?.getTime() ?? now) + MISMATCH_FOR).toISOString();
+      return {
+        subject: name,
+        account: accountId,
+        detail: `A required record of ${name} is missing or another one; without it mail from the domain is refused from ${at} on.`,
+        figures: {
+          domain: name,
+          mismatch_since: mismatchSince?.toISOString() ?? null,
+          ends_at: at,
+        },
+        page: `email/domains/${id}`,
+      };
     });
-    return { findings };
+    return { findings, isCut };
   }
 
   async #certificates(rule: AlertRule<'certificate_expiring'>, now: number): Promise<Observed> {
@@ -334,10 +349,26 @@ export class AlertWatches {
 
   async #accountsAmong(tenants: readonly string[]): Promise<ReadonlySet<string>> {
     const ids = [...new Set(tenants)];
-    if (ids.length === 0) return new Set();
-    const select = { id: true } as const;
-    const found = await this.dataSource.manager.find(Account, { select, where: { id: In(ids) } });
-    return new Set(found.map(({ id }) => id));
+    const known = new Set<string>();
+    for (let from = 0; from < ids.length; from += PAGE) {
+      const where = { id: In(ids.slice(from, from + PAGE)) };
+      const found = await this.dataSource.manager.find(Account, { select: { id: true }, where });
+      for (const { id } of found) known.add(id);
+    }
+    return known;
+  }
+}
+
+/** @param read the next page after a row, of at most {@link PAGE} */
+async function allPages<Row>(
+  read: (last?: Row) => Promise<Row[]>,
+): Promise<{ readonly rows: readonly Row[]; readonly isCut: boolean }> {
+  const rows: Row[] = [];
+  for (;;) {
+    const page = await read(rows.at(-1));
+    rows.push(...page);
+    if (page.length < PAGE) return { rows, isCut: false };
+    if (rows.length > MOST_FINDINGS) return { rows, isCut: true };
   }
 }
 

@@ -158,8 +158,17 @@ export class Alerts {
   }
 
   /** Those that a rule has raised. */
-  raisedBy(manager: EntityManager, rule: string): Promise<AlertEntity[]> {
-    return manager.findBy(AlertEntity, { resolvedAt: IsNull(), rule });
+  raisedBy(rule: string): Promise<AlertEntity[]> {
+    return this.dataSource.manager.findBy(AlertEntity, { resolvedAt: IsNull(), rule });
+  }
+
+  /** Ids of those that other rules have raised. */
+  async raisedByOthers(rules: readonly AlertRule[]): Promise<string[]> {
+    const found = await this.dataSource.manager.find(AlertEntity, {
+      select: { id: true },
+      where: { resolvedAt: IsNull(), rule: Not(In(rules.map(({ id }) => id))) },
+    });
+    return found.map(({ id }) => id);
   }
 
   /** Newest first. @throws ApiError 422 on `cursor` */

@@ -157,6 +157,9 @@ export class MessagesApi {
 
 function filterOf(call: ApiCall, fields: Fields) {
   const status = fields.text('status', 32);
+  const subject = fields.text('subject', 100);
+  // A search must not tell what the list masks.
+  if (subject !== undefined) call.require('reveal');
   return {
     tenants: call.tenantsOf(fields.text('tenant', 255)),
     channel: fields.text('channel', 16),
@@ -168,8 +171,9 @@ function filterOf(call: ApiCall, fields: Fields) {
     provider: fields.text('provider', 32),
     errorCode: fields.text('error', 255),
     toPart: fields.text('toPart', 15),
+    toPartOf: call.access.reveal ? ('whole' as const) : ('shown' as const),
     country: fields.text('country', 2),
-    subject: fields.text('subject', 100),
+    subject,
     since: fields.time('since'),
     until: fields.time('until'),
     cursor: fields.text('cursor', 600),

@@ -70,6 +70,15 @@ export class MessagingParts {
     return this.modules.get<Clock>(MESSAGING_CLOCK, { strict: false });
   }
 
+  /** Names of the providers that carry a channel. */
+  carriersOf(channel: string): readonly string[] {
+    const transports = this.modules.get(MESSAGE_TRANSPORTS, { strict: false });
+    return [...transports].flatMap(([name, { capabilities }]) => {
+      const channels: readonly string[] | undefined = capabilities.channels;
+      return !channels || channels.includes(channel) ? [name] : [];
+    });
+  }
+
   /** Providers that are simulators, by name. */
   get simulators(): ReadonlyMap<string, Simulator> {
     const transports = this.modules.get(MESSAGE_TRANSPORTS, { strict: false });

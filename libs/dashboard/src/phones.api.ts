@@ -32,7 +32,10 @@ export class PhonesApi {
     const sent = data.filter(
       ({ provider, recipient }) => recipient !== '' && simulators.has(provider ?? ''),
     );
-    const received = await history.inbound({ tenants, limit: SHOWN });
+    // Those that people wrote to other providers are for callers that may reveal.
+    const received = (await history.inbound({ tenants, limit: SHOWN })).filter(({ provider }) =>
+      simulators.has(provider ?? ''),
+    );
     // Only the simulated recipient gets the codes of its messages.
     const contents = await history.contents(
       sent.map(({ id }) => id),
@@ -109,7 +112,7 @@ export class PhonesApi {
 
   /** The answer of a simulated recipient, as its provider would call back. */
   async reply(call: ApiCall, body: unknown): Promise<object> {
-    const [simulator] = this.#simulators(call).values();
+    this.#simulators(call);
     const fields = new Fields(body);
     const tenant = call.tenantOf(fields.text('tenant', 255));
     const channel = fields.need('channel', 16);
@@ -121,6 +124,7 @@ export class PhonesApi {
     const sender = readAddress(from, definition?.addressKinds);
     if (!sender) fields.refuse('from', 'must be an address of the channel');
     fields.done();
+    const simulator = await this.#simulatorOf(fields, tenant, channel, from);
     await call.audit({ action: 'phone.replied', tenant, subject: null });
     await simulator?.receive({
       messageId: `phone-${randomUUID()}`,
@@ -159,6 +163,31 @@ export class PhonesApi {
     await call.audit({ action: 'phone.reported', tenant, subject: id });
     await simulator.report(submissionId, recipient, { status, rawStatus: status });
     return {};
+  }
+
+  /**
+   * The simulator that a phone writes to. Where another provider carries the channel, too, the phone is only
+   * simulated if the tenant's newest message to it went to a simulator: else the reply would be in the name of a person.
+   * @throws DashboardError 422
+   */
+  async #simulatorOf(fields: Fields, tenant: string, channel: string, from: string) {
+    const { simulators, history } = this.parts;
+    const carriers = this.parts.carriersOf(channel);
+    const [only] = carriers;
+    if (!carriers.some((name) => simulators.has(name)))
+      fields.refuse('channel', 'must be a channel that a simulator carries');
+    fields.done();
+    if (carriers.every((name) => simulators.has(name))) return simulators.get(only ?? '');
+    const filter = { tenants: [tenant], channel, to: from, limit: 1 };
+    const [newest] = (await history.messages(filter)).data;
+    const simulator = simulators.get(newest?.provider ?? '');
+    if (!simulator)
+      fields.refuse(
+        'from',
+        'must be a phone whose newest message on the channel went to a simulator: another provider carries the channel, too',
+      );
+    fields.done();
+    return simulator;
   }
 
   #simulators(call: ApiCall) {

@@ -124,6 +124,9 @@ class Finder {
 
 type Values = ReadonlyMap<string, string>;
 
+/** The only value of a carrier that is meant as a variable. */
+const PUBLIC_URL = '${PUBLIC_URL}';
+
 /** @returns the carrier, or what to do instead */
 function carrierOf(kind: string, values: Values): ImportedCarrier | string {
   switch (kind) {
@@ -180,15 +183,12 @@ function httpOf(values: Values): ImportedCarrier | string {
   const system = values.get('system-type') ?? '';
   if (system !== 'kannel')
     return `its system-type ${system} has no counterpart: use the type of carrier of the provider (docs/carriers.md), or ask it for SMPP`;
-  const password = values.get('smsc-password') ?? values.get('password') ?? '';
-  if (password.includes('${'))
-    return 'its password has ${, which names a variable in the file: write a carrier with ${NAME}, and set the variable to it';
   return {
     type: 'kannel',
     url: values.get('send-url') ?? '',
     username: values.get('smsc-username') ?? values.get('username') ?? '',
-    password,
-    callback_url: '${PUBLIC_URL}',
+    password: values.get('smsc-password') ?? values.get('password') ?? '',
+    callback_url: PUBLIC_URL,
     callback_secret: randomBytes(32).toString('hex'),
   };
 }
@@ -200,7 +200,9 @@ function wrongIn({ type, ...settings }: ImportedCarrier): string | undefined {
     ...SHARED_SETTINGS,
   };
   for (const [key, written] of Object.entries(settings)) {
-    if (written.includes('${')) continue;
+    if (written === PUBLIC_URL) continue;
+    if (written.includes('${'))
+      return `its ${key} has \${, which names a variable in the file: write a carrier with \${NAME}, and set the variable to it`;
     try {
       known[key]?.parse(written);
     } catch (error) {

@@ -168,6 +168,28 @@ describe('other kinds of SMSC', () => {
     expect(without).toMatchObject([{ remedy: expect.stringContaining('set PUBLIC_URL') }]);
   });
 
+  it.each([
+    ['its username', 'smsc-username = u${PATH}\nsmsc-password = p'],
+    ['its password', 'smsc-username = u\nsmsc-password = p${PATH}'],
+    ['its url', 'smsc-username = u\nsmsc-password = p\nsend-url = "http://x/${PATH}"'],
+  ])('%s with ${ is left out: it would become a variable of the gateway', async (what, lines) => {
+    const url = lines.includes('send-url') ? '' : 'send-url = "http://x"\n';
+    const { carriers, without } = await importOf(
+      `group = smsc\nsmsc = http\nsystem-type = kannel\n${url}${lines}\n`,
+    );
+    expect(carriers).toEqual({});
+    expect(without[0]?.remedy).toMatch(new RegExp(`^${what} has \\$\\{`));
+  });
+
+  it.each([
+    ['its system_type', 'system-type = ${PATH}'],
+    ['its url', 'host = ${PATH}'],
+  ])('%s of an SMSC of SMPP with ${ is left out, too', async (what, line) => {
+    const { carriers, without } = await importOf(smsc(...USER, line));
+    expect(carriers).toEqual({});
+    expect(without[0]?.remedy).toMatch(new RegExp(`^${what} has \\$\\{`));
+  });
+
   it('fakesmsc is the simulator, and an API of HTTP is left out with its remedy', async () => {
     const { carriers, without } = await importOf(
       'group = smsc\nsmsc = fake\nport = 10000\nconnect-allow-ip = 127.0.0.1\n\ngroup = smsc\nsmsc = http\nsystem-type = generic\nsend-url = "http://x"\n',

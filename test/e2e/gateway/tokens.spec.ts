@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { Credential } from '../../../src/accounts/accounts.tables.js';
-import { CredentialUse } from '../../../src/accounts/credentials.js';
+import { CredentialUse, CredentialVerifier } from '../../../src/accounts/credentials.js';
 import { RequestLog, RequestLogReader } from '../../../src/accounts/request-log.js';
 import { describeOneDatabase } from '../../support/databases.js';
 import { type Answered, TestGateway } from './test-gateway.js';
@@ -35,8 +35,12 @@ describeOneDatabase('API tokens by name', (database) => {
   /** As if so much time had passed. */
   const moved = async (id: string, by: number): Promise<void> => {
     const credentials = source().getRepository(Credential);
-    const { expiresAt } = await credentials.findOneByOrFail({ id });
-    await credentials.update({ id }, { expiresAt: new Date(expiresAt!.getTime() - by) });
+    const { expiresAt, replacedUntil } = await credentials.findOneByOrFail({ id });
+    const before = (end: Date | null) => end && new Date(end.getTime() - by);
+    await credentials.update(
+      { id },
+      { expiresAt: before(expiresAt), replacedUntil: before(replacedUntil) },
+    );
     // As another process, which follows within a second.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
   };
@@ -140,6 +144,80 @@ describeOneDatabase('API tokens by name', (database) => {
     for (const token of [other.apiToken, next.apiToken])
       expect((await list(token)).status).toBe(401);
     for (const token of [fresh, named.apiToken]) expect((await list(token)).status).toBe(200);
+  });
+
+  it('a token that follows one in its overlap does not end with it', async () => {
+    const other = await gateway.account('overlaps');
+    const { accountId } = other;
+    const rotate = (options: { tokenId?: string; overlap?: number }) =>
+      gateway.accounts.rotate(accountId, options, nothing);
+    const endOf = async (id: string) =>
+      (await gateway.accounts.tokens(accountId)).find(({ tokenId }) => tokenId === id)?.expiresAt;
+    const first = await gateway.accounts.token(accountId);
+    const second = await rotate({ overlap: 24 * HOUR });
+    expect(await endOf(first!.id)).toEqual(second.formerUntil);
+    await gateway.accounts.revokeToken(accountId, second.tokenId);
+    const third = await rotate({ overlap: 24 * HOUR });
+    expect(await endOf(third.tokenId)).toBeNull();
+    await moved(first!.id, 24 * HOUR + 1_000);
+    expect((await list(other.apiToken)).status).toBe(401);
+    expect((await list(third.apiToken)).status).toBe(200);
+
+    const expiresAt = new Date(Date.now() + 48 * HOUR);
+    const named = { name: 'shop', expiresAt };
+    const shop = await gateway.accounts.createToken(accountId, named, nothing);
+    const next = await rotate({ tokenId: shop.tokenId, overlap: 72 * HOUR });
+    expect(next.formerUntil).toEqual(expiresAt);
+    // A second rotation of the former one would make two tokens of one name.
+    await expect(rotate({ tokenId: shop.tokenId, overlap: HOUR })).rejects.toMatchObject({
+      code: 'invalid_field',
+      message: expect.stringContaining(next.tokenId),
+    });
+    await gateway.accounts.revokeToken(accountId, next.tokenId);
+    const last = await rotate({ tokenId: shop.tokenId, overlap: HOUR });
+    expect(await endOf(last.tokenId)).toEqual(expiresAt);
+  });
+
+  it('a rotation that would leave one token too many is refused', async () => {
+    const { accountId } = await gateway.account('many');
+    const credentials = source().getRepository(Credential);
+    const token = await gateway.accounts.token(accountId);
+    await credentials.insert(
+      Array.from({ length: 49 }, (_, n) => ({
+        ...token!,
+        id: `crd_many${n}`,
+        fingerprint: `many${n}`,
+        name: `name ${n}`,
+      })),
+    );
+    await expect(
+      gateway.accounts.rotate(accountId, { overlap: HOUR }, nothing),
+    ).rejects.toMatchObject({ code: 'invalid_field', message: expect.stringContaining('50') });
+    expect((await gateway.accounts.rotate(accountId, {}, nothing)).formerUntil).toBeNull();
+  });
+
+  it('a read of an account waits for no lock of its row and leaves the caches', async () => {
+    const { accountId, apiToken } = await gateway.account('read');
+    const forget = jest.spyOn(part(CredentialVerifier), 'forget');
+    const reads = () =>
+      Promise.all([
+        gateway.accounts.find(accountId),
+        gateway.accounts.tokens(accountId),
+        gateway.accounts.keys(accountId),
+      ]);
+    const lock = source().createQueryRunner();
+    if (source().options.type === 'better-sqlite3') await reads();
+    else {
+      await lock.startTransaction();
+      await lock.query(`SELECT id FROM gateway_account WHERE id = '${accountId}' FOR UPDATE`);
+      await reads();
+      await lock.rollbackTransaction();
+    }
+    await lock.release();
+    expect(forget).not.toHaveBeenCalled();
+    expect((await list(apiToken)).status).toBe(200);
+    await expect(gateway.accounts.find('acc_none')).rejects.toMatchObject({ code: 'not_found' });
+    forget.mockRestore();
   });
 
   it('requests and the last use are kept by token', async () => {

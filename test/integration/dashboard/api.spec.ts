@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { AuditEntry, DashboardAccess } from '@dundun/dashboard';
 import {
   ContactsService,
+  simulator,
   SmsService,
   VasService,
   VerificationService,
@@ -245,6 +247,31 @@ describeEachDatabase(
       expect((await api('messages?to=12')).error.fields).toMatchObject([{ path: 'to' }]);
       expect((await api('messages?status=lost')).error.fields).toMatchObject([{ path: 'status' }]);
       expect((await api('messages?cursor=x')).error.fields).toMatchObject([{ path: 'cursor' }]);
+    });
+
+    it('a search without reveal finds digits that are shown, and no subject', async () => {
+      const found = async (query: string) => {
+        const list = await api(`messages?${query}`);
+        const total = await api(`messages/total?${query}`);
+        expect(total.messages).toBe(list.data.length);
+        const rows = (await dashboard.get(`/dashboard/api/messages/export?${query}`)).headers;
+        expect(rows.get('x-rows')).toBe(String(list.data.length));
+        return list.data.length;
+      };
+      // The number is shown as +234 801 ••• 9901.
+      for (const part of ['9901', '990', '2348019901', '0009901', '0099', '010009901'])
+        expect([part, await found(`toPart=${part}`)]).toEqual([
+          part,
+          part.startsWith('99') ? 1 : 0,
+        ]);
+      expect(await found('toPart=234801')).toBe(5);
+      for (const path of ['messages', 'messages/total', 'messages/export']) {
+        const { status, body } = await dashboard.get(`/dashboard/api/${path}?subject=order`);
+        expect([path, status, body.error.code]).toEqual([path, 403, 'forbidden']);
+      }
+      access = ADMIN;
+      expect(await found('toPart=0009901')).toBe(1);
+      expect(await found('subject=order')).toBe(0);
     });
 
     it('the timeline of a failed message says in words what happened and what to do', async () => {
@@ -1103,4 +1130,97 @@ describeEachDatabase(
     );
   },
   ['sqlite'],
+);
+
+describeEachDatabase(
+  'the phones of a simulator beside another provider',
+  (database) => {
+    const SENDER: DashboardAccess = { tenants: ['acme'], act: true, reveal: false };
+    const whatsApp = '2348000000001';
+    let dashboard: DashboardApp;
+    const post = (path: string, body: unknown) => dashboard.post(`/dashboard/api/${path}`, body);
+    const reply = (channel: string, from: string, to: string) =>
+      post('phones/reply', { channel, from, to, text: 'START' });
+
+    beforeAll(async () => {
+      dashboard = await DashboardApp.start({
+        database: database.options(),
+        dashboard: { files: await builtPages(), access: () => SENDER },
+        messaging: {
+          providers: {
+            test: simulator({ reportDelay: 1, channels: ['sms', 'email'] }),
+            paper: () => ({
+              name: 'paper',
+              capabilities: {
+                maxRecipients: 1,
+                idempotencyWindow: 0,
+                channels: ['sms', 'whatsapp', 'voice'],
+              },
+              submit: async () => ({ reference: randomUUID() }),
+            }),
+          },
+          routes: [
+            { channel: 'sms', to: ['234801'], use: 'test' },
+            { channel: 'sms', use: 'paper' },
+            { channel: 'whatsapp', use: 'paper' },
+            { channel: 'email', use: 'test' },
+          ],
+        },
+      });
+      const to = [NUMBER, '2348020000001'];
+      const { id } = await sms().send({ from: 'ACME', to, body: 'x' }, { tenant: 'acme' });
+      await settled(id);
+    });
+    afterAll(() => dashboard?.close());
+
+    const sms = () => dashboard.app.get(SmsService, { strict: false });
+    const settled = (id: string) =>
+      eventually(async () => {
+        const { counts } = await sms().batch(id, { tenant: 'acme' });
+        expect(counts).toEqual({ delivered: 1, sent: 1 });
+      });
+
+    it('a text that a person wrote to the other provider is on no phone', async () => {
+      const recorder = dashboard.app.get(InboundRecorder, { strict: false });
+      const from = { bsuid: null, to: 'ACME', sentAt: null, channel: 'sms', tenant: 'acme' };
+      for (const [transport, number] of [
+        ['paper', '2348020000001'],
+        ['test', NUMBER],
+      ] as const)
+        await recorder.record(
+          [{ ...from, messageId: transport, from: number, text: `from ${transport}` }],
+          { transport },
+        );
+      const { text, body } = await dashboard.get('/dashboard/api/phones');
+      expect(text).not.toMatch(/2348020000001|from paper/);
+      expect(body.phones).toMatchObject([
+        { number: NUMBER, messages: [{ text: 'x' }, { text: 'from test' }] },
+      ]);
+    });
+
+    it('nobody replies in the name of a person, nor on a channel that no simulator carries', async () => {
+      const contacts = dashboard.app.get(ContactsService, { strict: false });
+      for (const [channel, from, path] of [
+        ['whatsapp', NUMBER, 'channel'],
+        ['voice', NUMBER, 'channel'],
+        // Its message went to the other provider.
+        ['sms', '2348020000001', 'from'],
+        // Nothing was sent to it.
+        ['sms', '2348010000099', 'from'],
+      ] as const) {
+        const { status, body } = await reply(channel, from, whatsApp);
+        expect([channel, from, status, body.error?.fields?.[0]?.path]).toEqual([
+          channel,
+          from,
+          422,
+          path,
+        ]);
+      }
+      expect(await contacts.find('2348010000099', { tenant: 'acme' })).toBeUndefined();
+      expect((await reply('sms', NUMBER, 'ACME')).status).toBe(202);
+      // The simulator alone carries e-mail.
+      expect((await reply('email', 'ada@demo.test', 'shop@demo.test')).status).toBe(202);
+    });
+  },
+  ['sqlite', 'postgres'],
 );

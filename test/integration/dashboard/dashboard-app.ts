@@ -81,7 +81,9 @@ export class DashboardApp {
         DiscoveryModule,
         TypeOrmModule.forRoot(database),
         MessagingModule.forRoot({
-          transport: simulator({ reportDelay: 1 }),
+          ...(messaging?.providers === undefined && {
+            transport: simulator({ reportDelay: 1 }),
+          }),
           whatsapp: { templates: 'open' },
           callbackPath: false,
           ...messaging,

@@ -118,6 +118,8 @@ describeEachDatabase('the history of all channels', (database) => {
     ['a queued address', { to: '2348010000003' }, ['later-0']],
     ['a time', { until: new Date(0) }, []],
     ['a part of a number', { toPart: '0009901' }, ['sms-2']],
+    ['a part that is shown', { toPart: '9901', toPartOf: 'shown' as const }, ['sms-2']],
+    ['a part that is hidden', { toPart: '0009901', toPartOf: 'shown' as const }, []],
     ['a part of queued numbers', { toPart: '000003', tenants: ['acme'] }, ['later-0']],
     ['a part that no number has', { toPart: '999999' }, []],
     [

@@ -16,11 +16,11 @@ export interface MessagesQuery extends ListQuery, TenantQuery {
   readonly provider?: string;
   /** Error code, in full. */
   readonly error?: string;
-  /** 3 to 15 digits of the recipient's number, one after the other. */
+  /** 3 to 15 digits of the recipient's number, one after the other; without `reveal` among those that are shown. */
   readonly toPart?: string;
   /** ISO 3166 code of the country of the recipient's number, such as `NG`. */
   readonly country?: string;
-  /** 2 to 100 characters of the subject, in any case. */
+  /** 2 to 100 characters of the subject, in any case; needs `reveal`. */
   readonly subject?: string;
   /** Accepted at or after this time. */
   readonly since?: Timestamp;

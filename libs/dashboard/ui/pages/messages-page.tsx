@@ -69,8 +69,8 @@ function MessageList({ route }: { route: Route }): JSX.Element {
           value={kind === 'whole' ? '' : kind}
           all="Number or id"
           options={[
-            ['part', 'Part of a number'],
-            ['subject', 'Subject'],
+            ['part', reveal ? 'Part of a number' : 'Shown digits of a number'],
+            ...(reveal ? [['subject', 'Subject'] as const] : []),
           ]}
           onChange={(value) => setQuery({ in: value })}
         />

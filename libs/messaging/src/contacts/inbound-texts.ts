@@ -19,6 +19,7 @@ const LISTED = [
   'kind',
   'profile',
   'answers',
+  'provider',
 ]
   .map((column) => `t.${column}`)
   .join(', ');
@@ -70,7 +71,7 @@ export class InboundTexts {
     const [row] = decoded('inbound_text', rows);
     if (!row) return undefined;
     const content = storedContent(row.content, row.text);
-    return { ...textOf(row), kind: content.kind, content, provider: row.provider };
+    return { ...textOf(row), kind: content.kind, content };
   }
 
   /** By the id of the message. */
@@ -92,7 +93,7 @@ export class InboundTexts {
   }
 }
 
-function textOf(row: Omit<Row<'inbound_text'>, 'content' | 'provider'>): InboundText {
+function textOf(row: Omit<Row<'inbound_text'>, 'content'>): InboundText {
   const { contact, id, tenant, channel, sender, recipient, text, received_at } = row;
   return {
     id,
@@ -106,6 +107,7 @@ function textOf(row: Omit<Row<'inbound_text'>, 'content' | 'provider'>): Inbound
     messageId: row.message,
     profileName: row.profile,
     repliesTo: row.answers,
+    provider: row.provider,
     receivedAt: new Date(received_at),
   };
 }

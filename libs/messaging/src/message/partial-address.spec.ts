@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { addressOfKey, readAddress } from './address.js';
-import { partialAddress } from './partial-address.js';
+import { partialAddress, showsDigits } from './partial-address.js';
 
 const partial = (key: string) => partialAddress(addressOfKey(key));
 
@@ -23,6 +23,29 @@ it('a short number shows less, and a text without a calling code only its digits
 it('a partly shown e-mail address keeps its first letter and its host, a platform id nothing', () => {
   expect(partial('ada@example.com')).toBe('a•••@example.com');
   expect(partial('platform:NG.123456789')).toBe('platform:•••');
+});
+
+it('digits are shown that stand together on one side of the hidden ones', () => {
+  const parts = ['234', '801', '234801', '567', '5678'];
+  for (const part of parts)
+    expect([part, showsDigits('2348012345678', part)]).toEqual([part, true]);
+  for (const part of ['8012', '234567', '4567', '8015678', '2348012345678'])
+    expect([part, showsDigits('2348012345678', part)]).toEqual([part, false]);
+});
+
+it('no part of three digits or more tells a hidden digit', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[1-9]\d{6,14}$/), (number) => {
+      const shown = partial(number);
+      const known = shown.split('•••').map((side) => side.replaceAll(/\D/g, ''));
+      for (let from = 0; from < number.length; from++)
+        for (let to = from + 3; to <= number.length; to++) {
+          const part = number.slice(from, to);
+          const isKnown = known.some((side) => side.includes(part));
+          expect([shown, part, showsDigits(number, part)]).toEqual([shown, part, isKnown]);
+        }
+    }),
+  );
 });
 
 it('at least three digits of a number are hidden, and the text is not read as an address', () => {

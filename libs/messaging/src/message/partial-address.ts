@@ -26,15 +26,20 @@ export function partialAddress({ kind, value }: Address): string {
 }
 
 function partialNumber(digits: string): string {
+  const { code, start, end } = shownOf(digits);
+  return [code && `+${code}`, start, HIDDEN, end].filter((part) => part !== '').join(' ');
+}
+
+/** Whether a number has digits, one after the other, among those that {@link partialAddress} shows on one side. */
+export function showsDigits(number: string, part: string): boolean {
+  const { code, start, end } = shownOf(number);
+  return `${code}${start}`.includes(part) || end.includes(part);
+}
+
+function shownOf(digits: string) {
   const code = [1, 2, 3].map((length) => digits.slice(0, length)).find((one) => one in CODES) ?? '';
   const national = digits.slice(code.length);
   const shown = national.length < START + HIDDEN.length + 1 ? 0 : START;
   const end = shown === 0 ? 0 : Math.min(END, national.length - START - HIDDEN.length);
-  const parts = [
-    code && `+${code}`,
-    national.slice(0, shown),
-    HIDDEN,
-    national.slice(national.length - end),
-  ];
-  return parts.filter((part) => part !== '').join(' ');
+  return { code, start: national.slice(0, shown), end: national.slice(national.length - end) };
 }

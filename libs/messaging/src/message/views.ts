@@ -242,14 +242,14 @@ export interface InboundText {
   readonly profileName: string | null;
   /** The provider's id of the message that it answers. */
   readonly repliesTo: string | null;
+  /** The provider that brought it; `null`: received by an earlier version. */
+  readonly provider: string | null;
   readonly receivedAt: Date;
 }
 
 /** An inbound message with its content, as long as its text is kept. */
 export interface InboundRecord extends InboundText {
   readonly content: InboundContent;
-  /** The provider that brought it; `null`: received by an earlier version. */
-  readonly provider: string | null;
 }
 
 /** Changes since a read; see `MessageHistory.changes()`. */
@@ -399,6 +399,11 @@ export interface HistoryFilter extends Omit<MessageFilter, 'tenant' | 'batchId'>
   readonly reference?: string | undefined;
   /** 3 to 15 digits that the number of the recipient has one after the other. */
   readonly toPart?: string | undefined;
+  /**
+   * `shown`: `toPart` is compared with the digits alone that `partialAddress()` shows, so that a search tells a
+   * reader of masked numbers nothing of the others. @default whole
+   */
+  readonly toPartOf?: 'whole' | 'shown' | undefined;
   /** ISO 3166 code of the country of the recipient's number, such as `NG`. */
   readonly country?: string | undefined;
   /** 2 to 100 characters that the subject has, in any case. */

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { messageIdOf } from '../../message/ids.js';
 import { type BatchLabels, NO_LABELS } from '../../message/labels.js';
 import { countryOfNumber } from '../../message/phone-country.js';
+import { showsDigits } from '../../message/partial-address.js';
 import { storedFormsOf } from '../../message/phone-identity.js';
 import type { MessageStatus } from '../../message/status.js';
 import type { ListedMessage, MessageTotal, MessageView, Page } from '../../message/views.js';
@@ -465,9 +466,11 @@ function isWhole({ to, status, provider, errorCode, toPart, country, subject }: 
   );
 }
 
-function isSearched({ toPart, country }: Filter): (one: Located) => boolean {
+function isSearched({ toPart, toPartOf, country }: Filter): (one: Located) => boolean {
+  const hasPart = (number: string, part: string) =>
+    toPartOf === 'shown' ? showsDigits(number, part) : number.includes(part);
   return ({ recipient }) =>
-    (toPart === undefined || (isNumber(recipient) && recipient.includes(toPart))) &&
+    (toPart === undefined || (isNumber(recipient) && hasPart(recipient, toPart))) &&
     (country === undefined || countryOf(recipient) === country);
 }
 

@@ -34,6 +34,7 @@ export type Filter = Omit<MessageFilter, 'tenant'> & {
   readonly provider?: string | undefined;
   readonly errorCode?: string | undefined;
   readonly toPart?: string | undefined;
+  readonly toPartOf?: 'whole' | 'shown' | undefined;
   readonly country?: string | undefined;
   readonly subject?: string | undefined;
   /** With `batchId`: one message. */
