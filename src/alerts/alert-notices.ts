@@ -8,7 +8,7 @@ import {
 } from '@dundun/messaging/queue';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, LessThanOrEqual, Not, IsNull } from 'typeorm';
+import { DataSource, type FindOptionsWhere, IsNull, LessThanOrEqual, MoreThan, Not } from 'typeorm';
 import { causeOf } from '../http/log-redaction.js';
 import { WebhookClient } from '../webhooks/webhook-client.js';
 import { AlertChannels, type OpenChannel } from './alert-channels.js';
@@ -23,6 +23,9 @@ const HOUR = 60 * MINUTE;
 
 /** Waits after each failed attempt, in milliseconds; after the last one the notice is given up. */
 const SCHEDULE = [5 * SECOND, MINUTE, 10 * MINUTE, HOUR, 4 * HOUR];
+
+/** A notice that is due later than its wait and this time was written before the clock was set back. */
+const TOLERANCE = 5 * SECOND;
 
 /** Notices of a channel that are read at once. */
 const PAGE = 50;
@@ -56,10 +59,13 @@ export class AlertNotices implements WorkQueue, OnModuleInit {
       .createQueryBuilder(AlertNoticeEntity, 'notice')
       .select('notice.channelId', 'key')
       .addSelect('MIN(notice.dueAt)', 'due')
-      .where('notice.dueAt <= :until', { until: now + horizon })
+      .where(this.#dueUntil(now, now + horizon))
       .groupBy('notice.channelId')
       .getRawMany<{ key: string; due: string | number }>();
-    return rows.map(({ key, due }) => ({ key, dueIn: Number(due) - now }));
+    return rows.map(({ key, due }) => {
+      const dueIn = Number(due) - now;
+      return { key, dueIn: dueIn > horizon ? 0 : dueIn };
+    });
   }
 
   start(leased: LeasedLane, channel: string): LaneTask {
@@ -78,15 +84,17 @@ export class AlertNotices implements WorkQueue, OnModuleInit {
           where,
           order: { dueAt: 'ASC' },
         });
-        return (next?.dueAt?.getTime() ?? Infinity) - this.clock.now();
+        // The clock may be set back meanwhile.
+        return next?.dueAt ? Math.min(MINUTE, next.dueAt.getTime() - this.clock.now()) : Infinity;
       },
     };
   }
 
   /** @returns whether there may be more */
   async #sendDue(id: string, leased: LeasedLane, stop: AbortSignal): Promise<boolean> {
+    const now = this.clock.now();
     const notices = await this.dataSource.manager.find(AlertNoticeEntity, {
-      where: { channelId: id, dueAt: LessThanOrEqual(new Date(this.clock.now())) },
+      where: this.#dueUntil(now, now).map((due) => ({ ...due, channelId: id })),
       order: { id: 'ASC' },
       take: PAGE,
     });
@@ -97,6 +105,15 @@ export class AlertNotices implements WorkQueue, OnModuleInit {
       await this.#send(channel, notice, stop);
     }
     return true;
+  }
+
+  /** Notices that are due until then, and those whose time is of a clock that was set back. */
+  #dueUntil(now: number, until: number): FindOptionsWhere<AlertNoticeEntity>[] {
+    const waits = [0, ...SCHEDULE].map((wait, attempts) => ({
+      attempts,
+      dueAt: MoreThan(new Date(now + wait + TOLERANCE)),
+    }));
+    return [{ dueAt: LessThanOrEqual(new Date(until)) }, ...waits];
   }
 
   async #send(channel: OpenChannel, notice: AlertNoticeEntity, stop: AbortSignal): Promise<void> {

@@ -7,6 +7,9 @@ import { AlertEvaluationEntity } from './alerts.tables.js';
 
 const ROW = { id: 1 } as const;
 
+/** Longest time in milliseconds by which the clock of another process is ahead. */
+const TOLERANCE = 5_000;
+
 /** After so many evaluations left out, the next ones of as long raise nothing. */
 const GAP = 5;
 
@@ -20,11 +23,13 @@ export class EvaluationState {
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
-  /** Milliseconds until the next evaluation. */
+  /** Milliseconds until the next evaluation; after the clock was set back it is due. */
   async dueIn(): Promise<number> {
     const state = await this.dataSource.manager.findOneBy(AlertEvaluationEntity, ROW);
     if (!state) return 0;
-    return state.evaluatedAt.getTime() + this.environment.ALERTS_EVERY - this.clock.now();
+    const { ALERTS_EVERY } = this.environment;
+    const dueIn = state.evaluatedAt.getTime() + ALERTS_EVERY - this.clock.now();
+    return dueIn > ALERTS_EVERY + TOLERANCE ? 0 : dueIn;
   }
 
   /**
@@ -37,10 +42,12 @@ export class EvaluationState {
       const gap = GAP * this.environment.ALERTS_EVERY;
       const last = await manager.findOneBy(AlertEvaluationEntity, ROW);
       const isAfterGap = !last || now - last.evaluatedAt.getTime() > gap;
-      const quietUntil = isAfterGap ? new Date(now + gap) : last.quietUntil;
+      // A later one is of a clock that was set back.
+      const latest = isAfterGap ? now + gap : Math.min(now + gap, last.quietUntil.getTime());
+      const quietUntil = new Date(latest);
       const state = { ...ROW, evaluatedAt: new Date(now), quietUntil };
       await manager.upsert(AlertEvaluationEntity, state, ['id']);
-      return now >= quietUntil.getTime();
+      return now >= latest;
     });
   }
 }

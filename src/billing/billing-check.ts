@@ -14,6 +14,8 @@ import {
   Entity,
   LessThan,
   type MigrationInterface,
+  MoreThan,
+  Or,
   PrimaryColumn,
   type QueryRunner,
 } from 'typeorm';
@@ -27,6 +29,9 @@ const ID = 1;
 
 /** Milliseconds for which no other process begins another check. */
 const CLAIMED = 12 * 3_600_000;
+
+/** Longest time in milliseconds by which the clock of another process is ahead. */
+const TOLERANCE = 60_000;
 
 /** Milliseconds between two reads of the result, which another process may have written. */
 const READ_EVERY = 10_000;
@@ -134,7 +139,9 @@ export class BillingCheck implements OnModuleInit, OnApplicationShutdown {
   /** @returns whether this process checks */
   async #claim(): Promise<boolean> {
     const now = this.clock.now();
-    const isFree = { id: ID, startedAt: LessThan(new Date(now - CLAIMED)) };
+    // A start in the future is of a clock that was set back; those of two processes differ by less.
+    const startedAt = Or(LessThan(new Date(now - CLAIMED)), MoreThan(new Date(now + TOLERANCE)));
+    const isFree = { id: ID, startedAt };
     const { affected } = await this.messaging.transaction((manager) =>
       manager.update(BillingCheckEntity, isFree, { startedAt: new Date(now) }),
     );

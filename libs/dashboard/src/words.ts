@@ -200,6 +200,7 @@ const HOLDS: Readonly<Record<string, readonly [title: string, remedy: string]>> 
   ],
   account_suspended: [SUSPENDED, 'Resume the account'],
   operator: ['Paused by an operator', 'Resume what was paused, under the same name'],
+  guard: ['Held by a limit against abuse', 'Look at what the lane has waiting, then resume it'],
 };
 
 export function holdOf(reason: string): { readonly title: string; readonly remedy: string } {

@@ -82,6 +82,7 @@ import { BestProviders } from './routing/best-providers.js';
 import { Router } from './routing/router.js';
 import type { StoreDatabase } from './store/database/store-database.js';
 import { WakeChannel } from './store/postgres/wake-channel.js';
+import type { Transaction } from './store/database/store-database.js';
 import { MessageStore } from './store/message-store.js';
 import { StoreListeners } from './store/store-listeners.js';
 import { cancellingOf } from './cancellation-queue.js';
@@ -196,13 +197,20 @@ const PROVIDERS: Provider[] = [
         { ...others, events: metrics ? new MeasuredEvents(events, metrics) : events, tracing },
       );
       const { database, digests, holds } = opened;
-      const parts = { database, digests, holds, clock: others.clock };
+      const { spend } = others;
+      const placed = ({ manager: { queryRunner } }: Transaction) =>
+        opened.afterCommit.on(queryRunner!, () => void spend.followHolds?.());
+      const parts = { database, digests, holds, clock: others.clock, placed };
       if (policy.guard)
-        others.spend.abuse = new AbuseGuard(policy.guard, parts, policy.onFinding ?? warnOfFinding);
+        spend.abuse = new AbuseGuard(policy.guard, parts, policy.onFinding ?? warnOfFinding);
       return opened;
     },
   ),
-  provide(HoldWatch, { store: MessageStore }, ({ store }) => new HoldWatch(store.holds)),
+  provide(HoldWatch, { store: MessageStore, spend: SpendGuards }, ({ store, spend }) => {
+    const watch = new HoldWatch(store.holds);
+    spend.followHolds = () => watch.follow();
+    return watch;
+  }),
   provide(ReportRecorder, { store: MessageStore }, ({ store }) => store.reports),
   provide(
     PolicyPipeline,

@@ -37,7 +37,7 @@ import type { AlsoOption, Transaction } from './store/database/sql.js';
 import { recentProviders } from './store/reads/recent-providers.js';
 import { requestsInFlight } from './store/reads/in-flight.js';
 import { PRIORITY } from './store/rows/batch-state.js';
-import { checkLanes, OPERATOR_HOLD } from './store/rows/hold.js';
+import { checkLanes, GUARD_HOLD, OPERATOR_HOLD } from './store/rows/hold.js';
 import type { NewBatch } from './store/rows/new-batch.js';
 import type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';
 import type { MessagePosition, Settlement } from './store/verbs/operator-changes.js';
@@ -274,15 +274,16 @@ export class MessagingOperations {
   }
 
   /**
-   * Ends what {@link pauseLane} began for the same name, and the pause of a lane after failures; a
-   * process takes the lane within seconds. Holds of the app stay. False: there is no such lane, and
-   * no such pause.
+   * Ends what {@link pauseLane} or the guard against abuse began for the same name, and the pause of a
+   * lane after failures; a process takes the lane within seconds. Holds of the app stay. False: there is
+   * no such lane, and no such pause.
    */
   async resumeLane(lane: string, { also }: AlsoOption = {}): Promise<boolean> {
     checkLanes(lane);
     const { database, holds, lanes, providerPauses } = this.context.store;
     return database.transaction(async (tx) => {
-      const lifted = await holds.lift(tx, { lanes: lane, reason: OPERATOR_HOLD });
+      const paused = await holds.lift(tx, { lanes: lane, reason: OPERATOR_HOLD });
+      const lifted = (await holds.lift(tx, { lanes: lane, reason: GUARD_HOLD })) || paused;
       const provider = await lanes.pausedProvider(tx, lane);
       const resumed = await lanes.resume(tx, lane);
       if (provider !== undefined) await providerPauses.endWithin(tx, provider);

@@ -136,7 +136,8 @@ export class WhatsAppController implements OnModuleDestroy {
   ): Promise<UploadedMedia> {
     const from = await this.rules.numberOf(account);
     try {
-      return { media_id: await this.whatsApp.uploadMedia({ ...file, filename, from }) };
+      const media = { ...file, filename, from };
+      return { media_id: await this.whatsApp.uploadMedia(media, { tenant: account }) };
     } catch (error) {
       if (error instanceof SubmitFailure) throw uploadFailure(error);
       throw inWireFields(error, { content: '', contentType: 'Content-Type' });

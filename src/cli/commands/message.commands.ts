@@ -322,7 +322,8 @@ function holdRow(hold: Hold) {
 
 /** How an operator ends a hold of the gateway. */
 function endOf({ lanes, reason }: Hold): string {
-  if (reason === 'operator') return `ends with \`dundun lanes resume --lane ${lanes}\``;
+  if (reason === 'operator' || reason === 'guard')
+    return `ends with \`dundun lanes resume --lane ${lanes}\``;
   if (reason !== 'restored') return 'ends with `dundun account resume`';
   return lanes === '*:vas'
     ? 'orders of a restored backup: after the other lanes, `dundun vas release`'

@@ -10,7 +10,8 @@ import { AlertChannels } from '../../../src/alerts/alert-channels.js';
 import type { AlertKind } from '../../../src/alerts/alert-kinds.js';
 import { AlertRules } from '../../../src/alerts/alert-rules.js';
 import { Alerts } from '../../../src/alerts/alerts.js';
-import { AlertNoticeEntity } from '../../../src/alerts/alerts.tables.js';
+import { AlertEvaluationEntity, AlertNoticeEntity } from '../../../src/alerts/alerts.tables.js';
+import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { ThresholdsService } from '../../../src/billing/thresholds/thresholds.service.js';
 import { BillingService } from '../../../src/billing/ledger/billing.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
@@ -436,6 +437,35 @@ describeEachDatabase('alerts', (database) => {
     expect(new Set(flaky.received.map((each) => each.id)).size).toBe(1);
     await channels.remove(id, nothing);
     await flaky.close();
+  });
+
+  it('after the clock was set back by hours rules are evaluated and notices are sent', async () => {
+    const late = await Receiver.start();
+    const channels = part(AlertChannels);
+    const { id: channelId } = await channels.add('webhook', `${originOf(late)}/`, nothing);
+    const ahead = new Date(Date.now() + 2 * HOUR);
+    await part(MessagingService).transaction(async (manager) => {
+      const times = { evaluatedAt: ahead, quietUntil: ahead };
+      await manager.update(AlertEvaluationEntity, { id: 1 }, times);
+      for (const attempts of [0, 1])
+        await manager.insert(AlertNoticeEntity, {
+          id: systemClock.id(),
+          channelId,
+          alertId: null,
+          state: 'test',
+          dueAt: ahead,
+          attempts,
+          createdAt: ahead,
+        });
+    });
+    await eventually(async () => {
+      expect(late.received).toHaveLength(2);
+      const [state] = await source().manager.find(AlertEvaluationEntity);
+      expect(state!.evaluatedAt.getTime()).toBeLessThan(ahead.getTime() - HOUR);
+      expect(state!.quietUntil.getTime()).toBeLessThan(ahead.getTime() - HOUR);
+    });
+    await channels.remove(channelId, nothing);
+    await late.close();
   });
 
   it('another module raises and resolves an alert by one call each, also in a transaction of its own', async () => {

@@ -395,21 +395,29 @@ describeEachDatabase('charges of messages', (db) => {
   });
 
   it('of two processes one checks in a night', async () => {
-    const runs = await Promise.all(
-      [gateway, other].map(async ({ running }) => {
-        const check = running.app.get(BillingCheck, { strict: false });
-        let ran = 0;
-        const { run } = check;
-        check.run = () => {
-          ran++;
-          return run.call(check);
-        };
-        await check.nightly();
-        await check.nightly();
-        return ran;
-      }),
-    );
-    expect(runs.toSorted((a, b) => a - b)).toEqual([0, 1]);
+    const source = gateway.running.app.get(DataSource, { strict: false });
+    const night = async () =>
+      Promise.all(
+        [gateway, other].map(async ({ running }) => {
+          const check = running.app.get(BillingCheck, { strict: false });
+          let ran = 0;
+          const { run } = check;
+          check.run = () => {
+            ran++;
+            return run.call(check);
+          };
+          await check.nightly();
+          await check.nightly();
+          check.run = run;
+          return ran;
+        }),
+      );
+    expect((await night()).toSorted((a, b) => a - b)).toEqual([0, 1]);
+    expect(await night()).toEqual([0, 0]);
+    // The clock was two days ahead at the last check, and is set back.
+    const ahead = Date.now() + 2 * 86_400_000;
+    await source.query(`UPDATE gateway_billing_check SET started_at = ${ahead}`);
+    expect((await night()).toSorted((a, b) => a - b)).toEqual([0, 1]);
   });
 
   it('a send under a key that waits for the row of its account is accepted, and never 409', async () => {

@@ -9,6 +9,8 @@ import { eventually } from '../../support/eventually.js';
 import { MINUTE, NotificationApp } from './notification-app.js';
 
 let isFull = false;
+/** Notifications that the outbox does not take. */
+const refused = new Set<string>();
 
 /** Writes each change in its transaction, as an app's outbox does. */
 @Injectable()
@@ -23,7 +25,8 @@ class Outbox implements StatusListener {
       await manager.query(
         `INSERT INTO outbox (event, notification) VALUES ('${event}', '${change.notificationId}')`,
       );
-    if (isFull) throw new Error('the outbox is full');
+    if (isFull || changes.some(({ change }) => refused.has(change.notificationId)))
+      throw new Error('the outbox is full');
   }
 }
 
@@ -41,6 +44,7 @@ describeEachDatabase('a listener of notifications', (database) => {
   afterAll(() => app.close());
   beforeEach(() => {
     isFull = false;
+    refused.clear();
     app.tenant = randomUUID();
     app.transport.script = () => undefined;
   });
@@ -103,13 +107,51 @@ describeEachDatabase('a listener of notifications', (database) => {
     isFull = true;
     await app.report(id, 0, 'failed');
     await app.until(id, 'failed', 'waiting');
-    await expect(app.notifications.run()).rejects.toThrow('the outbox is full');
+    await app.notifications.run();
     expect([app.sent(to), await written(id)]).toEqual([['whatsapp'], []]);
     isFull = false;
     await eventually(async () => {
-      await app.notifications.run();
+      await app.advance(MINUTE / 60);
       expect(app.sent(to)).toEqual(['whatsapp', 'sms']);
     });
     expect(await written(id)).toEqual(['fell-back']);
+  });
+
+  it('that fails for the end of one notification holds up no other one', async () => {
+    const [bad, good] = [await app.send(await app.person()), await app.send(await app.person())];
+    for (const id of [bad, good]) await app.until(id, 'sent', 'waiting');
+    refused.add(bad);
+    await app.report(bad, 0, 'delivered');
+    await app.report(good, 0, 'delivered');
+    await app.notifications.run();
+    await app.untilIt(good, 'delivered');
+    expect([await written(bad), await written(good)]).toEqual([[], ['ended']]);
+    refused.clear();
+    await eventually(async () => {
+      await app.advance(MINUTE / 60);
+      expect(await written(bad)).toEqual(['ended']);
+    });
+    expect(await written(good)).toEqual(['ended']);
+  });
+
+  it('that fails for the next channel of one notification holds up no other one', async () => {
+    const people = [await app.person(), await app.person()] as const;
+    const fallback = { after: '2m', unless: 'delivered' } as const;
+    const bad = await app.send(people[0], { fallback });
+    const good = await app.send(people[1], { fallback });
+    for (const id of [bad, good]) await app.until(id, 'sent', 'waiting');
+    refused.add(bad);
+    await app.advance(2 * MINUTE);
+    await app.until(good, 'sent', 'sent');
+    expect([await written(bad), await written(good)]).toEqual([[], ['fell-back']]);
+    // Its waits grow: it is not looked at in each round.
+    await app.advance(MINUTE / 60);
+    await app.advance(MINUTE / 60);
+    refused.clear();
+    await eventually(async () => {
+      await app.advance(MINUTE / 60);
+      expect(app.sent(people[0])).toEqual(['whatsapp', 'sms']);
+    });
+    expect(app.sent(people[1])).toEqual(['whatsapp', 'sms']);
   });
 });

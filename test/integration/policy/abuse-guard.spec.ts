@@ -1,10 +1,12 @@
 import { afterEach, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { type Clock, MessagingService, SmsService, VerificationService } from '@dundun/messaging';
-import { MessagingOperations } from '@dundun/messaging/operations';
+import { HoldsService, MessagingOperations } from '@dundun/messaging/operations';
 import { type GuardFinding, GuardRefusedError, type GuardRules } from '@dundun/messaging/ports';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { VerificationStore } from '../../../libs/messaging/src/channels/verification/verification-store.js';
+import { WindowCounts } from '../../../libs/messaging/src/store/verbs/window-counts.js';
 import { OUTCOME_SUMS } from '../../../libs/messaging/src/store/schema/outcomes.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -165,7 +167,7 @@ describeEachDatabase('the guard against abuse', (database) => {
         {
           lane: `${tenant}:sms`,
           hold: {
-            reason: 'operator',
+            reason: 'guard',
             note: 'guard: More than 3 messages to numbers that differ in their last four digits only in 1 h',
           },
         },
@@ -182,6 +184,46 @@ describeEachDatabase('the guard against abuse', (database) => {
       expect((await one.get(SmsService).batch(next.id, { tenant })).counts).toEqual({ sent: 1 }),
     );
     expect(findings).toHaveLength(1);
+  });
+
+  it('what a lane accepts after its hold waits in its order, whichever process accepts it', async () => {
+    const { one, other, send, tenant, transport } = await boot({
+      prefix: { limit: '3/h', action: 'hold' },
+    });
+    await Promise.all([0, 1, 2].map((n) => send(number(1, n))));
+    const own = () => transport.submissions.filter((one) => one.tenant === tenant);
+    await eventually(async () => expect(own()).toHaveLength(3));
+    // The first is over the limit; then each second one is, in one group and by both processes.
+    const accepted: string[] = [];
+    for (let n = 0; n < 30; n += 3) {
+      const app = n % 2 === 0 ? one : other;
+      const some = [0, 1, 2].map((more) =>
+        number((n + more) % 2 === 0 ? 1 : 100 * (n + more + 2), 40 + n + more),
+      );
+      await Promise.all(some.map((to) => send(to, { app })));
+      accepted.push(...some);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    expect(own()).toHaveLength(3);
+    await one.get(MessagingOperations).resumeLane(`${tenant}:sms`);
+    await eventually(async () => expect(own()).toHaveLength(33));
+    const started = own().slice(3);
+    expect(started.flatMap(({ recipients }) => recipients)).toEqual(accepted);
+  });
+
+  it("an operator's pause keeps its end and note beside the hold of a limit", async () => {
+    const { one, send, tenant } = await boot({ prefix: { limit: '1/h', action: 'hold' } });
+    const operations = one.get(MessagingOperations);
+    const holds = one.get(HoldsService);
+    const lane = `${tenant}:sms`;
+    await operations.pauseLane(lane, { reason: 'Carrier works tonight', for: '1h' });
+    const [pause] = (await holds.list()).filter(({ lanes }) => lanes === lane);
+    await send(number(1, 1));
+    await send(number(1, 2));
+    const own = (await holds.list()).filter(({ lanes }) => lanes === lane);
+    expect(own).toMatchObject([{ reason: 'guard', until: null }, pause!]);
+    expect(await operations.resumeLane(lane)).toBe(true);
+    expect((await holds.list()).filter(({ lanes }) => lanes === lane)).toEqual([]);
   });
 
   it('growth is measured against the busiest hour of the tenant itself', async () => {
@@ -217,3 +259,50 @@ describeEachDatabase('the guard against abuse', (database) => {
     await expect(start(number(2))).rejects.toMatchObject({ code: 'recipient_limited' });
   });
 });
+
+describeEachDatabase(
+  'windows of limits',
+  (database) => {
+    it('a window that the job for old ones deletes while a send locks it is locked and counted', async () => {
+      const app = await bootApp(database.options());
+      try {
+        const store = app.get(MessageStore, { strict: false });
+        const codes = new VerificationStore(store.database);
+        const counts = new WindowCounts(store.database);
+        const key = { tenant: 'shop', scope: 'g_recipient', subject: `old-${process.pid}` };
+        const started = async (by: number) =>
+          store.database.transaction(async (tx) => {
+            let deleted: Promise<void> | undefined;
+            const run = async (...statement: Parameters<typeof tx.run>) => {
+              const rows = await tx.run(...statement);
+              const deletes = () =>
+                store.database.transaction((sql) => codes.forget(sql, 0, 1_000));
+              deleted ??= deletes();
+              // On MariaDB the delete waits for the commit of this transaction.
+              if (database.kind === 'postgres') await deleted;
+              return rows;
+            };
+            const [found] = await counts.lock({ run, all: tx.all.bind(tx) }, [key]);
+            await counts.set(tx, [{ ...found!, windowAt: 5_000, started: found!.started + by }]);
+            return { before: found!.started, deleted };
+          });
+        const first = await started(1);
+        await first.deleted;
+        await store.database.transaction((tx) =>
+          tx.run('UPDATE messaging_verification_limit SET window_at = 0 WHERE tenant = ?', [
+            'shop',
+          ]),
+        );
+        const next = await started(3);
+        await next.deleted;
+        const expected = database.kind === 'postgres' ? 3 : 4;
+        await store.database.transaction(async (tx) => {
+          expect(await counts.lockOne(tx, key)).toMatchObject({ started: expected });
+        });
+      } finally {
+        await app.close();
+      }
+    });
+  },
+  ['postgres', 'mariadb'],
+);

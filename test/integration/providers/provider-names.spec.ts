@@ -90,3 +90,32 @@ it('errors of uploads, and of the read of templates, name the provider', async (
     ),
   );
 });
+
+it('a file goes to the provider that carries media of the tenant from the number', async () => {
+  const uploads: string[] = [];
+  const platform = (name: string): TransportFactory =>
+    changed({
+      uploadMedia: async (_: unknown, sender: string) => {
+        uploads.push(`${name} ${sender}`);
+        return `${name}-1`;
+      },
+    });
+  const running = await boot({
+    providers: { one: platform('one'), other: platform('other'), ads: platform('ads') },
+    routes: [
+      { channel: 'whatsapp', category: 'marketing', use: 'ads' },
+      { channel: 'whatsapp', tenant: 'shop', use: 'one' },
+      { channel: 'whatsapp', from: '2348012345678', use: 'ads' },
+      { use: 'other' },
+    ],
+  });
+  const whatsApp = running.get(WhatsAppService);
+  const file = { content: Buffer.from('%PDF-1.7'), contentType: 'application/pdf' };
+  expect([
+    await whatsApp.uploadMedia(file, { tenant: 'shop' }),
+    await whatsApp.uploadMedia(file, { tenant: 'bank' }),
+    await whatsApp.uploadMedia(file),
+    await whatsApp.uploadMedia({ ...file, from: '2348012345678' }, { tenant: 'bank' }),
+  ]).toEqual(['one-1', 'other-1', 'other-1', 'ads-1']);
+  expect(uploads).toEqual(['one ', 'other ', 'other ', 'ads 2348012345678']);
+});

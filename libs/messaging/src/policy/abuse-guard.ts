@@ -15,7 +15,8 @@ import {
 } from '../ports/guard-options.js';
 import type { StoreDatabase, Transaction } from '../store/database/store-database.js';
 import { busiestHour } from '../store/reads/busiest-hour.js';
-import { OPERATOR_HOLD } from '../store/rows/hold.js';
+import { type RowWriter, updater } from '../store/database/dialect.js';
+import { GUARD_HOLD } from '../store/rows/hold.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { Holds } from '../store/verbs/holds.js';
 import { type KeyedWindow, WindowCounts } from '../store/verbs/window-counts.js';
@@ -24,7 +25,7 @@ const HOUR = 3_600_000;
 
 const logger = new Logger('Guard');
 
-/** Time in ms that every process needs to see a hold; a held batch is due after it. */
+/** Time in ms that every process needs to see a hold; batches of its lane are due after it. */
 const HELD_FOR = 2_500;
 
 /** Milliseconds for which the past of a tenant is not read again. */
@@ -61,7 +62,9 @@ export interface GuardParts {
   readonly database: StoreDatabase;
   readonly digests: KeyedDigests;
   readonly holds: Pick<Holds, 'place'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** Called after a hold is placed, within the transaction. */
+  readonly placed: (tx: Transaction) => void;
 }
 
 /**
@@ -76,6 +79,7 @@ export interface GuardParts {
  */
 export class AbuseGuard implements AcceptanceGuard<Transaction> {
   readonly #counts: WindowCounts;
+  readonly #delay: RowWriter<string>;
   readonly #settings = new WeakMap<GuardRules, GuardSettings>();
   readonly #pasts = new Map<string, { readonly readAt: number; readonly busiest: number }>();
 
@@ -89,6 +93,19 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
     private readonly found: (finding: GuardFinding) => void,
   ) {
     this.#counts = new WindowCounts(parts.database);
+    const { dialect } = parts.database;
+    // A hold of the future is one from before the clock was set back, which every process has seen.
+    const seenAt = `(SELECT h.since + ${HELD_FOR * 1_000} FROM messaging_hold h
+      WHERE h.lanes = messaging_batch.lane AND h.reason = '${GUARD_HOLD}' AND h.since <= ${dialect.now})`;
+    this.#delay = updater<string>(
+      dialect,
+      { v_id: ['uuid', (id) => id] },
+      {
+        table: 'messaging_batch',
+        set: `available_at = ${seenAt}`,
+        where: `messaging_batch.id = v_id AND messaging_batch.available_at < coalesce(${seenAt}, 0)`,
+      },
+    );
   }
 
   guards(tenant: string): boolean {
@@ -114,6 +131,7 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
     }
     const windows = await this.#lock(tx, asked);
     const changed = new Map<string, KeyedWindow>();
+    const held = new Map<string, Hit>();
     for (const { batch, additions } of asked) {
       const next = additions.map((one) => this.#after(one, windows.get(keyOf(batch.tenant, one))!));
       const hits = next.flatMap(({ hit }) => hit ?? []);
@@ -127,10 +145,19 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
         windows.set(keyOf(window.tenant, window), window);
         changed.set(keyOf(window.tenant, window), window);
       }
-      const held = hits.find(({ action, isFirst }) => action === 'hold' && isFirst);
-      if (held) await this.#hold(tx, batch, held);
+      const hold = hits.find(({ action, isFirst }) => action === 'hold' && isFirst);
+      if (hold) held.set(batch.lane, hold);
     }
     await this.#counts.set(tx, [...changed.values()]);
+    await this.#hold(tx, held);
+    const holdable = asked.filter(({ batch: { id, tenant } }) => {
+      const rules = Object.values(this.#settingsOf(tenant) ?? {});
+      return !refused.has(id) && rules.some((rule) => rule?.action === 'hold');
+    });
+    await this.#delay(
+      tx,
+      holdable.map(({ batch: { id } }) => id),
+    );
     return refused;
   }
 
@@ -208,12 +235,13 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
   }
 
   async #busiestOf(tx: Transaction, tenant: string): Promise<number> {
-    const now = this.parts.clock.now();
+    const { clock } = this.parts;
+    const readAt = clock.monotonic();
     const known = this.#pasts.get(tenant);
-    if (known && now - known.readAt < PAST_LASTS) return known.busiest;
-    const busiest = await busiestHour(tx, tenant, now);
+    if (known && readAt - known.readAt < PAST_LASTS) return known.busiest;
+    const busiest = await busiestHour(tx, tenant, clock.now());
     if (this.#pasts.size >= MOST_PASTS) this.#pasts.clear();
-    this.#pasts.set(tenant, { readAt: now, busiest });
+    this.#pasts.set(tenant, { readAt, busiest });
     return busiest;
   }
 
@@ -257,17 +285,15 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
     return { window, hit };
   }
 
-  /** The batch is due once every process has seen the hold. */
-  async #hold(tx: Transaction, { id, lane }: WatchedBatch, hit: Hit): Promise<void> {
-    await this.parts.holds.place(tx, {
-      lanes: lane,
-      reason: OPERATOR_HOLD,
-      note: `guard: ${wordsOf(hit)}`,
-    });
-    await tx.run('UPDATE messaging_batch SET available_at = available_at + ? WHERE id = ?', [
-      HELD_FOR * 1_000,
-      id,
-    ]);
+  /** In one order for all transactions. */
+  async #hold(tx: Transaction, held: ReadonlyMap<string, Hit>): Promise<void> {
+    for (const [lane, hit] of [...held].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      await this.parts.holds.place(tx, {
+        lanes: lane,
+        reason: GUARD_HOLD,
+        note: `guard: ${wordsOf(hit)}`,
+      });
+    if (held.size > 0) this.parts.placed(tx);
   }
 
   #tell({ tenant, channel }: WatchedBatch, limit: Limit, forbidden: readonly string[] = []): void {

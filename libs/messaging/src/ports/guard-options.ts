@@ -18,7 +18,7 @@ const ACTIONS = ['deny', 'hold', 'alert'] as const;
 
 /**
  * `deny`: the send is refused as a whole with a `GuardRefusedError`. `hold`: it is accepted, and its lane
- * is held as by an operator until a release. `alert`: it is sent. The app hears of each.
+ * is held until an operator releases it. `alert`: it is sent. The app hears of each.
  */
 export type GuardAction = (typeof ACTIONS)[number];
 

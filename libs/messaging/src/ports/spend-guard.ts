@@ -140,6 +140,8 @@ export const MESSAGING_SPEND_GUARD = Symbol('MESSAGING_SPEND_GUARD');
 export class SpendGuards {
   /** Bounds what a tenant sends; `undefined`: the option `policy.guard` is not set. */
   abuse: AcceptanceGuard<unknown> | undefined;
+  /** Reads the holds again, after those of the library's own guard. */
+  followHolds: (() => Promise<void>) | undefined;
   #guard: SpendGuard | undefined;
 
   get guard(): SpendGuard | undefined {

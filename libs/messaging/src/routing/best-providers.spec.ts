@@ -50,7 +50,7 @@ class World {
     this.#random = random(seed);
     this.chosen = new BestProviders(
       readBest('best', options),
-      { now: () => this.now },
+      { now: () => this.now, monotonic: () => this.now },
       async (since) => {
         this.reads++;
         return { found: this.#outcomes(since), doubts: this.doubts };
@@ -162,7 +162,7 @@ describe('BestProviders', () => {
     const span = { start: now - SPAN, end: now, failed: 0, open: 0 };
     const chosen = new BestProviders(
       readBest('best', { explore: 0 }),
-      { now: () => now },
+      { now: () => now, monotonic: () => now },
       async () => {
         if (fails) throw new Error('database is gone');
         return read(
@@ -183,13 +183,31 @@ describe('BestProviders', () => {
     );
   });
 
+  it('figures are read again while the wall clock is behind the time to which it was ahead', async () => {
+    const start = 1_790_000_000_000;
+    let passed = 0;
+    let ahead = 0;
+    const clock = { now: () => start + ahead + passed, monotonic: () => passed };
+    const since: number[] = [];
+    const settings = readBest('best', { explore: 0 });
+    const chosen = new BestProviders(settings, clock, async (at) => {
+      since.push(at);
+      return read();
+    });
+    await chosen.refreshed();
+    ahead = -60 * MINUTE;
+    passed += 2 * MINUTE;
+    await chosen.refreshed();
+    expect(since).toEqual([start - settings.window, start - 58 * MINUTE - settings.window]);
+  });
+
   it('a slow provider is left where the delivered shares are alike', async () => {
     const now = 1_790_000_000_000;
     const spans = [{ start: now - SPAN, end: now, delivered: 950, failed: 50, open: 0 }];
     const of = (provider: string, p95: number) => ({ ...IN_NIGERIA, provider, p95, spans });
     const chosen = new BestProviders(
       readBest('best', { explore: 0 }),
-      { now: () => now },
+      { now: () => now, monotonic: () => now },
       async () => read(of('a', 8 * MINUTE), of('b', 2_000)),
     );
     await chosen.refreshed();
@@ -220,14 +238,17 @@ describe('BestProviders', () => {
         let now = 1_790_000_000_000;
         let step: readonly (readonly [number, number])[] = [];
         const settings = readBest('best', { explore: 0 });
-        const chosen = new BestProviders(settings, { now: () => now }, async () =>
-          read(
-            ...step.map(([delivered, failed], n) => ({
-              ...IN_NIGERIA,
-              provider: NAMES[n] as string,
-              spans: [{ start: now - 2 * SPAN, end: now - SPAN, delivered, failed, open: 0 }],
-            })),
-          ),
+        const chosen = new BestProviders(
+          settings,
+          { now: () => now, monotonic: () => now },
+          async () =>
+            read(
+              ...step.map(([delivered, failed], n) => ({
+                ...IN_NIGERIA,
+                provider: NAMES[n] as string,
+                spans: [{ start: now - 2 * SPAN, end: now - SPAN, delivered, failed, open: 0 }],
+              })),
+            ),
         );
         const group = { names: ['a', 'b'], channel: 'sms', country: 'NG' };
         let leader = 'a';

@@ -50,7 +50,7 @@ export class BestProviders {
   readonly #rankings = new Map<string, Ranking>();
   #figures: ReadonlyMap<string, RouteFigures> = new Map();
   #read = 0;
-  /** Epoch milliseconds of the last attempt to read, and of the last success. */
+  /** Times of the last attempt to read, and of the last success, by the monotonic clock. */
   #triedAt = -Infinity;
   #readAt = -Infinity;
   #reading: Promise<void> | undefined;
@@ -58,14 +58,14 @@ export class BestProviders {
   /** @param outcomes reads the messages that were accepted since, in epoch milliseconds */
   constructor(
     private readonly settings: BestSettings,
-    private readonly clock: Pick<Clock, 'now'>,
+    private readonly clock: Pick<Clock, 'now' | 'monotonic'>,
     private readonly outcomes: (since: number) => Promise<ReadOutcomes>,
   ) {}
 
   /** Reads the counts where the last read is too old; a plan only waits for it where they are of no use. */
   async refreshed(): Promise<void> {
     const { refresh } = this.settings;
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     if (now - this.#triedAt >= refresh) {
       this.#triedAt = now;
       this.#reading ??= this.#refresh(now).finally(() => {
@@ -135,8 +135,9 @@ export class BestProviders {
     return { read: this.#read, order, words: words.length > 1 ? words.join(', ') : null };
   }
 
-  async #refresh(now: number): Promise<void> {
+  async #refresh(startedAt: number): Promise<void> {
     const { window, minSamples } = this.settings;
+    const now = this.clock.now();
     try {
       const { found, doubts } = await this.outcomes(now - window);
       const doubtOf = new Map<string, number>();
@@ -152,7 +153,7 @@ export class BestProviders {
           return [key, figuresOf(one, minSamples, now, doubtOf.get(key) ?? 0)];
         }),
       );
-      this.#readAt = now;
+      this.#readAt = startedAt;
       this.#read++;
     } catch (error) {
       this.#logger.warn(

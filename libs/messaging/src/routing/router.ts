@@ -182,11 +182,21 @@ export class Router {
   }
 
   /**
-   * Provider of a channel whose messages are all carried alike.
+   * Provider of a channel whose messages are all carried alike, or of a message without a recipient.
+   * @param of what is not known of it fits every rule
    * @throws NoRouteError where no rule fits, or its provider does not carry the channel
    */
-  providerOf(of: Pick<RoutedMessage, 'channel'>): string {
-    const rule = this.#rules.find(({ channel }) => (channel ?? of.channel) === of.channel);
+  providerOf(of: Pick<RoutedMessage, 'channel'> & Partial<RoutedMessage>): string {
+    const given = { ...of, category: of.content && this.#categoryOf(of.channel, of.content) };
+    const fits = (rule: RouteRule, field: 'channel' | 'tenant' | 'category') =>
+      given[field] === undefined || (rule[field] ?? given[field]) === given[field];
+    const rule = this.#rules.find(
+      (one) =>
+        fits(one, 'channel') &&
+        fits(one, 'tenant') &&
+        fits(one, 'category') &&
+        (of.sender === undefined || (one.from ?? of.sender) === of.sender),
+    );
     const names = rule ? namesIn(rule.use) : [];
     const carrying = names.find((name) => this.#carries(name, of.channel));
     if (carrying === undefined) throw new NoRouteError(of.channel, names[0]);

@@ -7,8 +7,10 @@ import {
   NOTIFICATION_FELL_BACK,
   type NotificationChange,
 } from '../../message/events.js';
+import { doubledWait } from '../../message/doubled-wait.js';
 import type { Channel } from '../../message/message.js';
 import type { Clock } from '../../ports/clock.js';
+import { isUnavailable } from '../../store/database/database-errors.js';
 import type { Transaction } from '../../store/database/store-database.js';
 import type { MessageStore } from '../../store/message-store.js';
 import { RESTORED } from '../../store/rows/hold.js';
@@ -38,6 +40,11 @@ const AT_ONCE = 200;
 const CLAIMED = 10_000;
 /** Wait until a message that another transaction has locked is looked at again. */
 const LOCKED_AGAIN = 500;
+/** First and longest wait of a notification that fails, doubled each time. */
+const FAILED_AGAIN = 1_000;
+const FAILED_MOST = 300_000;
+/** Failing notifications that are remembered. */
+const MOST_FAILING = 10_000;
 
 type Seen = ReadonlyMap<string, SeenMessage>;
 
@@ -72,12 +79,15 @@ interface Round {
  * Ends notifications and begins their next steps, many in one transaction, which has the rows of
  * the notifications locked: of several processes one sees a notification at a time, and a crash
  * leaves it as it was before. Policies are asked between two transactions, the second of which
- * decides again.
+ * decides again. After an error each notification is looked at by itself: one that fails, as where a
+ * listener throws for it, waits, and holds up no other one.
  */
 export class NotificationRunner {
   readonly #logger = new Logger('Notifications');
   #running: Promise<void> | undefined;
   #again = false;
+  /** How often a notification has failed since it last succeeded. */
+  readonly #failures = new Map<string, number>();
   /** Aborts at the stop; `undefined`: this process runs no jobs. */
   #signal: AbortSignal | undefined;
 
@@ -124,19 +134,82 @@ export class NotificationRunner {
   /** @returns the number of notifications that were due, at most {@link AT_ONCE} */
   async #round(): Promise<number> {
     const { database } = this.store;
-    const first = await database.transaction((tx) => this.#decideDue(tx));
-    this.#publish(first);
-    if (first.claimed.length > 0) {
-      const candidates = await this.#candidates(first.claimed);
-      this.#publish(await database.transaction((tx) => this.#begin(tx, candidates)));
+    const lockDue = (tx: Transaction) => this.notifications.lockDue(tx, this.clock.now(), AT_ONCE);
+    try {
+      return await this.#look(lockDue);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      const due = await database.transaction(lockDue);
+      for (const { id } of due) {
+        if (this.#signal?.aborted) break;
+        await this.#alone(id, () => this.#look((tx) => this.#lockIfDue(tx, id)));
+      }
+      return due.length;
     }
-    return first.found;
+  }
+
+  /** @returns the number of notifications that were due */
+  async #look(lockDue: (tx: Transaction) => Promise<StoredNotification[]>): Promise<number> {
+    const first = await this.store.database.transaction(async (tx) =>
+      this.#decideDue(tx, await lockDue(tx)),
+    );
+    this.#publish(first);
+    const { claimed, found } = first;
+    this.#succeeded(found.filter((row) => !claimed.includes(row)));
+    try {
+      await this.#beginNext(claimed);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      for (const row of claimed) await this.#alone(row.id, () => this.#beginNext([row]));
+    }
+    return found.length;
+  }
+
+  async #beginNext(claimed: readonly StoredNotification[]): Promise<void> {
+    if (claimed.length === 0) return;
+    const candidates = await this.#candidates(claimed);
+    this.#publish(await this.store.database.transaction((tx) => this.#begin(tx, candidates)));
+    this.#succeeded(claimed);
+  }
+
+  /** Another process may have looked at it meanwhile. */
+  async #lockIfDue(tx: Transaction, id: string): Promise<StoredNotification[]> {
+    const rows = await this.notifications.lock(tx, [id]);
+    return rows.filter(({ dueAt }) => dueAt !== null && dueAt <= this.clock.now());
+  }
+
+  /** A notification for which `work` fails is due again after a wait. */
+  async #alone(id: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      const failures = (this.#failures.get(id) ?? 0) + 1;
+      const [oldest] = this.#failures.keys();
+      if (this.#failures.size >= MOST_FAILING) this.#failures.delete(oldest!);
+      this.#failures.set(id, failures);
+      if (failures === 1)
+        this.#logger.error(
+          `the notification ${id} could not be processed; retrying: ${(error as Error).name}`,
+        );
+      const dueAt = this.clock.now() + doubledWait(FAILED_AGAIN, failures - 1, FAILED_MOST);
+      await this.store.database.transaction(async (tx) => {
+        const rows = await this.notifications.lock(tx, [id]);
+        await this.notifications.update(
+          tx,
+          rows.flatMap((row) => (row.dueAt === null ? [] : { ...row, dueAt })),
+        );
+      });
+    }
+  }
+
+  #succeeded(rows: readonly StoredNotification[]): void {
+    if (this.#failures.size > 0) for (const { id } of rows) this.#failures.delete(id);
   }
 
   /** Decides the notifications that need no policy, and claims the rest. */
-  async #decideDue(tx: Transaction) {
+  async #decideDue(tx: Transaction, due: StoredNotification[]) {
     const now = this.clock.now();
-    const due = await this.notifications.lockDue(tx, now, AT_ONCE);
     const seen = await this.notifications.messages(tx, due);
     const claimed: StoredNotification[] = [];
     const changes = due.map((row): Change => {
@@ -145,7 +218,7 @@ export class NotificationRunner {
       claimed.push(row);
       return { before: row, row: { ...row, dueAt: now + CLAIMED } };
     });
-    return { ...(await this.#apply(tx, changes, now)), claimed, found: due.length };
+    return { ...(await this.#apply(tx, changes, now)), claimed, found: due };
   }
 
   /** Begins next steps, where they are still to begin. */

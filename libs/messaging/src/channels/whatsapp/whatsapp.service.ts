@@ -171,8 +171,9 @@ export class WhatsAppService extends ChannelService {
   }
 
   /**
-   * Gives a file to the platform, without a message. The id is for `mediaId` of messages from the
-   * same number; the WhatsApp Cloud API keeps it for 30 days. An upload may be repeated.
+   * Gives a file to the provider to which `routes` send media of the tenant and the number, without a
+   * message. The id is for `mediaId` of messages of the same tenant from the same number; the WhatsApp
+   * Cloud API keeps it for 30 days. An upload may be repeated.
    * @param from the number that will send it @default the option `whatsapp.from`
    * @throws MessageValidationError where the platform does not take the type, or the size
    * @throws SubmitFailure where the platform refuses it, or does not answer
@@ -181,10 +182,15 @@ export class WhatsAppService extends ChannelService {
    * const mediaId = await whatsApp.uploadMedia({ content, contentType: 'application/pdf', filename: 'invoice.pdf' });
    * await whatsApp.sendMedia({ to, type: 'document', mediaId });
    */
-  async uploadMedia({ from, ...media }: MediaUpload & { readonly from?: string }): Promise<string> {
+  async uploadMedia(
+    { from, ...media }: MediaUpload & { readonly from?: string },
+    { tenant = '' }: TenantOption = {},
+  ): Promise<string> {
     validated((errors) => checkUpload(media, errors));
     const sender = validated((errors) => this.definition.sender?.(from, errors) ?? '');
-    const provider = this.router.providerOf({ channel: this.definition.name });
+    const { name: channel } = this.definition;
+    const content = { kind: 'media', type: 'document' } as const;
+    const provider = this.router.providerOf({ tenant, channel, sender, content });
     const transport = this.transports.get(provider) as MessageTransport;
     if (!transport.uploadMedia)
       throw new MessagingError(

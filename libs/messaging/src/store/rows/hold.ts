@@ -27,6 +27,9 @@ export interface NewHold extends Pick<Hold, 'lanes' | 'reason'> {
 /** Reason of the holds that `MessagingOperations` places. */
 export const OPERATOR_HOLD = 'operator';
 
+/** Reason of the holds that the guard against abuse places; an operator's hold of the lane stays beside it. */
+export const GUARD_HOLD = 'guard';
+
 /** Reason of the hold, and error code of messages that are settled instead of sent. */
 export const RESTORED = 'restored';
 

@@ -42,7 +42,10 @@ export class Holds {
     return new HoldIndex(await this.list());
   }
 
-  /** A hold that exists keeps its `since`; its end and note are replaced. @throws MessageValidationError */
+  /**
+   * Its `since` is a time of the database, as that at which a batch is due. A hold that exists keeps it;
+   * its end and note are replaced. @throws MessageValidationError
+   */
   async place(sql: Sql, hold: NewHold): Promise<void> {
     checkHold(hold);
     const { dialect } = this.database;
@@ -55,10 +58,10 @@ export class Holds {
     await this.#deleteEnded(sql);
     await sql.run(
       `INSERT INTO messaging_hold (lanes, reason, since, until_at, note)
-       SELECT v_lanes, v_reason, ${dialect.bigint}, ${dialect.now} + v_lasts, v_note
+       SELECT v_lanes, v_reason, ${dialect.now}, ${dialect.now} + v_lasts, v_note
        FROM ${rows.sql} WHERE 1 = 1
        ${dialect.onConflict('lanes, reason', 'until_at = new.until_at, note = new.note')}`,
-      [this.clock.now() * 1_000, ...rows.bind([hold])],
+      rows.bind([hold]),
     );
   }
 

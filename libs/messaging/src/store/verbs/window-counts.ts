@@ -22,6 +22,8 @@ export interface CountedWindow {
 
 export type KeyedWindow = WindowKey & CountedWindow;
 
+type LockedRow = WindowKey & { windowAt: Big; started: Big; nextAt: Big; seen: string | null };
+
 /** Rows of one statement. */
 const ROWS = 1_000;
 
@@ -36,16 +38,19 @@ export class WindowCounts {
     this.#sql = statementsFor(database.dialect);
   }
 
-  /** Locks the windows, in the order of the keys, also those without a row. @param keys each once */
+  /** Locks the windows, in the order of the keys, and creates those without a row. @param keys each once */
   async lock(sql: Sql, keys: readonly WindowKey[]): Promise<KeyedWindow[]> {
     const { create, lock, keyed } = this.#sql;
     const found: KeyedWindow[] = [];
     for (let from = 0; from < keys.length; from += ROWS) {
-      const params = keyed.bind(keys.slice(from, from + ROWS));
-      await sql.run(create, params);
-      const rows = await sql.all<
-        WindowKey & { windowAt: Big; started: Big; nextAt: Big; seen: string | null }
-      >(lock, params);
+      const some = keys.slice(from, from + ROWS);
+      const params = keyed.bind(some);
+      let rows: LockedRow[] = [];
+      // On PostgreSQL the job that deletes old windows may come between the two statements.
+      while (rows.length < some.length) {
+        await sql.run(create, params);
+        rows = await sql.all<LockedRow>(lock, params);
+      }
       for (const { windowAt, started, nextAt, ...row } of rows)
         found.push({
           ...row,
@@ -59,7 +64,7 @@ export class WindowCounts {
 
   async lockOne(sql: Sql, key: WindowKey): Promise<CountedWindow> {
     const [found] = await this.lock(sql, [key]);
-    return found ?? { windowAt: 0, started: 0, nextAt: 0, seen: null };
+    return found!;
   }
 
   /** Writes windows that {@link lock} has locked. */
