@@ -41,6 +41,21 @@ it('a guide has at most 90 lines, and a suite beside this one', () => {
   }
 });
 
+it.each(readdirSync(join(ROOT, 'docs/guides')))(
+  '%s says what to change where it prints a sample that production refuses, and names its proxy',
+  (name) => {
+    const page = readFileSync(join(ROOT, 'docs/guides', name), 'utf8');
+    const [prose] = page.split(/^.*=.*change-me/m);
+    if (prose !== page) expect(prose).toContain('in place of `change-me`');
+    if (page.includes('a proxy passes'))
+      expect(page).toMatch(/`TRUSTED_PROXIES`[^]*^TRUSTED_PROXIES=/m);
+  },
+);
+
+it('the guide of webhooks sets WEBHOOK_ALLOW_PRIVATE before the gateway starts', () => {
+  expect(PAGE).toMatch(/WEBHOOK_ALLOW_PRIVATE=true[^.]*\.[^.]*`\.env` before the gateway starts/);
+});
+
 describe('guides for a running gateway', () => {
   let processes: Processes;
   let gateway: RunningGateway;
