@@ -41,14 +41,21 @@ it('a guide has at most 90 lines, and a suite beside this one', () => {
   }
 });
 
-it.each(readdirSync(join(ROOT, 'docs/guides')))(
-  '%s says what to change where it prints a sample that production refuses, and names its proxy',
-  (name) => {
-    const page = readFileSync(join(ROOT, 'docs/guides', name), 'utf8');
-    const [prose] = page.split(/^.*=.*change-me/m);
-    if (prose !== page) expect(prose).toContain('in place of `change-me`');
-    if (page.includes('a proxy passes'))
-      expect(page).toMatch(/`TRUSTED_PROXIES`[^]*^TRUSTED_PROXIES=/m);
+const GUIDES = readdirSync(join(ROOT, 'docs/guides')).map(
+  (name) => [name, readFileSync(join(ROOT, 'docs/guides', name), 'utf8')] as const,
+);
+
+it.each(GUIDES.filter(([, page]) => /=.*change-me/.test(page)))(
+  '%s says what to change before it prints a sample that production refuses',
+  (_, page) => {
+    expect(page.split(/^.*=.*change-me/m)[0]).toContain('in place of `change-me`');
+  },
+);
+
+it.each(GUIDES.filter(([, page]) => page.includes('a proxy passes')))(
+  '%s names the proxy that it asks for',
+  (_, page) => {
+    expect(page).toMatch(/`TRUSTED_PROXIES`[^]*^TRUSTED_PROXIES=/m);
   },
 );
 
