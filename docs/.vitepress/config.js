@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { defineConfig } from 'vitepress';
-import { boostOf, sectionsOf } from './search.js';
+import { boostOf, loadAtFirstKey, queryWord, sectionsOf, slipsOf, weightOf } from './search.js';
 
 /** The pages are the repository's own: README files and `docs/`. */
 const root = resolve(import.meta.dirname, '../..');
@@ -44,38 +44,69 @@ function toPage(here, readme) {
   return path.startsWith('.') ? path : `./${path}`;
 }
 
-/** Links to folders with a README lead to its page; links to other files are shown as text. */
+/** The way from a folder to the page of what a link names. */
+function pageOf(here, to) {
+  if (to === '' || /^(?:[a-z]+:|\/)/.test(to)) return to;
+  const target = resolve(here, to);
+  const readme = to.endsWith('README.md') ? target : join(target, 'README.md');
+  if (existsSync(readme)) return toPage(here, readme);
+  const source = join(root, 'docs/source', `${relative(root, target)}.md`);
+  return !to.endsWith('.md') && existsSync(source) ? relative(here, source) : to;
+}
+
+/** The address of a heading, as GitHub and TypeDoc make it. */
+const slugify = (heading) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+
+/**
+ * A place in a page of TypeDoc, which numbers the address of a type beside a constant of its name, though the
+ * constant has no heading.
+ */
+function placeIn(file, hash) {
+  const [, first, number] = /^#(.+)-(\d+)$/.exec(hash) ?? [];
+  if (number === undefined || !file.includes('/docs/reference/')) return hash;
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm);
+  const same = [...headings].filter(([, text]) => slugify(text) === first);
+  return same.length > Number(number) ? hash : `#${first}`;
+}
+
+/** Links to folders with a README lead to its page, links to other files to the pages of `linked-files.js`. */
 function linksToPages(md) {
   md.core.ruler.push('links-to-pages', ({ tokens, env }) => {
     const path = env.realPath ?? env.path;
     // The title of a front matter is no page.
     if (path === undefined) return;
     const here = dirname(path);
-    for (const { children } of tokens) {
-      let dropped = false;
-      for (const token of children ?? []) {
-        if (token.type === 'link_open') {
-          const [, to, hash] = /^([^#?]*)(.*)$/.exec(token.attrGet('href') ?? '');
-          if (to === '' || /^(?:[a-z]+:|\/)/.test(to)) continue;
-          const target = resolve(here, to);
-          const readme = to.endsWith('README.md') ? target : join(target, 'README.md');
-          if (existsSync(readme)) token.attrSet('href', toPage(here, readme) + hash);
-          else if (to.endsWith('.md')) continue;
-          else if (existsSync(target)) {
-            dropped = true;
-            token.hidden = true;
-            token.type = 'text';
-          }
-        } else if (token.type === 'link_close' && dropped) {
-          dropped = false;
-          token.type = 'text';
-        }
-      }
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      if (token.type !== 'link_open') continue;
+      const [, to, hash] = /^([^#?]*)(.*)$/.exec(token.attrGet('href') ?? '');
+      token.attrSet('href', pageOf(here, to) + placeIn(to === '' ? path : resolve(here, to), hash));
     }
   });
   // Vue would evaluate the text between the braces.
   const { text } = md.renderer.rules;
   md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;');
+}
+
+/** A row whose first cell is a code, such as that of an error, has it as its address. */
+function addressesOfRows(md) {
+  md.core.ruler.push('addresses-of-rows', ({ tokens }) => {
+    const taken = new Set(tokens.map((token) => token.attrGet('id')));
+    for (const [n, row] of tokens.entries()) {
+      const [code] = tokens[n + 2]?.children ?? [];
+      if (row.type !== 'tr_open' || tokens[n + 1]?.type !== 'td_open') continue;
+      if (code?.type !== 'code_inline' || !/^[\w.-]+$/.test(code.content)) continue;
+      const name = code.content.replaceAll('.', '-');
+      let id = name;
+      for (let number = 2; taken.has(id); number += 1) id = `${name}-${number}`;
+      taken.add(id);
+      row.attrSet('id', id);
+    }
+  });
 }
 
 /** A drum. */
@@ -98,16 +129,26 @@ export default defineConfig({
   head: [['link', { rel: 'icon', href: ICON }]],
   markdown: {
     html: false,
-    config: linksToPages,
+    anchor: { slugify },
+    config: (md) => {
+      linksToPages(md);
+      addressesOfRows(md);
+    },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
+  vite: { plugins: [loadAtFirstKey] },
   themeConfig: {
     search: {
       provider: 'local',
       options: {
         miniSearch: {
           _splitIntoSections: sectionsOf,
-          searchOptions: { boostDocument: boostOf },
+          searchOptions: {
+            boostDocument: boostOf,
+            boostTerm: weightOf,
+            fuzzy: slipsOf,
+            processTerm: queryWord,
+          },
         },
       },
     },

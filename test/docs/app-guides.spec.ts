@@ -80,6 +80,12 @@ async function expectInstalled(): Promise<void> {
 it('the first message: the app compiles, places an order and hears that its SMS is delivered', async () => {
   const opened = await open('first-message');
   expect(await opened.walk()).toMatch(/"order":1,"message":"[^"]+"[^]*is delivered/);
+  const body = new URLSearchParams({ phone: 'hello' });
+  const wrong = await fetch(opened.inPlace('http://127.0.0.1:3000/orders'), {
+    method: 'POST',
+    body,
+  });
+  expect([wrong.status, await wrong.json()]).toMatchObject([400, { code: 'invalid_field' }]);
   await expectInstalled();
 });
 

@@ -45,6 +45,28 @@ it('a guide has at most 90 lines, and a suite beside this one', () => {
   }
 });
 
+const GUIDES = readdirSync(join(ROOT, 'docs/guides')).map(
+  (name) => [name, readFileSync(join(ROOT, 'docs/guides', name), 'utf8')] as const,
+);
+
+it.each(GUIDES.filter(([, page]) => /=.*change-me/.test(page)))(
+  '%s says what to change before it prints a sample that production refuses',
+  (_, page) => {
+    expect(page.split(/^.*=.*change-me/m)[0]).toContain('in place of `change-me`');
+  },
+);
+
+it.each(GUIDES.filter(([, page]) => page.includes('a proxy passes')))(
+  '%s names the proxy that it asks for',
+  (_, page) => {
+    expect(page).toMatch(/`TRUSTED_PROXIES`[^]*^TRUSTED_PROXIES=/m);
+  },
+);
+
+it('the guide of webhooks sets WEBHOOK_ALLOW_PRIVATE before the gateway starts', () => {
+  expect(PAGE).toMatch(/WEBHOOK_ALLOW_PRIVATE=true[^.]*\.[^.]*`\.env` before the gateway starts/);
+});
+
 describe('guides for a running gateway', () => {
   let processes: Processes;
   let gateway: RunningGateway;

@@ -24,7 +24,8 @@ const FENCE = /^```(tsx?)\b([^\n]*)\n([\s\S]*?)^```$/gm;
 export function pagesOfReaders(): string[] {
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter(
-      (name) => name.endsWith('.md') && !/^(?:\.vitepress|reference|gateway-api)\b/.test(name),
+      (name) =>
+        name.endsWith('.md') && !/^(?:\.vitepress|reference|gateway-api|source)\b/.test(name),
     )
     .map((name) => `docs/${name}`);
   const pages = ['README.md', 'CONTRIBUTING.md', 'examples/README.md', ...docs];

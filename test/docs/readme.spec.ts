@@ -52,6 +52,29 @@ it('its picture of the portal has at most 200 KB', async () => {
   expect((await stat(join(ROOT, path))).size).toBeLessThanOrEqual(200_000);
 });
 
+it('each promise has its proof', () => {
+  const [, table = ''] = /^\| Promise .*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(README) ?? [];
+  const rows = table.trim().split('\n');
+  expect(rows).toHaveLength(5);
+  for (const row of rows) expect(row).toMatch(/\]\(test\/[\w/.-]+\.ts\)/);
+});
+
+it('the column of Dundun leads to tests that are there', () => {
+  const rows = README.split('\n')
+    .filter((line) => line.split('|').length === 8)
+    .slice(2);
+  for (const row of rows) {
+    const tests = [...(row.split('|')[2] ?? '').matchAll(/\]\((test\/[^)]+)\)/g)];
+    expect([row, tests.length > 0]).toEqual([row, true]);
+    for (const [, path = ''] of tests)
+      expect(readFileSync(join(ROOT, path), 'utf8').split('\n').length).toBeGreaterThan(20);
+  }
+});
+
+it('no link to pages of others ends in .md', () => {
+  expect(README).not.toMatch(/\]\(https:[^)]*\.md\)/);
+});
+
 it('each cell of the comparison that is no word of our own has its proof', () => {
   const rows = README.split('\n').filter(
     (line) => /^\| (?!\||---)/.test(line) && line.split('|').length === 8,

@@ -65,7 +65,7 @@ const BANNED: readonly Banned[] = [
 ];
 
 /** Pages that a build of the site makes of sources. */
-const GENERATED = /^docs\/(?:reference|gateway-api)\//;
+const GENERATED = /^docs\/(?:reference|gateway-api|source)\//;
 
 function filesOf(path: string): string[] {
   if (/\.(?:ts|md)$/.test(path)) return [path];

@@ -84,7 +84,7 @@ async function latestChange(folders: readonly string[]): Promise<number> {
   const times = folders.map(async (folder) => {
     const files = await readdir(join(ROOT, folder), { recursive: true });
     const own = files.filter(
-      (file) => !/(?:^|\/)(?:dist|node_modules|reference|gateway-api)(?:\/|$)/.test(file),
+      (file) => !/(?:^|\/)(?:dist|node_modules|reference|gateway-api|source)(?:\/|$)/.test(file),
     );
     const found = await Promise.all(own.map((file) => stat(join(ROOT, folder, file))));
     return Math.max(...found.map(({ mtimeMs }) => mtimeMs));
