@@ -1,6 +1,6 @@
 import { MessagingConfigError } from '@dundun/messaging';
 import type { GuardAction, GuardLimit, GuardRules } from '@dundun/messaging/ports';
-import { readGuardRules } from '@dundun/messaging/values';
+import { checkGuardRules } from '@dundun/messaging/values';
 import { invalidField } from '../http/api-error.js';
 
 /** Rules as the command line writes them; `off` takes a rule away. */
@@ -44,7 +44,7 @@ export function changedGuard(before: GuardRules, written: WrittenGuard): GuardRu
 /** @throws ApiError 422 naming the wrong rule */
 export function checkGuard(rules: GuardRules): void {
   try {
-    readGuardRules('guard', rules);
+    checkGuardRules('guard', rules);
   } catch (error) {
     if (!(error instanceof MessagingConfigError)) throw error;
     const [, rule = 'guard', message = error.message] =

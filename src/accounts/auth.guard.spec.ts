@@ -33,6 +33,7 @@ function world(kind: CredentialKind, change: Partial<Credential & Account> = {})
     fingerprint: fingerprint(secret),
     revokedAt: null,
     expiresAt: null,
+    replacedUntil: null,
     ...change,
   };
   const account = { id: 'acc_1', suspendedAt: null, ...change };

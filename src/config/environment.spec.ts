@@ -47,6 +47,8 @@ describe('readEnvironment', () => {
       DATABASE_URL: { type: 'sqlite', path: 'data/dundun.sqlite' },
       PORTAL_OPERATOR_SECOND_FACTOR: 'optional',
       PREPARED_STATEMENTS: true,
+      PROBE_FROM: 'Dundun',
+      PROBE_WAIT: 300_000,
       ROLE: 'all',
       SMPP_LISTEN_WINDOW: 50,
       SMPP_LISTEN_ENQUIRE: 30_000,

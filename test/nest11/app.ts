@@ -58,7 +58,10 @@ class DatabaseModule {}
 })
 class AppModule {}
 
-const app = await NestFactory.create(AppModule, { logger: ['fatal', 'error', 'warn'] });
+const app = await NestFactory.create(AppModule, {
+  rawBody: true,
+  logger: ['fatal', 'error', 'warn'],
+});
 await app.init();
 const deliveries = app.get(Deliveries);
 const delivered = once(deliveries, 'delivered');

@@ -13,7 +13,7 @@ export { isPhoneNumber, maskPhoneNumber, withoutTrunkPrefix } from './message/ph
 export { templateBodyFault } from './message/templates.js';
 export { standardWebhooks } from './providers/http/interface-callbacks.js';
 export { rateOf } from './ports/option-schema.js';
-export { readGuardRules } from './ports/guard-options.js';
+export { checkGuardRules } from './ports/guard-options.js';
 export { checkRoutes } from './routing/router.js';
 export {
   doubledCharacters,

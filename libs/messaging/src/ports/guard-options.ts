@@ -112,8 +112,12 @@ const RULES = {
   growth: optional(group({ factor, from: wholeNumber, action })),
 } satisfies ReadersOf<GuardRules>;
 
-/** @throws MessagingConfigError naming the rule and the remedy */
 export const readGuardRules = group(RULES);
+
+/** @throws MessagingConfigError naming the rule and the remedy */
+export function checkGuardRules(name: string, rules: unknown): void {
+  readGuardRules(name, rules);
+}
 
 /** Windows in milliseconds. */
 export type GuardSettings = ReturnType<typeof readGuardRules>;
