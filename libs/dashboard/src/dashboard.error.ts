@@ -27,6 +27,14 @@ export function unknownId(kind: string): DashboardError {
   return new DashboardError(404, 'not_found', `No such ${kind} among those that you may see`);
 }
 
+export function pagesMissing(): DashboardError {
+  return new DashboardError(
+    404,
+    'not_found',
+    'The pages are not built; set `files` to a copy of dist/ui of @dundun/dashboard',
+  );
+}
+
 export function forbidden(right: string): DashboardError {
   return new DashboardError(403, 'forbidden', `You may not ${right}; ask for the right to`);
 }

@@ -40,7 +40,7 @@ export class PageFiles {
     const [before, after, ...others] = read(`${root}/index.html`)?.toString().split(BASE) ?? [];
     if (before === undefined || after === undefined || others.length > 0) {
       new Logger('MessagingDashboard').warn(
-        `The pages are not built: ${root} has no index.html with one ${BASE}. Build them, or set \`files\`; the API is served without them`,
+        `The pages are not built: ${root} has no index.html with one ${BASE}. In a bundled app copy node_modules/@dundun/dashboard/dist/ui, and set \`files\` to the copy; the API is served without them`,
       );
       return;
     }

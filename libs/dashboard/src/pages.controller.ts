@@ -1,6 +1,6 @@
 import { Get, Inject, Param, Req, Res, StreamableFile } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { unknownId } from './dashboard.error.js';
+import { pagesMissing, unknownId } from './dashboard.error.js';
 import {
   DASHBOARD_MOUNT,
   type DashboardMount,
@@ -89,7 +89,7 @@ export class PagesController {
     // An unknown asset or route of the API must not look like a page.
     if (page === 'api' || page === 'assets') throw unknownId('address');
     const html = this.files.page(this.#baseOf(request, depth));
-    if (html === undefined) throw unknownId('page: the pages are not built');
+    if (html === undefined) throw pagesMissing();
     reply(this.host, response, html, {
       ...COMMON_HEADERS,
       'Content-Type': 'text/html; charset=utf-8',

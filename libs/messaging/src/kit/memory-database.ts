@@ -25,7 +25,7 @@ const PACKAGE = 'node-sqlite3-wasm';
 
 /** A database in memory: SQLite compiled to WebAssembly. */
 export class MemoryDatabase {
-  readonly #database: WasmDatabase;
+  #database: WasmDatabase;
   #connections = 0;
   /** Statements read it. */
   #clock: Pick<Clock, 'now'> = Date;
@@ -34,9 +34,14 @@ export class MemoryDatabase {
 
   /** @throws MessagingConfigError where the package is not installed */
   constructor() {
-    this.#database = new (wasmSqlite())(':memory:');
+    this.#database = this.#made();
+  }
+
+  #made(): WasmDatabase {
+    const database = new (wasmSqlite())(':memory:');
     // The number of its parameters decides which form it replaces: unixepoch('subsec').
-    this.#database.function('unixepoch', (_modifier) => this.#clock.now() / 1_000);
+    database.function('unixepoch', (_modifier) => this.#clock.now() / 1_000);
+    return database;
   }
 
   /** The database of a data source made with {@link inMemoryDatabase}. */
@@ -54,11 +59,12 @@ export class MemoryDatabase {
   }
 
   opened(): WasmDatabase {
+    if (!this.#database.isOpen) this.#database = this.#made();
     this.#connections++;
     return this.#database;
   }
 
-  /** The last connection takes the database with it. */
+  /** The last connection takes the database with it; the next one has a new, empty one. */
   closed(): void {
     if (--this.#connections === 0) this.#database.close();
   }

@@ -362,6 +362,21 @@ it('a send joins the transaction of the app in a database of inMemoryDatabase()'
   expect(await source.getRepository(ORDERS).count()).toBe(2);
 });
 
+it('each app that opens the same inMemoryDatabase() begins with an empty one', async () => {
+  const database = { ...inMemoryDatabase(), entities: [ORDERS], synchronize: true };
+  for (let round = 0; round < 2; round++) {
+    const { messaging, sms } = await started(
+      { dataSource: 'default' },
+      { imports: [TypeOrmModule.forRoot(database)] },
+    );
+    await app!.get(DataSource).manager.insert(ORDERS, { id: 1 });
+    const { id } = await sms.send(hello);
+    await messaging.deliver(id);
+    expect(messaging.sent()).toHaveLength(1);
+    await app!.close();
+  }
+});
+
 it.each([
   ['dataSource.transaction()', DataSource],
   ['messaging.transaction()', MessagingService],

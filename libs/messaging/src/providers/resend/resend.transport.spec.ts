@@ -216,10 +216,10 @@ describe('resendParser', () => {
     expect(errors).toEqual([]);
     return reports;
   };
-  const bounce = (type: string, subType: string, code?: string) =>
+  const bounce = (type: string, subType: string, code?: string, message = 'x') =>
     read(
       event('email.bounced', {
-        bounce: { type, subType, message: 'x', ...(code && { diagnosticCode: [code] }) },
+        bounce: { type, subType, message, ...(code && { diagnosticCode: [code] }) },
       }),
     )[0];
 
@@ -253,6 +253,12 @@ describe('resendParser', () => {
     expect(read(event('contact.created'))).toEqual([]);
     const failed = event('email.failed', { failed: { reason: 'reached_daily_quota' } });
     expect(read(failed)[0]).toMatchObject({ errorCode: 'reached_daily_quota' });
+  });
+
+  it('without an answer of the server its message counts where it begins as one', () => {
+    const of = (message: string) => bounce('Permanent', 'General', undefined, message)?.details;
+    expect(of('550 5.1.1 No such user')).toMatchObject({ category: 'recipient', smtp_code: 550 });
+    expect(of('The server said 5.1.1')).toMatchObject({ category: 'other' });
   });
 
   it('a bounce has the category of its answer, or of its sub-type', () => {

@@ -19,6 +19,9 @@ const STATUSES: Readonly<Record<string, ChannelStatus>> = {
   'email.suppressed': 'rejected',
 };
 
+/** Begins as the answer of an SMTP server does. */
+const ANSWER = /^[45]\d\d[ -]/;
+
 /** Events that say nothing of the delivery. */
 const OTHERS = /^(?!email\.)|^email\.(scheduled|opened|clicked|received)$/;
 
@@ -53,10 +56,16 @@ export function resendParser(): CallbackParser {
 function refusalIn(bounce: unknown): MailRefusal | undefined {
   if (bounce === undefined) return undefined;
   const codes = own(bounce, 'diagnosticCode');
+  const message = own(bounce, 'message');
   return {
-    answer: Array.isArray(codes) ? (codes as unknown[])[0] : undefined,
+    // Without the answer of the recipient's server the words of Resend may begin with it.
+    answer: Array.isArray(codes) ? (codes as unknown[])[0] : answerIn(message),
     ...refusalOfTypes(own(bounce, 'type'), own(bounce, 'subType')),
   };
+}
+
+function answerIn(message: unknown): unknown {
+  return typeof message === 'string' && ANSWER.test(message) ? message : undefined;
 }
 
 /**
