@@ -63,7 +63,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'number',
-    description: 'WhatsApp numbers',
+    description: 'numbers of accounts: they send WhatsApp messages, and get what is sent to them',
     load: async () => (await import('./commands/whatsapp.commands.js')).addNumberCommands,
   },
   {
@@ -154,7 +154,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'insights',
-    description: 'the counts of messages by outcome',
+    description: 'reports that are doubted, and a new count of messages by outcome',
     load: async () => (await import('./commands/insights.commands.js')).addInsightsCommands,
   },
   {
@@ -211,6 +211,9 @@ export async function commandsOf(
       "Operates a Dundun gateway: works on the gateway's database, beside it where it runs.",
     )
     .version(ownVersion())
+    .configureHelp({
+      optionTerm: ({ flags, mandatory }) => (mandatory ? `${flags} (required)` : flags),
+    })
     // Subcommands have what their parent has when they are made.
     .exitOverride()
     .configureOutput(json ? { writeErr: () => undefined } : {})

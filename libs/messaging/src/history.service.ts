@@ -129,7 +129,10 @@ export class MessageHistory {
     validated((errors) => {
       const { channels } = this.context;
       if (status !== undefined && channels.rankOf(status) === undefined)
-        errors.push({ path: 'status', message: 'must be a status of a channel' });
+        errors.push({
+          path: 'status',
+          message: `must be a status of a channel: ${channels.statuses.join(', ')}`,
+        });
       if (to !== undefined && !address)
         errors.push({
           path: 'to',

@@ -255,9 +255,7 @@ export function addKeyCommands(key: OperatorCommand): void {
 function readScopes(known: readonly Scope[], asked: readonly string[] = known): readonly Scope[] {
   const isKnown = (scope: string): scope is Scope => known.some((one) => one === scope);
   if (asked.every(isKnown)) return asked;
-  throw invalidFields([
-    { path: 'scope', message: `must be one of ${known.join(', ')}; no route requires another` },
-  ]);
+  throw invalidFields([{ path: 'scope', message: `must be one of ${known.join(', ')}` }]);
 }
 
 /** Parses a duration from now, such as `90d`, or an RFC 3339 time. @throws ApiError 422 */

@@ -4,8 +4,14 @@ import {
   type LaneHealth,
   type ListedMessage,
   MessagingService,
+  type ReportView,
 } from '@dundun/messaging';
-import { type Hold, MessagingOperations } from '@dundun/messaging/operations';
+import {
+  type Hold,
+  MessageHistory,
+  MessagingOperations,
+  type SubmissionView,
+} from '@dundun/messaging/operations';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
 import { isUUID } from 'class-validator';
@@ -67,6 +73,7 @@ interface ListOptions {
   readonly error?: string;
   readonly provider?: string;
   readonly tag?: string;
+  readonly to?: string;
   readonly older?: string;
   readonly younger?: string;
   readonly cursor?: string;
@@ -109,6 +116,22 @@ export function addMessageCommands(messages: OperatorCommand): void {
       const filter = { ...filterOf(options), status, cursor, limit: 50 };
       const { data, nextCursor } = await operationsOf(app).messages(filter).catch(inOptions);
       return { messages: data.map(messageRow), nextCursor };
+    });
+  messages
+    .subcommand('show', 'one message: its requests and reports, oldest first')
+    .requiredOption('--message <id>', 'as the list names it')
+    .runs(async (app, { message: id }: { message: string }) => {
+      const record = await app.get(MessageHistory, { strict: false }).message(id);
+      const { attempts, deferredUntil, resendOf, resentAs } = record;
+      return {
+        ...messageRow(record),
+        attempts,
+        deferredUntil,
+        resendOf: resendOf?.messageId ?? null,
+        resentAs: resentAs?.messageId ?? null,
+        requests: record.submissions.map(requestRow),
+        reports: record.reports.map(reportRow),
+      };
     });
   messages
     .subcommand('resend', 'send a failed message again, once; a repeated call answers the same')
@@ -162,15 +185,14 @@ function filtered(command: OperatorCommand): OperatorCommand {
     .option('--error <code>', 'with this error code')
     .option('--provider <name>', 'whose last request went to this provider')
     .option('--tag <tag>', 'with this tag')
+    .option('--to <address>', 'to this phone number, e-mail address or platform:id')
     .option('--older <age>', 'accepted longer ago than 2h, or before a time in RFC 3339')
     .option('--younger <age>', 'accepted within 2h, or since a time in RFC 3339');
 }
 
-function filterOf({ account, error, older, younger, channel, provider, tag }: FilterOptions) {
+function filterOf({ account, error, older, younger, ...same }: FilterOptions) {
   return {
-    channel,
-    provider,
-    tag,
+    ...same,
     tenants: account === undefined ? undefined : [account],
     errorCode: error,
     olderThan: older === undefined ? undefined : timeOrAge(older),
@@ -212,6 +234,14 @@ function resentStatus(replayed: boolean): string {
 function messageRow(message: ListedMessage) {
   const { id, tenant, channel, status, errorCode, provider, acceptedAt } = message;
   return { message: id, account: tenant, channel, status, errorCode, provider, acceptedAt };
+}
+
+function requestRow({ provider, outcome, errorCode, reason, startedAt }: SubmissionView) {
+  return { startedAt, provider, outcome, errorCode, reason };
+}
+
+function reportRow({ receivedAt, source, status, rawStatus, errorCode }: ReportView) {
+  return { receivedAt, source, status, rawStatus, errorCode };
 }
 
 function checkedReference(reference: string): string {

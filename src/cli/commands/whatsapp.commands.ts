@@ -28,7 +28,10 @@ const MAX_TEMPLATES = 1_000;
 
 export function addNumberCommands(group: OperatorCommand): void {
   group
-    .accountCommand('add', 'let an account send from a WhatsApp number; it sends from its oldest')
+    .accountCommand(
+      'add',
+      'give an account a number: WhatsApp messages leave from its oldest, and what is sent to it is its own',
+    )
     .requiredOption('--number <number>', 'digits with country code')
     .option(
       '--phone-number-id <id>',

@@ -140,6 +140,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   'rates find': { args: ['--number', '2348012340001'], audit: null },
   'rates compare': { args: ['--before', '$version', '--after', '$version'], audit: null },
   'messages list': { audit: null },
+  'messages show': { args: ['--message', '$failed'], audit: null },
   'messages resend': {
     args: ['--message', '$failed'],
     audit: 'message.resent',

@@ -69,6 +69,18 @@ describe('dundun messages and lanes', () => {
       { message, account: account.accountId, channel: 'sms', status: 'undelivered' },
     ]);
     expect(JSON.stringify(listed)).not.toMatch(/2348012349901|Hello/);
+    expect(await rowsOf('--to', '+234 801 234 9901')).toEqual(listed);
+    expect(await rowsOf('--to', '+234 801 234 9902')).toEqual([]);
+    const shown = await dundun('messages', 'show', '--message', message);
+    expect(shown).toMatchObject({
+      message,
+      status: 'undelivered',
+      attempts: 1,
+      resent_as: null,
+      requests: [{ provider: 'simulator', outcome: 'accepted', error_code: null }],
+      reports: [{ status: 'sent' }, { status: 'undelivered', source: 'simulator' }],
+    });
+    expect(JSON.stringify(shown)).not.toMatch(/2348012349901|Hello/);
     expect(await rowsOf('--older', '2020-01-01T00:00:00Z')).toEqual([]);
     const { accountId: other } = await gateway.account();
     expect(await rowsOf('--account', other)).toEqual([]);

@@ -161,9 +161,12 @@ describeEachDatabase('a spend guard in the app’s own tables', (database) => {
   it('takes what a send costs, and gives back what the provider refuses', async () => {
     const sms = (await boot()).get(SmsService);
     await buy(10);
+    const gate = new Gate();
+    provider.wait = gate.opened;
     const long = 'A text of more than 160 characters has two parts. '.repeat(4);
     await sms.send({ ...message(['2348012345671', '2348012345670']), body: long }, { tenant });
     expect(await credits()).toBe(6);
+    gate.open();
     await eventually(async () => expect(await credits()).toBe(8));
   });
 

@@ -47,6 +47,11 @@ export class ChannelRegistry {
     return [...this.#channels.keys()];
   }
 
+  /** @internal Of all channels. */
+  get statuses(): readonly string[] {
+    return [...this.#statuses.keys()];
+  }
+
   get(name: string): ChannelDefinition {
     const definition = this.#channels.get(name);
     if (definition) return definition;
