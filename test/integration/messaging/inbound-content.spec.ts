@@ -149,6 +149,7 @@ describeEachDatabase('contents of inbound messages', (database) => {
       expect(listed).toEqual({
         id: event.id,
         tenant,
+        provider: 'simulator',
         contactId: event.contactId,
         channel: 'whatsapp',
         from: FROM,
@@ -164,7 +165,6 @@ describeEachDatabase('contents of inbound messages', (database) => {
       expect(await inbound.message(event.id, { tenant })).toEqual({
         ...listed,
         content,
-        provider: 'simulator',
       });
     },
   );
