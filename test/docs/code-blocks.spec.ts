@@ -175,10 +175,10 @@ describe('a block that is no whole program', () => {
     ['run', 'sketch', 'compile', 'file'].every((word) => !words.includes(word)),
   );
 
-  it('TypeScript blocks of the docs are run, here or by the suites of transactions and of Bull Board', () => {
+  it('TypeScript blocks of the docs are run, here or by the suites of transactions, of Bull Board and of probes', () => {
     expect(run.length).toBeGreaterThan(60);
     const others = all.filter(({ words }) => words.includes('compile'));
-    const pages = new Set(['docs/scaling.md', 'docs/transactions.md']);
+    const pages = new Set(['docs/routes.md', 'docs/scaling.md', 'docs/transactions.md']);
     expect(new Set(others.map(({ page }) => page))).toEqual(pages);
     const files = all.filter(({ words }) => words.includes('file'));
     expect(files.filter(({ page }) => !page.startsWith('docs/guides/'))).toEqual([]);

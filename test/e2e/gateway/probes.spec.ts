@@ -1,11 +1,14 @@
 import { MessageHistory } from '@dundun/messaging/operations';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getDataSourceToken } from '@nestjs/typeorm';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { DataSource, IsNull, Not } from 'typeorm';
+import ts from 'typescript';
 import { Alerts } from '../../../src/alerts/alerts.js';
 import type { Insights } from '../../../src/portal/portal-api.js';
 import { ProbeEntity } from '../../../src/probes/probes.tables.js';
@@ -14,6 +17,7 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { SendsmsServer } from '../../support/sendsms-server.js';
+import { blocks, ROOT } from '../../docs/markdown-blocks.js';
 import { signedIn } from '../portal/portal-client.js';
 import { commandLine } from './command-line.js';
 import { TestGateway } from './test-gateway.js';
@@ -46,6 +50,22 @@ describeEachDatabase('probes to test phones', (database) => {
       'webhook-signature': new Webhook(by).sign(id, at, body),
     };
     return fetch(`${settings['PUBLIC_URL']}/probes`, { method: 'POST', headers, body });
+  };
+  /** What the program of docs/routes.md gets that a phone runs. */
+  const answeredToPhone = async (text: string): Promise<unknown> => {
+    const [block] = blocks().filter(
+      ({ page, code }) => page === 'docs/routes.md' && /\/probes'/.test(code),
+    );
+    const placed = (block?.code ?? '')
+      .replace('https://messages.example.com', String(settings['PUBLIC_URL']))
+      .replace(/'Probe [-0-9a-f]+'/, JSON.stringify(text));
+    const { outputText } = ts.transpileModule(placed, {
+      compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+    });
+    const args = ['--input-type=module', '--eval', outputText];
+    const env = { PATH: process.env['PATH'], PROBE_SECRET: secret };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
+    return JSON.parse(stdout);
   };
   const probe = async (...args: string[]) => {
     const { code, stdout, stderr } = await commandLine(
@@ -97,8 +117,7 @@ describeEachDatabase('probes to test phones', (database) => {
     gateway = await new TestGateway(settings).start();
     // The phone calls what it gets, and the network reports it.
     smsc.answer(async ({ body, headers }) => {
-      const answered = await call(JSON.stringify({ from: 'ACME', text: body }));
-      answers.push(await answered.json());
+      answers.push(await answeredToPhone(body));
       const link = String(headers['x-kannel-dlr-url']);
       const filled = link.replaceAll(/%(.)/g, (_, one: string) =>
         one === '%' ? '%' : one === 'd' ? '1' : 'x',
