@@ -108,13 +108,16 @@ describeEachDatabase('routes by outcome', (database) => {
       /^b: 90\.0 % of 40 delivered in [\d.]+ s, a: \d\d\.\d % of 1\d0 delivered in [\d.]+ s$/,
     );
     expect(reason).not.toContain('23480');
+    // The counts are of 5 minutes: after a gap, the failures of a can leave the window alone.
+    clock.ahead += 10 * MINUTE;
+    expect(await pass(40, 1, 0.8)).toMatchObject({ byA: 0, byB: 40 });
     // b pauses, and a delivers again. Once its failures are older than the window, it leads.
     b.script = () => {
       throw new UnroutableFailure('unroutable', 'not here');
     };
     for (let n = 0; n < 3; n++) await pass(100, 1, 1);
     b.script = () => undefined;
-    clock.ahead += 3 * 60 * MINUTE;
+    clock.ahead += 170 * MINUTE;
     // The next look comes within seconds.
     await eventually(async () => expect(await pass(5, 1, 1)).toMatchObject({ byA: 5, byB: 0 }));
   });

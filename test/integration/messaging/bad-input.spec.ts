@@ -148,7 +148,7 @@ describeEachDatabase(
         fields: [{ path: 'messages[1].txt' }],
       });
       await expect(sms.send({ from: 'ACME', to, body: 'x', priority: 1 } as never)).rejects.toThrow(
-        /^priority: there is no such field; there are from, to, body, /,
+        /^priority: there is no such field; there are from, body, to, /,
       );
       await expect(sms.send({} as never)).rejects.toThrow(/^to: is missing;/);
       const { data } = await sms.batches();
