@@ -79,7 +79,8 @@ export class ProbeRunner implements WorkQueue, OnModuleInit {
 
   async #dueIn(): Promise<number> {
     const now = this.clock.now();
-    const next = Math.max(0, this.#followedAt + FOLLOW_EVERY - now);
+    // The clock may have been set back since.
+    const next = Math.min(FOLLOW_EVERY, Math.max(0, this.#followedAt + FOLLOW_EVERY - now));
     if (await this.dataSource.manager.existsBy(ProbeEntity, { isOpen: 1 })) return next;
     const { PROBE_EVERY: every } = this.environment;
     const slot = this.#slot();
