@@ -47,7 +47,9 @@ class Provider implements MessageTransport {
   async submit({ id, attempt, recipients }: Submission): Promise<{ reference: string }> {
     await this.wait;
     const [recipient = ''] = recipients;
-    if (recipient.startsWith('grey')) throw new DeferredFailure('4.7.1', 'Greylisted', 50, 200);
+    // Delayed once, then given up.
+    if (recipient.startsWith('grey'))
+      throw new DeferredFailure('4.7.1', 'Greylisted', 50, attempt === 1 ? 60_000 : 1);
     if (recipient.startsWith('late') && attempt === 1)
       throw new DeferredFailure('4.7.1', 'Greylisted', 50, 60_000);
     if (recipient.endsWith('0')) throw new PermanentFailure('bad_number', 'No such number');
