@@ -111,7 +111,7 @@ describeEachDatabase('probes to test phones', (database) => {
       PROBE_NUMBERS: NUMBER,
       PROBE_SECRET: secret,
       PROBE_FROM: 'ACME',
-      PROBE_WAIT: '4s',
+      PROBE_WAIT: '8s',
       ALERTS_EVERY: '1s',
     };
     gateway = await new TestGateway(settings).start();
@@ -156,7 +156,7 @@ describeEachDatabase('probes to test phones', (database) => {
     expect(new Set(smsc.taken.map(({ headers }) => headers['x-kannel-to']))).toEqual(
       new Set([NUMBER]),
     );
-    expect(answers).toEqual([{ seen: true }, { seen: true }]);
+    await eventually(async () => expect(answers).toEqual([{ seen: true }, { seen: true }]));
     const wrong = await commandLine(['probe', '--json', '--carrier', 'none'], settings, directory);
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
