@@ -97,9 +97,11 @@ describeEachDatabase(
           expect(drained).toContain('heard:sms');
         });
       } finally {
-        await Promise.all(engines.splice(0).map((engine) => engine.stop()));
-        await behind.destroy();
+        const stops = engines.splice(0).map((engine) => engine.stop());
+        // Ends what the lost connections still wait for.
         await relay.stop();
+        await Promise.all(stops);
+        await behind.destroy();
       }
     });
 

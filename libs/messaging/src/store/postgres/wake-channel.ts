@@ -32,7 +32,7 @@ const NOTIFY = `SELECT pg_notify(${CHANNEL}, v_payload) FROM ${PAYLOADS.sql}`;
 interface Client extends EventEmitter {
   readonly connection?: { readonly stream?: { destroy(): void } };
   connect(): Promise<unknown>;
-  query(text: string): Promise<unknown>;
+  query(text: string): Promise<{ readonly rows: readonly Readonly<Record<string, string>>[] }>;
   end(): Promise<void>;
 }
 
@@ -97,8 +97,15 @@ export class WakeChannel {
         () => true,
         () => false,
       );
-      await this.notify([test]);
-      return heard.finally(() => tests.delete(test));
+      let isSent = false;
+      const sent = this.notify([test]).then(() => {
+        isSent = true;
+        return heard;
+      });
+      const isOwn = await Promise.race([sent, heard]).finally(() => tests.delete(test));
+      // On a lost connection of the pool the statement may never end: it says nothing about this one.
+      if (!isOwn && !isSent) throw new Error('the database takes no NOTIFY');
+      return isOwn;
     };
     let timer: NodeJS.Timeout | undefined;
     const close = async () => {
@@ -118,8 +125,8 @@ export class WakeChannel {
     client.on('error', () => undefined);
     try {
       await client.connect();
-      const [row] = await this.database.all<{ channel: string }>(`SELECT ${CHANNEL} AS channel`);
-      await client.query(`LISTEN ${row?.channel ?? ''}`);
+      const { rows } = await client.query(`SELECT ${CHANNEL} AS channel`);
+      await client.query(`LISTEN ${rows[0]?.['channel'] ?? ''}`);
       if (!(await isHeard())) {
         // A pooler may have given the LISTEN to a session that others share.
         await client.query('UNLISTEN *');
