@@ -295,7 +295,7 @@ describeEachDatabase(
         );
         const next = await started(3);
         await next.deleted;
-        if (database.kind === 'postgres') expect(next.before).toBe(0);
+        expect(database.kind === 'postgres' ? [0] : [0, 1]).toContain(next.before);
         const expected = next.before + 3;
         await store.database.transaction(async (tx) => {
           expect(await counts.lockOne(tx, key)).toMatchObject({ started: expected });
