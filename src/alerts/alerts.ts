@@ -115,7 +115,7 @@ export class Alerts {
     const seen = { ...seenOf(found), seenAt: now };
     const known = await manager.findOneBy(AlertEntity, { raisedKey: key });
     if (known) {
-      // Its end is told to whom it was told to.
+      // The receivers of the alert get its end, too.
       const { toldBy } = known.seen;
       seen.seen = { ...seen.seen, toldBy };
       await manager.update(AlertEntity, { id: known.id }, seen);

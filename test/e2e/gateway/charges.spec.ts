@@ -169,7 +169,7 @@ describeEachDatabase('charges of messages', (db) => {
     );
     expect(answers.filter((_, n) => n % 2)).toEqual(Array.from({ length: 20 }, () => true));
     expect(answers.filter((one, n) => n % 2 === 0 && one)).toHaveLength(2);
-    // Nobody is asked for an account that has enough, and the other one has a group of its own.
+    // An account that has enough is not asked; the other account has a group of its own.
     asked.mockClear();
     await Promise.all([rich, poor, rich, poor].map((of) => accepted(of)));
     const tenants = asked.mock.calls.flatMap(([batches]) => batches.map(({ tenant }) => tenant));

@@ -164,7 +164,7 @@ describeEachDatabase('probes to test phones', (database) => {
     ]);
   });
 
-  it('the delivery that nobody saw is a doubt about the carrier and country: in Insights, in the command, and as an alert', async () => {
+  it('a delivery that no phone has got is a doubt about the carrier and country: in Insights, in the command, and as an alert', async () => {
     const history = gateway.running.app.get(MessageHistory, { strict: false });
     await eventually(async () => {
       expect(await history.doubtfulReceipts()).toMatchObject([

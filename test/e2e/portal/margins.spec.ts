@@ -156,7 +156,7 @@ describeEachDatabase('the margins of the portal', (db) => {
         return [carrier, country, costCurrency, messages, of];
       }),
     ).toEqual([
-      // Whose cost nobody knows: the carrier reports none, and has no prices in the file.
+      // The cost is not known: the carrier reports none, and has no prices in the file.
       ['far', 'GB', null, 3, '60.000005'],
       ['near', 'CA', 'NGN', 1, '9.50'],
       ['near', 'NG', 'NGN', 303, expect.any(String)],
@@ -238,7 +238,7 @@ describeEachDatabase('the margins of the portal', (db) => {
     expect(Number(open?.n)).toBe(0);
     expect(await rowsOf()).toEqual(before);
     expect(await get(BillingCheck).run()).toEqual([]);
-    // The end of a batch is told again when its rows are deleted.
+    // The guard hears of the end of a batch again when its rows are deleted.
     await query(
       `UPDATE messaging_batch SET completed_at = completed_at - ${12 * MONTH_OF_RETENTION}000`,
     );

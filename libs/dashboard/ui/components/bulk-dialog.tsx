@@ -22,7 +22,7 @@ interface Refusal {
 }
 
 export interface Task {
-  /** Batch or message, of which a refusal is told. */
+  /** Id of the batch or message that a refusal names. */
   readonly id: string;
   /** Requests, one after the other. */
   readonly steps: () => AsyncIterable<Step>;
