@@ -2,6 +2,7 @@ import { type Clock, type FieldError, MESSAGING_CLOCK, MessagingService } from '
 import { ChannelRegistry } from '@dundun/messaging/ports';
 import { WorkQueues } from '@dundun/messaging/queue';
 import { Inject, Injectable } from '@nestjs/common';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type EntityManager, IsNull, MoreThan, Not } from 'typeorm';
 import { type Also, forUpdate } from '../../accounts/accounts.service.js';
 import { GatewayChannels } from '../../channel.js';
@@ -18,7 +19,7 @@ import { RateCardEntity, RateVersionEntity } from './rate-cards.tables.js';
 /** Accounts that a refusal names. */
 const MOST_NAMED = 10;
 
-/** Rates per statement. */
+/** Rates per statement; other work has a turn of the event loop after each. */
 const MAX_ROWS = 2_000;
 
 const CARD = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -192,6 +193,7 @@ export class RateImports {
           SELECT ${this.#rates.names.join(', ')} FROM ${this.#rates.sql}`,
         this.#rates.bind(rows),
       );
+      await turn();
     }
     return { id, card, currency, from: startsAt, rates: rates.length };
   }
