@@ -39,6 +39,7 @@ describeEachDatabase(
     let gateway: ProbedGateway;
     let source: DataSource;
     let account: { account_id: string; api_token: string; api_key: string };
+    let guarded: typeof account;
     let groups: string[];
     let unreported: string;
 
@@ -60,6 +61,13 @@ describeEachDatabase(
       await dundun('sender', 'add', ...own, '--sender', 'ACME');
       await dundun('webhook', 'set', ...own, '--url', `${customer.url}/reports`);
       await dundun('domain', 'add', ...own, '--domain', 'shop.example');
+      guarded = JSON.parse(
+        await dundun('account', 'create', '--name', 'guarded'),
+      ) as typeof account;
+      const limited = ['--account', guarded.account_id];
+      await dundun('sender', 'add', ...limited, '--sender', 'GUARDED');
+      const limits = ['--recipient', '100/h', '--prefix', '1000000/h', '--range', '100/h'];
+      await dundun('account', 'guard', ...limited, ...limits, '--growth', '5:10000000:alert');
       source = await db.open();
       await source.query(
         "UPDATE gateway_email_domain SET status = 'verified', verified_name = 'shop.example'",
@@ -149,6 +157,18 @@ describeEachDatabase(
         expect(await send(to, {}, 'large-0')).toMatchObject(sent),
       );
       expect(await replaying).toBeLessThan(MOST);
+    });
+
+    it('a send to 100,000 contacts whose limits against abuse count each one leaves other requests their turns', async () => {
+      const body = { from: 'GUARDED', to: numbers(CONTACTS), body: 'Hello', send_at: LATER };
+      const headers = { authorization: `Bearer ${guarded.api_token}` };
+      const sending = longestTurnOf(async () =>
+        expect(await ask('POST', '/ng/v1/sendsms', JSON.stringify(body), headers)).toMatchObject({
+          status: 200,
+          body: { recipients_processed: CONTACTS },
+        }),
+      );
+      expect(await sending).toBeLessThan(MOST);
     });
 
     it('a send to four groups of 100,000 leaves other requests their turns', async () => {

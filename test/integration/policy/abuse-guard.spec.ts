@@ -247,6 +247,16 @@ describeEachDatabase('the guard against abuse', (database) => {
     await send(number(30));
   });
 
+  it('a large send refused by a limit is stored with nothing, and counts nowhere', async () => {
+    const { one, send, tenant } = await boot({ recipient: { limit: '1/h' } });
+    const many = Array.from({ length: 3_000 }, (_, n) => number(10, n));
+    await send(many[2_999]!);
+    await expect(send(many)).rejects.toMatchObject({ code: 'recipient_limited' });
+    expect((await one.get(SmsService).list({ tenant })).data).toHaveLength(1);
+    await send(many.slice(0, 2_999));
+    await expect(send(many[0]!)).rejects.toMatchObject({ code: 'recipient_limited' });
+  });
+
   it('one-time codes are bounded too, beside their own limits', async () => {
     const { one, tenant } = await boot({ recipient: { limit: '1/h' } });
     const verification = one.get(VerificationService);
@@ -259,6 +269,52 @@ describeEachDatabase('the guard against abuse', (database) => {
     await expect(start(number(2))).rejects.toMatchObject({ code: 'recipient_limited' });
   });
 });
+
+describeEachDatabase(
+  'the guard against abuse, while a large send is stored',
+  (database) => {
+    it('other sends of the tenant are accepted before its recipients are stored', async () => {
+      const tenant = `large-${process.pid}`;
+      const start = () =>
+        bootApp(database.options(), {
+          transport: () => new GatedTransport(),
+          policy: {
+            guard: () => ({ recipient: { limit: '10/h' }, growth: { factor: 2, from: 9_000 } }),
+          },
+        });
+      const [one, other] = [await start(), await start()];
+      const source = await database.open();
+      const runner = source.createQueryRunner();
+      try {
+        const to = Array.from({ length: 3_000 }, (_, n) => `23480${40_000_000 + n}`);
+        const send = (app: TestingModule, recipients: string | string[], tags: string[] = []) =>
+          app.get(SmsService).send({ from: 'ACME', to: recipients, body: 'x', tags }, { tenant });
+        // The large send waits in the middle of its rows.
+        if (database.kind === 'postgres') await runner.startTransaction();
+        await runner.query(
+          database.kind === 'postgres'
+            ? 'LOCK TABLE messaging_batch_label IN ACCESS EXCLUSIVE MODE'
+            : 'LOCK TABLES messaging_batch_label WRITE',
+        );
+        let isStored = false;
+        const large = send(one, to, ['news']).then(() => (isStored = true));
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        await send(other, to[0]!);
+        expect(isStored).toBe(false);
+        if (database.kind === 'postgres') await runner.commitTransaction();
+        else await runner.query('UNLOCK TABLES');
+        await large;
+        for (let n = 2; n < 10; n++) await send(n % 2 === 0 ? one : other, to[0]!);
+        await expect(send(one, to[0]!)).rejects.toMatchObject({ code: 'recipient_limited' });
+      } finally {
+        await runner.release();
+        await source.destroy();
+        await Promise.all([one.close(), other.close()]);
+      }
+    });
+  },
+  ['postgres', 'mariadb'],
+);
 
 describeEachDatabase(
   'windows of limits',

@@ -177,7 +177,7 @@ export class IdempotencyKeyInUseError extends MessagingError {
   }
 }
 
-/** Other transactions of the tenant keep the rows of the spend guard; nothing was stored. Try again. */
+/** Other sends of the tenant keep the rows of its guards; nothing was stored. Try again. */
 export class SpendBusyError extends MessagingError {
   constructor() {
     super('unavailable', 'Too many sends of the account are under way; try again');

@@ -3,7 +3,12 @@ import { addressOfKey } from '../message/address.js';
 import { GuardRefusedError } from '../message/errors.js';
 import { countryOfNumber } from '../message/phone-country.js';
 import { addressIdentity } from '../message/phone-identity.js';
-import type { AcceptanceGuard, WatchedBatch } from '../ports/acceptance-guard.js';
+import type {
+  AcceptanceGuard,
+  Pause,
+  WatchedBatch,
+  WatchedBatches,
+} from '../ports/acceptance-guard.js';
 import type { Clock } from '../ports/clock.js';
 import {
   type GuardAction,
@@ -19,7 +24,7 @@ import { type RowWriter, updater } from '../store/database/dialect.js';
 import { GUARD_HOLD } from '../store/rows/hold.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { Holds } from '../store/verbs/holds.js';
-import { type KeyedWindow, WindowCounts } from '../store/verbs/window-counts.js';
+import { type KeyedWindow, WindowCounts, type WindowKey } from '../store/verbs/window-counts.js';
 
 const HOUR = 3_600_000;
 
@@ -36,6 +41,9 @@ const MOST_PASTS = 10_000;
 const PREFIX_DIGITS = 4;
 const RANGE_DIGITS = 2;
 
+/** Recipients and windows between two turns of the event loop. */
+const SLICE = 1_000;
+
 interface Limit {
   readonly rule: GuardRule;
   readonly action: GuardAction;
@@ -45,12 +53,19 @@ interface Limit {
 
 /** What a batch adds to one window. */
 interface Addition {
+  /** Of the window. */
+  readonly key: string;
   readonly scope: string;
   readonly subject: string;
   readonly limit: Limit;
   count: number;
   /** Of a range: a bit for each number of it. */
   members: bigint;
+}
+
+interface Asked {
+  readonly batch: WatchedBatch;
+  readonly additions: readonly Addition[];
 }
 
 interface Hit extends Limit {
@@ -112,43 +127,58 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
     return this.rulesOf(tenant) !== undefined;
   }
 
-  async onAccepted(
+  async watch(
     tx: Transaction,
     batches: readonly WatchedBatch[],
-  ): Promise<ReadonlyMap<string, GuardRefusedError>> {
+    pause: Pause,
+  ): Promise<WatchedBatches<Transaction>> {
     const refused = new Map<string, GuardRefusedError>();
     const stored = await this.#storedAmong(tx, batches);
-    const asked: { readonly batch: WatchedBatch; readonly additions: Addition[] }[] = [];
+    const asked: Asked[] = [];
     for (const batch of batches) {
       if (stored.has(batch.id)) continue;
       const settings = this.#settingsOf(batch.tenant);
-      const { additions, forbidden } = await this.#additionsOf(tx, batch, settings);
+      const { additions, forbidden } = await this.#additionsOf(tx, batch, settings, pause);
       if (forbidden.length > 0) {
         const action = settings?.countries?.action ?? 'deny';
         this.#tell(batch, { rule: 'countries', action, max: 0, per: HOUR }, forbidden);
         refused.set(batch.id, new GuardRefusedError('countries', wordsOfCountries(forbidden)));
       } else asked.push({ batch, additions });
     }
-    const windows = await this.#lock(tx, asked);
+    return { refused, count: (within) => this.#count(within, asked, pause) };
+  }
+
+  async #count(
+    tx: Transaction,
+    asked: readonly Asked[],
+    pause: Pause,
+  ): Promise<ReadonlyMap<string, GuardRefusedError>> {
+    const refused = new Map<string, GuardRefusedError>();
+    const windows = await this.#lock(tx, asked, pause);
     const changed = new Map<string, KeyedWindow>();
     const held = new Map<string, Hit>();
     for (const { batch, additions } of asked) {
-      const next = additions.map((one) => this.#after(one, windows.get(keyOf(batch.tenant, one))!));
-      const hits = next.flatMap(({ hit }) => hit ?? []);
+      const next = new Map<string, KeyedWindow>();
+      const hits: Hit[] = [];
+      await forEach(additions, pause, (addition) => {
+        const { window, hit } = this.#after(addition, windows.get(addition.key)!);
+        next.set(addition.key, window);
+        if (hit) hits.push(hit);
+      });
       const denial = hits.find(({ action }) => action === 'deny');
       for (const hit of hits) if (hit.action === 'deny' || hit.isFirst) this.#tell(batch, hit);
       if (denial) {
         refused.set(batch.id, new GuardRefusedError(denial.rule, wordsOf(denial)));
         continue;
       }
-      for (const { window } of next) {
-        windows.set(keyOf(window.tenant, window), window);
-        changed.set(keyOf(window.tenant, window), window);
-      }
+      await forEach(next, pause, ([key, window]) => {
+        windows.set(key, window);
+        changed.set(key, window);
+      });
       const hold = hits.find(({ action, isFirst }) => action === 'hold' && isFirst);
       if (hold) held.set(batch.lane, hold);
     }
-    await this.#counts.set(tx, [...changed.values()]);
+    await this.#counts.set(tx, [...changed.values()], pause);
     await this.#hold(tx, held);
     const holdable = asked.filter(({ batch: { id, tenant } }) => {
       const rules = Object.values(this.#settingsOf(tenant) ?? {});
@@ -188,25 +218,26 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
     tx: Transaction,
     batch: WatchedBatch,
     settings: GuardSettings | undefined,
-  ): Promise<{ readonly additions: Addition[]; readonly forbidden: readonly string[] }> {
+    pause: Pause,
+  ): Promise<{ readonly additions: readonly Addition[]; readonly forbidden: readonly string[] }> {
     const { tenant, recipients } = batch;
     const all = new Map<string, Addition>();
     const forbidden = new Set<string>();
-    const add = (scope: string, subject: string, limit: Limit, member = 0n) => {
+    const add = (scope: string, subject: string, limit: Limit, member = 0n, count = 1) => {
       const key = keyOf(tenant, { scope, subject });
       const known = all.get(key);
       if (known) {
-        known.count++;
+        known.count += count;
         known.members |= member;
-      } else all.set(key, { scope, subject, limit, count: 1, members: member });
+      } else all.set(key, { key, scope, subject, limit, count, members: member });
     };
     const { countries, recipient, prefix, range, growth } = settings ?? {};
     const digest = (value: string) => this.parts.digests.ofAddress(tenant, value)[0] ?? value;
-    for (const key of recipients) {
+    await forEach(recipients, pause, (key) => {
       const { kind, value } = addressOfKey(key);
       const identity = addressIdentity(value);
       if (recipient) add('g_recipient', digest(identity), limitOf('recipient', recipient));
-      if (kind !== 'phone') continue;
+      if (kind !== 'phone') return;
       if (countries) {
         const country = countryOfNumber(value);
         const { only, except, action } = countries;
@@ -224,12 +255,11 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
           limitOf('range', range),
           1n << BigInt(identity.slice(-RANGE_DIGITS)),
         );
-    }
+    });
     if (growth) {
       const { factor, from, action } = growth;
       const max = Math.max(from, Math.floor(factor * (await this.#busiestOf(tx, tenant))));
-      for (let n = 0; n < recipients.length; n++)
-        add('g_account', '-', { rule: 'growth', action, max, per: HOUR });
+      add('g_account', '-', { rule: 'growth', action, max, per: HOUR }, 0n, recipients.length);
     }
     return { additions: [...all.values()], forbidden: [...forbidden] };
   }
@@ -245,25 +275,32 @@ export class AbuseGuard implements AcceptanceGuard<Transaction> {
     return busiest;
   }
 
-  /** In one order for all transactions. */
+  /** In one order for all transactions: windows that few sends share come first. */
   async #lock(
     tx: Transaction,
-    asked: readonly { readonly batch: WatchedBatch; readonly additions: readonly Addition[] }[],
+    asked: readonly Asked[],
+    pause: Pause,
   ): Promise<Map<string, KeyedWindow>> {
-    const keys = new Map(
-      asked.flatMap(({ batch: { tenant }, additions }) =>
-        additions.map(({ scope, subject }) => [
-          keyOf(tenant, { scope, subject }),
-          { tenant, scope, subject },
-        ]),
-      ),
-    );
-    const sorted = [...keys].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    const found = await this.#counts.lock(
-      tx,
-      sorted.map(([, key]) => key),
-    );
-    return new Map(found.map((window) => [keyOf(window.tenant, window), window]));
+    const subjects = new Map<string, Set<string>>();
+    for (const { batch, additions } of asked)
+      await forEach(additions, pause, ({ scope, subject }) => {
+        const group = keyOf(batch.tenant, { scope, subject: '' });
+        const known = subjects.get(group);
+        if (known) known.add(subject);
+        else subjects.set(group, new Set([subject]));
+      });
+    const windows = new Map<string, KeyedWindow>();
+    const keys: WindowKey[] = [];
+    for (const [group, some] of [...subjects].toSorted(([one], [other]) =>
+      one < other ? 1 : -1,
+    )) {
+      const [tenant = '', scope = ''] = group.split('\n');
+      for (const subject of [...some].toSorted()) keys.push({ tenant, scope, subject });
+      await pause();
+    }
+    const found = await this.#counts.lock(tx, keys, pause);
+    await forEach(found, pause, (window) => windows.set(keyOf(window.tenant, window), window));
+    return windows;
   }
 
   #after({ limit, count, members }: Addition, known: KeyedWindow) {
@@ -313,6 +350,19 @@ function limitOf(
   { limit: { max, per }, action }: NonNullable<GuardSettings['recipient']>,
 ): Limit {
   return { rule, action, max, per };
+}
+
+/** Visits the items in slices, between which other work has a turn. */
+async function forEach<T>(
+  items: Iterable<T>,
+  pause: Pause,
+  visit: (item: T) => void,
+): Promise<void> {
+  let count = 0;
+  for (const item of items) {
+    if (++count % SLICE === 0) await pause();
+    visit(item);
+  }
 }
 
 function keyOf(tenant: string, { scope, subject }: Pick<Addition, 'scope' | 'subject'>): string {

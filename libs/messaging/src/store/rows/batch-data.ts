@@ -62,9 +62,16 @@ export const REJECTIONS = 500;
 /** Bytes of texts and attachments that are written in one turn; a batch with more is stored alone. */
 export const TURN_BYTES = 1_024 * 1_024;
 
+/** Most recipients of a watched batch that is stored in one turn. */
+export const WATCHED = 1_000;
+
 /** Whether other work has a turn of the event loop while the batch is stored. */
 export function takesTurns(batch: NewBatch): boolean {
-  return batch.denied.length > REJECTIONS || bytesOf(batch) > TURN_BYTES;
+  return (
+    batch.denied.length > REJECTIONS ||
+    bytesOf(batch) > TURN_BYTES ||
+    (batch.watched === true && batch.recipients.length > WATCHED)
+  );
 }
 
 export function* textPiecesOf(texts: readonly string[]): Generator<TextPiece> {

@@ -1,61 +1,27 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import {
   AcceptRefusedError,
   IdempotencyKeyInUseError,
-  IdempotencyKeyReusedError,
   SpendBusyError,
 } from '../../message/errors.js';
-import { STATUS_RANK } from '../../message/status.js';
 import type { GuardedBatch, SpendGuards } from '../../ports/spend-guard.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isDataError, isLockTimeout } from '../database/database-errors.js';
-import { type Dialect, inserter, into, updater } from '../database/dialect.js';
 import { type Flush, GroupCommit } from '../database/group-commit.js';
 import { retryWhileUnavailable } from '../database/retry.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 import {
   bytesOf,
   hasData,
-  INSERT_TEXT,
-  labelRowsOf,
-  personalChunksOf,
-  piecesOf,
   REJECTIONS,
   takesTurns,
-  textPiecesOf,
   TURN_BYTES,
+  WATCHED,
 } from '../rows/batch-data.js';
-import { digestId } from '../rows/digest-id.js';
-import {
-  batchValues,
-  CHUNK,
-  chunksOf,
-  type EnqueuedBatch,
-  INTO_BATCHES,
-  NEW_BATCH,
-  type NewBatch,
-  type OwnRows,
-  rejection,
-} from '../rows/new-batch.js';
-import { changeEntry } from '../rows/received-report.js';
-import { writeContent } from '../rows/stored-content.js';
+import type { EnqueuedBatch, NewBatch, OwnRows } from '../rows/new-batch.js';
 import type { StatusChange } from '../rows/status.js';
+import { BatchGuards } from './batch-guards.js';
+import { enqueued, type Enqueued, NewBatchRows } from './new-batch-rows.js';
 import type { StatusWriter } from './status-writer.js';
-
-type Result = EnqueuedBatch | IdempotencyKeyReusedError | AcceptRefusedError;
-
-interface KeyOwner {
-  readonly id: string;
-  readonly tenant: string;
-  readonly channel: string;
-  readonly idempotencyKey: string | null;
-  readonly fingerprint: string | null;
-  /** Epoch milliseconds. */
-  readonly createdAt: number;
-  readonly recipientCount: number;
-}
-
-type Keyed = Pick<KeyOwner, 'tenant' | 'channel' | 'idempotencyKey'>;
 
 /** Longest wait, in ms, for a transaction that holds a key; `AGAIN`: for batches that timed out. */
 const KEY_TIMEOUT = 1_000;
@@ -69,18 +35,19 @@ const MOST = 2_000;
 
 /** Stores new batches. Concurrent sends share commits; each resolves after its own commit. */
 export class NewBatches {
-  readonly #sql: ReturnType<typeof statementsFor>;
-  readonly #plain: GroupCommit<NewBatch, Result>;
+  readonly #rows: NewBatchRows;
+  readonly #guards: BatchGuards;
+  readonly #plain: GroupCommit<NewBatch, Enqueued>;
   /** A separate group: the fast path and its statements stay without the further rows. */
-  readonly #extended: GroupCommit<NewBatch, Result>;
+  readonly #extended: GroupCommit<NewBatch, Enqueued>;
   /** A separate group: the spend guard takes their money in the statement that stores them. */
-  readonly #reserved: GroupCommit<NewBatch, Result>;
+  readonly #reserved: GroupCommit<NewBatch, Enqueued>;
   /** As the spend guard sees the batches of {@link #reserved}. */
   readonly #asked = new WeakMap<NewBatch, GuardedBatch>();
   /** A separate group: only batches with keys may wait for a key that an open transaction holds. */
-  readonly #keyed: GroupCommit<NewBatch, Result>;
+  readonly #keyed: GroupCommit<NewBatch, Enqueued>;
   /** Batches that take several turns, one at a time; see {@link takesTurns}. */
-  readonly #long: GroupCommit<NewBatch, Result>;
+  readonly #long: GroupCommit<NewBatch, Enqueued>;
   /** Batches whose group commit hit a lock timeout on an idempotency key. */
   readonly #timedOut = new WeakSet<NewBatch>();
 
@@ -88,12 +55,13 @@ export class NewBatches {
     private readonly database: StoreDatabase,
     private readonly writer: StatusWriter,
     /** Retention of idempotency keys in milliseconds. */
-    private readonly idempotencyWindow: number,
+    idempotencyWindow: number,
     private readonly spend: SpendGuards,
   ) {
-    this.#sql = statementsFor(database.dialect);
-    const group = (flush: Flush<NewBatch, Result>) =>
-      new GroupCommit<NewBatch, Result>(
+    this.#guards = new BatchGuards(database, spend);
+    this.#rows = new NewBatchRows(database, writer, idempotencyWindow, this.#guards);
+    const group = (flush: Flush<NewBatch, Enqueued>) =>
+      new GroupCommit<NewBatch, Enqueued>(
         // The response to a commit may be lost: the retry skips batches that are already stored.
         (take) => retryWhileUnavailable(() => flush(take)),
         {
@@ -101,6 +69,7 @@ export class NewBatches {
           weight: (batch) =>
             1 +
             batch.recipients.length / 50 +
+            (batch.watched ? (batch.recipients.length * MOST) / WATCHED : 0) +
             (batch.denied.length * MOST) / REJECTIONS +
             (bytesOf(batch) * MOST) / TURN_BYTES,
           isItemError: (error) =>
@@ -116,7 +85,10 @@ export class NewBatches {
       const isKeyed = batches.some(({ idempotencyKey }) => idempotencyKey !== null);
       const timeout = isKeyed ? KEY_TIMEOUT : undefined;
       const guardTimeout = isKeyed ? GUARD_TIMEOUT : undefined;
-      return this.database.longTransaction((tx) => this.#store(tx, batches, guardTimeout), timeout);
+      return this.database.longTransaction(
+        (tx) => this.#rows.store(tx, batches, guardTimeout),
+        timeout,
+      );
     });
   }
 
@@ -143,7 +115,7 @@ export class NewBatches {
 
   /** Call {@link publish} with the result after the commit of `tx`. */
   async enqueueWithin(tx: Transaction, batch: NewBatch): Promise<EnqueuedBatch> {
-    return answer((await this.#store(tx, [this.#sealed(batch)]))[0]!);
+    return answer((await this.#rows.store(tx, [this.#sealed(batch)]))[0]!);
   }
 
   /**
@@ -159,14 +131,14 @@ export class NewBatches {
   ): Promise<readonly StatusChange[]> {
     if (batches.length === 0) return [];
     const given = batches.map(this.#sealed);
-    const results = await this.#store(tx, given);
-    const rejected = new Map<Result, NewBatch>();
+    const results = await this.#rows.store(tx, given);
+    const rejected = new Map<Enqueued, NewBatch>();
     if (refused)
       for (const [index, result] of results.entries())
         if (result instanceof AcceptRefusedError)
           rejected.set(result, rejectedBatch(given[index]!, result));
     const stored = results.filter((result) => !rejected.has(result));
-    if (rejected.size > 0) stored.push(...(await this.#store(tx, [...rejected.values()])));
+    if (rejected.size > 0) stored.push(...(await this.#rows.store(tx, [...rejected.values()])));
     return stored.flatMap((result) => answer(result).changes);
   }
 
@@ -191,7 +163,7 @@ export class NewBatches {
             const changed = await tx.run(statement.sql, statement.params);
             if (changed < rows) throw new ConcurrentChangeError();
           }
-          for (const result of await this.#store(tx, batches)) answer(result);
+          for (const result of await this.#rows.store(tx, batches)) answer(result);
           await tx.run(own.insert.sql, own.insert.params);
         };
         return batches.some(takesTurns)
@@ -212,9 +184,8 @@ export class NewBatches {
 
   /** The batch with this key. @throws IdempotencyKeyReusedError where it is another message */
   async replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<EnqueuedBatch | undefined> {
-    if (batch.idempotencyKey === null) return undefined;
-    const [owner] = await this.#find(sql, this.#sql.findKeys, [batch]);
-    return owner && !this.#isExpired(owner, batch) ? answer(replayed(batch, owner)) : undefined;
+    const known = await this.#rows.replayOf(batch, sql);
+    return known && answer(known);
   }
 
   async idle(): Promise<void> {
@@ -222,17 +193,10 @@ export class NewBatches {
     await Promise.all(groups.map((group) => group.idle()));
   }
 
-  readonly #sealed = (batch: NewBatch): NewBatch => {
-    const sealed = this.database.seals.seal(batch.id, batch);
-    const { guard, abuse } = this.spend;
-    const isGuarded = guard?.guards(batch.tenant);
-    const isWatched = abuse?.guards(batch.tenant);
-    return isGuarded || isWatched
-      ? { ...sealed, ...(isGuarded && { guarded: true }), ...(isWatched && { watched: true }) }
-      : sealed;
-  };
+  readonly #sealed = (batch: NewBatch): NewBatch =>
+    this.#guards.marked(this.database.seals.seal(batch.id, batch));
 
-  #flushPlain(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
+  #flushPlain(take: () => readonly NewBatch[]): Promise<readonly Enqueued[]> {
     const { database } = this;
     const { enqueue } = database.fastPaths;
     const fast = async (sql: Sql) => {
@@ -240,12 +204,12 @@ export class NewBatches {
       await enqueue!(sql, batches);
       return batches.map((batch) => enqueued(batch));
     };
-    return fastOrSlow<readonly Result[]>(enqueue && (() => database.fastPath(fast)), () =>
-      database.transaction((tx) => this.#store(tx, take())),
+    return fastOrSlow<readonly Enqueued[]>(enqueue && (() => database.fastPath(fast)), () =>
+      database.transaction((tx) => this.#rows.store(tx, take())),
     );
   }
 
-  #groupOf(batch: NewBatch): GroupCommit<NewBatch, Result> {
+  #groupOf(batch: NewBatch): GroupCommit<NewBatch, Enqueued> {
     if (takesTurns(batch)) return this.#long;
     if (batch.idempotencyKey !== null) return this.#keyed;
     if (!isExtended(batch)) return this.#plain;
@@ -257,14 +221,14 @@ export class NewBatches {
     const { guard } = this.spend;
     if (!batch.guarded || !guard?.reserve || !guard.expects) return false;
     if (batch.watched || batch.denied.length > 0 || hasData(batch)) return false;
-    const asked = this.#guardedOf(batch);
+    const asked = this.#guards.guardedOf(batch);
     if (!guard.expects(asked)) return false;
     this.#asked.set(batch, asked);
     return true;
   }
 
   /** Batches that the guard refuses, or does not know, are accepted or refused by the slow path. */
-  #flushReserved(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
+  #flushReserved(take: () => readonly NewBatch[]): Promise<readonly Enqueued[]> {
     const { database } = this;
     const { reserve } = database.fastPaths;
     const fast = async (sql: Sql) => {
@@ -277,22 +241,22 @@ export class NewBatches {
       await reserve!(sql, batches, { guard: { statement, rows }, insert });
       return batches.map((batch) => enqueued(batch));
     };
-    return fastOrSlow<readonly Result[]>(reserve && (() => database.fastPath(fast)), () =>
-      database.transaction((tx) => this.#store(tx, take())),
+    return fastOrSlow<readonly Enqueued[]>(reserve && (() => database.fastPath(fast)), () =>
+      database.transaction((tx) => this.#rows.store(tx, take())),
     );
   }
 
-  #flushExtended(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
-    return this.database.transaction((tx) => this.#store(tx, take()));
+  #flushExtended(take: () => readonly NewBatch[]): Promise<readonly Enqueued[]> {
+    return this.database.transaction((tx) => this.#rows.store(tx, take()));
   }
 
   /** A key that an open transaction holds delays its group by at most the timeout. */
-  async #flushKeyed(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
+  async #flushKeyed(take: () => readonly NewBatch[]): Promise<readonly Enqueued[]> {
     const batches = take();
     const again = batches.every((batch) => this.#timedOut.has(batch));
     try {
       return await this.database.transaction(
-        (tx) => this.#store(tx, batches, again ? KEY_TIMEOUT_AGAIN : GUARD_TIMEOUT),
+        (tx) => this.#rows.store(tx, batches, again ? KEY_TIMEOUT_AGAIN : GUARD_TIMEOUT),
         again ? KEY_TIMEOUT_AGAIN : KEY_TIMEOUT,
       );
     } catch (error) {
@@ -301,188 +265,11 @@ export class NewBatches {
       throw error;
     }
   }
-
-  /**
-   * Batches of every kind, on every database.
-   * @param guardTimeout longest wait, in ms, for the rows of the spend guard. @default as the transaction's
-   */
-  async #store(
-    tx: Transaction,
-    batches: readonly NewBatch[],
-    guardTimeout?: number,
-  ): Promise<Result[]> {
-    const keyed = batches.filter(({ idempotencyKey }) => idempotencyKey !== null);
-    let owners = await this.#insert(tx, batches, keyed);
-    const expired = owners.filter((owner) => this.#isExpired(owner, keyed[0]!));
-    if (expired.length > 0) {
-      await this.#sql.releaseKeys(tx, expired);
-      owners = await this.#insert(tx, batches, keyed);
-    }
-    const byKey = new Map(owners.map((owner) => [keyOf(owner), owner]));
-    const others = new Map<NewBatch, KeyOwner>();
-    for (const batch of keyed) {
-      const owner = byKey.get(keyOf(batch))!;
-      if (owner.id !== batch.id) others.set(batch, owner);
-    }
-    const fresh = batches.filter((batch) => !others.has(batch));
-    const refused = await this.#watch(tx, fresh);
-    const allowed = fresh.filter(({ id }) => !refused.has(id));
-    await this.#sql.insertChunks(tx, allowed.flatMap(chunksOf));
-    for (const batch of allowed) if (hasData(batch)) await this.#storeData(tx, batch);
-    // Others wait for the rows that it locks: a large batch is written before.
-    const unpaid = await this.#guard(tx, allowed, guardTimeout);
-    for (const [id, error] of unpaid) refused.set(id, error);
-    await this.#remove(tx, [...refused.keys()]);
-    const stored = fresh.filter(({ id }) => !refused.has(id));
-    const changes = await this.#rejectDenied(tx, stored);
-    return batches.map((batch) => {
-      const owner = others.get(batch);
-      // The owner may be an earlier one of these batches.
-      if (owner) return refused.get(owner.id) ?? replayed(batch, owner);
-      return refused.get(batch.id) ?? enqueued(batch, changes.get(batch.id));
-    });
-  }
-
-  /** Asks the library's own guard, which knows stored batches by their chunks. */
-  async #watch(
-    tx: Transaction,
-    batches: readonly NewBatch[],
-  ): Promise<Map<string, AcceptRefusedError>> {
-    const { abuse } = this.spend;
-    const watched = abuse ? batches.filter((batch) => batch.watched) : [];
-    return new Map(watched.length > 0 ? await abuse?.onAccepted(tx, watched.map(acceptedOf)) : []);
-  }
-
-  /** Asks the app's spend guard. */
-  async #guard(
-    tx: Transaction,
-    batches: readonly NewBatch[],
-    timeout?: number,
-  ): Promise<ReadonlyMap<string, AcceptRefusedError>> {
-    const { guard } = this.spend;
-    const guarded = guard ? batches.filter((batch) => batch.guarded) : [];
-    if (!guard || guarded.length === 0) return new Map();
-    const asked = guarded.map((batch) => this.#guardedOf(batch));
-    const limit = timeout === undefined ? undefined : this.database.dialect.lockTimeout(timeout);
-    if (limit !== undefined) await tx.run(limit);
-    return this.database
-      .runForeign(() => guard.onAccepted(asked, tx.manager))
-      .catch((error: unknown) => {
-        throw isLockTimeout(error) ? new SpendBusyError() : error;
-      });
-  }
-
-  /** Takes back the rows of refused batches. */
-  async #remove(tx: Transaction, batches: readonly string[]): Promise<void> {
-    if (batches.length === 0) return;
-    const { ids, remove } = this.#sql;
-    for (const statement of remove) await tx.run(statement, ids.bind(batches));
-  }
-
-  #guardedOf({ createdAt, ...batch }: NewBatch): GuardedBatch {
-    const { id, tenant, channel, sender, content, parts, spender = null } = batch;
-    return {
-      id,
-      tenant,
-      spender,
-      channel,
-      sender,
-      content,
-      category: this.database.channels.priceCategoryOf(channel, content),
-      parts: parts || 1,
-      recipients: acceptedOf(batch).recipients,
-      createdAt: new Date(createdAt),
-    };
-  }
-
-  /** Row by row: together they could exceed the largest statement of MySQL. */
-  async #storeData(tx: Transaction, batch: NewBatch): Promise<void> {
-    const { insertLabel, insertPersonal, insertPiece, insertText } = this.#sql;
-    const next = takesTurns(batch) ? () => turn() : () => undefined;
-    for (const { n, piece, bytes } of textPiecesOf(writeContent(batch).texts)) {
-      await tx.run(insertText, [batch.id, n, piece, bytes]);
-      await next();
-    }
-    for (const { n, tag, labels } of labelRowsOf(batch))
-      await tx.run(insertLabel, [batch.id, n, batch.tenant, tag, labels]);
-    for (const { batch: id, n, entries } of personalChunksOf(batch))
-      await tx.run(insertPersonal, [id, n, entries]);
-    for (const { batch: id, digest, n, bytes } of piecesOf(batch)) {
-      await tx.run(insertPiece, [id, digest, n, bytes]);
-      await next();
-    }
-  }
-
-  /** Batches whose key is taken are left out. @returns the owners of the keys, locked */
-  async #insert(
-    tx: Sql,
-    batches: readonly NewBatch[],
-    keyed: readonly NewBatch[],
-  ): Promise<KeyOwner[]> {
-    await this.#sql.insertBatches(tx, batches);
-    return this.#find(tx, `${this.#sql.findKeys} ${this.database.dialect.forUpdate('b')}`, keyed);
-  }
-
-  #isExpired({ createdAt }: KeyOwner, batch: NewBatch): boolean {
-    return createdAt + this.idempotencyWindow < batch.createdAt;
-  }
-
-  async #find(
-    sql: Pick<Sql, 'all'>,
-    statement: string,
-    keyed: readonly NewBatch[],
-  ): Promise<KeyOwner[]> {
-    if (keyed.length === 0) return [];
-    const rows = await sql.all<KeyOwner>(statement, this.#sql.keys.bind(keyed));
-    return rows.map((row) => ({ ...row, createdAt: Math.floor(Number(row.createdAt) / 1_000) }));
-  }
-
-  /** Many in slices, between which other work has a turn. @returns the changes by batch */
-  async #rejectDenied(
-    tx: Transaction,
-    batches: readonly NewBatch[],
-  ): Promise<ReadonlyMap<string, readonly StatusChange[]>> {
-    const changes = new Map<string, StatusChange[]>();
-    if (batches.every((batch) => batch.denied.length === 0)) return changes;
-    const denied = batches.flatMap((batch) =>
-      [...batch.denied.keys()].map((at) => [batch, at] as const),
-    );
-    for (let from = 0; from < denied.length; from += REJECTIONS) {
-      if (denied.length > REJECTIONS) await turn();
-      const slice = denied
-        .slice(from, from + REJECTIONS)
-        .map(([batch, at]) => rejection(batch, at));
-      for (const change of slice) {
-        const { batch } = change.message;
-        const own = changes.get(batch);
-        if (own) own.push(change);
-        else changes.set(batch, [change]);
-      }
-      // On a retry after a lost commit response, the listeners were already called.
-      if ((await this.#sql.insertDenied(tx, slice)) === 0) continue;
-      await this.writer.write(tx, slice);
-      await this.writer.log(
-        tx,
-        slice.map((change) => {
-          const { batch, position, status } = change.message;
-          const hash = digestId('policy', batch, position, status);
-          return changeEntry(change, { hash, provider: 'policy', rawStatus: 'policy' });
-        }),
-      );
-    }
-    return changes;
-  }
 }
 
 /** Whether the batch needs more than its own row and those of its recipients. */
 function isExtended(batch: NewBatch): boolean {
   return batch.guarded === true || batch.watched === true || hasData(batch);
-}
-
-/** The batch without the recipients that policy denied. */
-function acceptedOf<B extends Pick<NewBatch, 'denied' | 'recipients'>>(batch: B): B {
-  const { denied, recipients } = batch;
-  return denied.length > 0 ? { ...batch, recipients: recipients.slice(denied.length) } : batch;
 }
 
 /** The batch as if policy had denied every recipient. */
@@ -495,89 +282,7 @@ export function isOwnError(error: unknown): boolean {
   return isDataError(error) || error instanceof AcceptRefusedError;
 }
 
-function answer(result: Result): EnqueuedBatch {
+function answer(result: Enqueued): EnqueuedBatch {
   if (result instanceof Error) throw result;
   return result;
-}
-
-function enqueued(
-  { id, createdAt, recipients }: NewBatch,
-  changes: readonly StatusChange[] = [],
-): EnqueuedBatch {
-  return { id, createdAt, recipients: recipients.length, replayed: false, changes };
-}
-
-function replayed(
-  { fingerprint }: NewBatch,
-  { id, createdAt, recipientCount, ...owner }: KeyOwner,
-): Result {
-  return owner.fingerprint === fingerprint
-    ? { id, createdAt, recipients: recipientCount, replayed: true, changes: [] }
-    : new IdempotencyKeyReusedError();
-}
-
-function keyOf({ tenant, channel, idempotencyKey }: Keyed): string {
-  return JSON.stringify([tenant, channel, idempotencyKey]);
-}
-
-function statementsFor(dialect: Dialect) {
-  const keys = dialect.rows<Keyed>({
-    v_tenant: ['key', ({ tenant }) => tenant],
-    v_channel: ['key', ({ channel }) => channel],
-    v_key: ['key', ({ idempotencyKey }) => idempotencyKey],
-  });
-  const ids = dialect.rows<string>({ v_id: ['uuid', (id) => id] });
-  // After a lost commit response the rows are already stored.
-  const ignored = (table: string, column: string) =>
-    dialect.ignoreConflict(`messaging_${table}`, column);
-  return {
-    keys,
-    insertBatches: inserter(dialect, INTO_BATCHES, NEW_BATCH, {
-      values: batchValues(dialect),
-      suffix: ignored('batch', 'id'),
-    }),
-    insertChunks: inserter(dialect, into('batch_chunk', CHUNK), CHUNK, {
-      suffix: ignored('batch_chunk', 'n'),
-    }),
-    insertLabel: `INSERT INTO messaging_batch_label (batch, n, tenant, tag, labels) VALUES (?, ?, ?, ?, ?)
-      ${ignored('batch_label', 'n')}`,
-    insertPersonal: `INSERT INTO messaging_batch_personal (batch, n, entries) VALUES (?, ?, ?)
-      ${ignored('batch_personal', 'n')}`,
-    insertPiece: `INSERT INTO messaging_batch_attachment (batch, digest, n, bytes) VALUES (?, ?, ?, ?)
-      ${ignored('batch_attachment', 'n')}`,
-    insertText: `${INSERT_TEXT} ${ignored('batch_text', 'n')}`,
-    insertDenied: inserter<StatusChange>(
-      dialect,
-      'INSERT INTO messaging_message (batch, position, recipient, status, attempt)',
-      {
-        v_batch: ['uuid', ({ message }) => message.batch],
-        v_position: ['int', ({ message }) => message.position],
-        v_recipient: ['key', ({ message }) => message.recipient],
-      },
-      {
-        values: `v_batch, v_position, v_recipient, ${STATUS_RANK.queued}, 0`,
-        suffix: ignored('message', 'position'),
-      },
-    ),
-    findKeys: `SELECT b.id, b.tenant, b.channel, b.idempotency_key AS "idempotencyKey", b.fingerprint,
-        b.created_at AS "createdAt", b.recipient_count AS "recipientCount"
-      FROM ${keys.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('messaging_batch_idempotency')}
-        ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`,
-    ids,
-    remove: [
-      ...['chunk', 'text', 'personal', 'attachment', 'label'].map((name) =>
-        dialect.deleteFrom(`messaging_batch_${name}`, 'batch', ids),
-      ),
-      dialect.deleteFrom('messaging_batch', 'id', ids),
-    ],
-    releaseKeys: updater<KeyOwner>(
-      dialect,
-      { v_id: ['uuid', ({ id }) => id] },
-      {
-        table: 'messaging_batch',
-        set: 'idempotency_key = NULL',
-        where: 'messaging_batch.id = v_id',
-      },
-    ),
-  };
 }

@@ -1,4 +1,5 @@
 import type { Dialect } from '../database/dialect.js';
+import type { Pause } from '../../ports/acceptance-guard.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
 type Big = string | number;
@@ -38,8 +39,11 @@ export class WindowCounts {
     this.#sql = statementsFor(database.dialect);
   }
 
-  /** Locks the windows, in the order of the keys, and creates those without a row. @param keys each once */
-  async lock(sql: Sql, keys: readonly WindowKey[]): Promise<KeyedWindow[]> {
+  /**
+   * Locks the windows and creates those without a row.
+   * @param keys each once, in descending order of tenant and scope, then ascending of subject
+   */
+  async lock(sql: Sql, keys: readonly WindowKey[], pause?: Pause): Promise<KeyedWindow[]> {
     const { create, lock, keyed } = this.#sql;
     const found: KeyedWindow[] = [];
     for (let from = 0; from < keys.length; from += ROWS) {
@@ -58,6 +62,7 @@ export class WindowCounts {
           started: Number(started),
           nextAt: Number(nextAt) / 1_000,
         });
+      await pause?.();
     }
     return found;
   }
@@ -68,10 +73,12 @@ export class WindowCounts {
   }
 
   /** Writes windows that {@link lock} has locked. */
-  async set(sql: Sql, windows: readonly KeyedWindow[]): Promise<void> {
+  async set(sql: Sql, windows: readonly KeyedWindow[], pause?: Pause): Promise<void> {
     const { set, written } = this.#sql;
-    for (let from = 0; from < windows.length; from += ROWS)
+    for (let from = 0; from < windows.length; from += ROWS) {
       await sql.run(set, written.bind(windows.slice(from, from + ROWS)));
+      await pause?.();
+    }
   }
 }
 
@@ -101,7 +108,7 @@ function statementsFor(dialect: Dialect) {
     lock: `SELECT l.tenant, l.scope, l.subject, l.window_at AS "windowAt", l.started,
         l.next_at AS "nextAt", l.seen
       FROM ${keyed.keyed} ${dialect.join} ${table} l ${dialect.forceIndex('PRIMARY')} ON ${is('l')}
-      ORDER BY l.tenant, l.scope, l.subject ${dialect.forUpdate('l')}`,
+      ORDER BY l.tenant DESC, l.scope DESC, l.subject ${dialect.forUpdate('l')}`,
     set: dialect.updateFrom({
       table,
       rows: written,
