@@ -34,7 +34,7 @@ import { openGatewayDatabase } from './gateway-database.js';
 import { PortalGuard } from './portal/portal.guard.js';
 import { isProbeAnswer } from './probes/probes.controller.js';
 import { guardPortalHosts, isPortalRoute, leadToPortal } from './portal/portal-request.js';
-import { SetUpLinks, setupLink } from './portal/set-up-links.js';
+import { SetUpLinks, setupLink } from './portal/sign-in/set-up-links.js';
 import { smppTls } from './smpp/smpp-tls.js';
 import { StartProgress } from './start-progress.js';
 

@@ -24,7 +24,7 @@ import {
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { By, Current } from './portal-request.js';
-import type { SignedIn } from './sessions.service.js';
+import type { SignedIn } from './sign-in/sessions.service.js';
 
 /** Longest text of a setting. */
 const LONGEST = 100;

@@ -13,8 +13,8 @@ import type { GatewayFigures, HomeFigures, Onboarding, SpendableBalance } from '
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { Caller, type InAccount } from './portal-request.js';
-import { SetUpLinks } from './set-up-links.js';
-import { UsersService } from './users.service.js';
+import { SetUpLinks } from './sign-in/set-up-links.js';
+import { UsersService } from './sign-in/users.service.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -7,7 +7,7 @@ import type { Insights, InsightsDoubt, InsightsPeriod } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { Current } from './portal-request.js';
-import type { SignedIn } from './sessions.service.js';
+import type { SignedIn } from './sign-in/sessions.service.js';
 
 const HOUR = 3_600_000;
 const LENGTHS: Readonly<Record<InsightsPeriod, number>> = {

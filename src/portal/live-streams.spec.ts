@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { ApiError } from '../http/api-error.js';
 import { LiveStreams } from './live-streams.js';
-import type { SessionsService, SignedIn } from './sessions.service.js';
+import type { SessionsService, SignedIn } from './sign-in/sessions.service.js';
 
 it('an outage of the database is logged once, and leaves the streams open', async () => {
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);

@@ -8,7 +8,7 @@ import type { LiveChange } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { Current, type PortalRequest } from './portal-request.js';
-import { type SignedIn, SessionsService } from './sessions.service.js';
+import { type SignedIn, SessionsService } from './sign-in/sessions.service.js';
 
 /** Milliseconds between two looks at the sessions: streams end within a second. */
 const LOOK_EVERY = 500;

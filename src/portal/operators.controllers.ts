@@ -27,8 +27,8 @@ import type {
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { By } from './portal-request.js';
-import { askedSender } from './senders.controllers.js';
-import { UsersService } from './users.service.js';
+import { askedSender } from './sending/senders.controllers.js';
+import { UsersService } from './sign-in/users.service.js';
 
 @PortalController('accounts')
 @PortalAccess('operator')

@@ -6,7 +6,7 @@ import { type HttpRequest, requestOf } from '../http/http-message.js';
 import type { Actor } from './audit.js';
 import type { Role } from './portal-api.js';
 import type { Visitor } from './sign-in/known-places.js';
-import type { SignedIn } from './sessions.service.js';
+import type { SignedIn } from './sign-in/sessions.service.js';
 
 export const PORTAL_PATH = 'portal';
 

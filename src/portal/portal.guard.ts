@@ -8,7 +8,7 @@ import type { HttpRequest } from '../http/http-message.js';
 import { replyOf, requestOf } from '../http/http-message.js';
 import { type Role, ROLES } from './portal-api.js';
 import { accountIn, cookieValueOf, isSameOrigin, type PortalRequest } from './portal-request.js';
-import { type SignedIn, SessionsService } from './sessions.service.js';
+import { type SignedIn, SessionsService } from './sign-in/sessions.service.js';
 
 /**
  * The callers that a route admits: everybody, every user, operators, or members of the account with at

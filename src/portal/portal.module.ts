@@ -23,13 +23,16 @@ import {
   AccountSettingsController,
   OperatedSettingsController,
   PortalSmppController,
-} from './account-settings.controllers.js';
+} from './settings/account-settings.controllers.js';
 import { SmppStoreModule } from '../smpp/smpp.module.js';
 import { Audit } from './audit.js';
-import { PortalBillingController } from './billing.controller.js';
-import { DoNotCallController, PortalSuppressionsController } from './blocked.controllers.js';
-import { KeysController, PortalDomainsController } from './email.controllers.js';
-import { PortalGroupsController } from './groups.controller.js';
+import { PortalBillingController } from './billing/billing.controller.js';
+import {
+  DoNotCallController,
+  PortalSuppressionsController,
+} from './sending/blocked.controllers.js';
+import { KeysController, PortalDomainsController } from './sending/email.controllers.js';
+import { PortalGroupsController } from './sending/groups.controller.js';
 import { PortalHealthController } from './health.controller.js';
 import { BalanceController, GatewayController, OnboardingController } from './home.controllers.js';
 import { InsightsController } from './insights.controller.js';
@@ -39,20 +42,24 @@ import {
   CarriersController,
   SenderRequestsController,
 } from './operators.controllers.js';
-import { OpenOrdersController, OrdersController } from './orders.controllers.js';
+import { OpenOrdersController, OrdersController } from './sending/orders.controllers.js';
 import { hasRole, PortalGuard } from './portal.guard.js';
 import { PORTAL_PATH, type PortalRequest } from './portal-request.js';
-import { PortalMarginsController } from './margins.controller.js';
-import { PortalRatesController } from './rates.controller.js';
+import { PortalMarginsController } from './billing/margins.controller.js';
+import { PortalRatesController } from './billing/rates.controller.js';
 import { PortalRequestsController } from './requests.controller.js';
 import { SavedViews } from './saved-views.service.js';
 import { SavedViewsController } from './saved-views.controller.js';
-import { SendersController, TemplatesController } from './senders.controllers.js';
-import { SendRules } from './send-rules.js';
-import { SessionController } from './session.controller.js';
-import { SessionsService } from './sessions.service.js';
-import { AuditController, MembersController, SecurityController } from './settings.controllers.js';
-import { SetUpLinks } from './set-up-links.js';
+import { SendersController, TemplatesController } from './sending/senders.controllers.js';
+import { SendRules } from './sending/send-rules.js';
+import { SessionController } from './sign-in/session.controller.js';
+import { SessionsService } from './sign-in/sessions.service.js';
+import {
+  AuditController,
+  MembersController,
+  SecurityController,
+} from './settings/settings.controllers.js';
+import { SetUpLinks } from './sign-in/set-up-links.js';
 import { KnownPlaces } from './sign-in/known-places.js';
 import {
   SecondFactorController,
@@ -60,9 +67,9 @@ import {
 } from './sign-in/second-factor.controller.js';
 import { SecondFactors } from './sign-in/second-factors.service.js';
 import { SignInLimits } from './sign-in/sign-in-limits.js';
-import { TokensController } from './tokens.controller.js';
-import { UsersService } from './users.service.js';
-import { CallbacksController, PortalWebhooksController } from './webhooks.controller.js';
+import { TokensController } from './settings/tokens.controller.js';
+import { UsersService } from './sign-in/users.service.js';
+import { CallbacksController, PortalWebhooksController } from './settings/webhooks.controller.js';
 
 const USERS = [Audit, KnownPlaces, SecondFactors, SetUpLinks, SignInLimits, UsersService];
 

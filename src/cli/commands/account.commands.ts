@@ -7,7 +7,7 @@ import { GatewayChannels, type Scope } from '../../channel.js';
 import { invalidFields } from '../../http/api-error.js';
 import { parseTimestamp } from '../../http/rfc3339.js';
 import { Audit, commandLineFor } from '../../portal/audit.js';
-import { UsersService } from '../../portal/users.service.js';
+import { UsersService } from '../../portal/sign-in/users.service.js';
 import type { OfAccount, OperatorCommand } from '../operator-command.js';
 import { auditOf } from '../operator-gateway.js';
 

@@ -3,9 +3,9 @@ import { Option } from 'commander';
 import { invalidField } from '../../http/api-error.js';
 import { commandLineFor } from '../../portal/audit.js';
 import { type Role, ROLES } from '../../portal/portal-api.js';
-import { SetUpLinks } from '../../portal/set-up-links.js';
+import { SetUpLinks } from '../../portal/sign-in/set-up-links.js';
 import { SecondFactors } from '../../portal/sign-in/second-factors.service.js';
-import { UsersService } from '../../portal/users.service.js';
+import { UsersService } from '../../portal/sign-in/users.service.js';
 import type { OfAccount, OperatorCommand } from '../operator-command.js';
 
 interface InviteOptions {

@@ -6,8 +6,8 @@ import { PortalController } from '../portal-controller.js';
 import { CodeBody, CurrentPasswordBody } from '../portal.dto.js';
 import { PortalAccess } from '../portal.guard.js';
 import { By, Current, VisitorOf } from '../portal-request.js';
-import type { SignedIn } from '../sessions.service.js';
-import { UsersService } from '../users.service.js';
+import type { SignedIn } from './sessions.service.js';
+import { UsersService } from './users.service.js';
 import type { Visitor } from './known-places.js';
 import { SecondFactors } from './second-factors.service.js';
 

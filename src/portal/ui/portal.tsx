@@ -15,7 +15,7 @@ import {
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { AccountRow, Billing, Listed, Session } from '../portal-api.js';
-import { AddSecondFactor } from './pages/second-factor.js';
+import { AddSecondFactor } from './pages/settings/second-factor.js';
 import {
   accountAddress,
   accountInAddress,

@@ -15,7 +15,7 @@ import type { Senders, Session } from '../portal-api.js';
 import { curlWith } from './curl.js';
 import { alerts } from './pages/alerts-page.js';
 import { MessageCallbacks } from './pages/message-callbacks.js';
-import { SettingsPage } from './pages/settings-page.js';
+import { SettingsPage } from './pages/settings/settings-page.js';
 import { Welcome } from './pages/welcome.js';
 
 const groups: Page = {
@@ -24,7 +24,7 @@ const groups: Page = {
   icon: 'tag',
   key: 'r',
   group: 'Audience',
-  view: lazily(async () => (await import('./pages/groups-page.js')).GroupsPage),
+  view: lazily(async () => (await import('./pages/sending/groups-page.js')).GroupsPage),
 };
 
 const insights: Page = {
@@ -41,7 +41,7 @@ const orders: Page = {
   icon: 'bag',
   key: 'd',
   shown: ({ channels }) => channels.some(({ name }) => name === 'vas'),
-  view: lazily(async () => (await import('./pages/orders-page.js')).OrdersPage),
+  view: lazily(async () => (await import('./pages/sending/orders-page.js')).OrdersPage),
 };
 
 const templates: Page = {
@@ -50,7 +50,7 @@ const templates: Page = {
   icon: 'template',
   key: 't',
   group: 'Sending',
-  view: lazily(async () => (await import('./pages/templates-page.js')).TemplatesPage),
+  view: lazily(async () => (await import('./pages/sending/templates-page.js')).TemplatesPage),
 };
 
 const senders: Page = {
@@ -59,7 +59,7 @@ const senders: Page = {
   icon: 'at',
   key: 's',
   group: 'Sending',
-  view: lazily(async () => (await import('./pages/senders-page.js')).SendersPage),
+  view: lazily(async () => (await import('./pages/sending/senders-page.js')).SendersPage),
 };
 
 const email: Page = {
@@ -68,7 +68,7 @@ const email: Page = {
   icon: 'mail',
   key: 'e',
   group: 'Sending',
-  view: lazily(async () => (await import('./pages/email-page.js')).EmailPage),
+  view: lazily(async () => (await import('./pages/sending/email-page.js')).EmailPage),
 };
 
 const billing: Page = {
@@ -77,7 +77,7 @@ const billing: Page = {
   icon: 'wallet',
   key: 'y',
   group: 'Account',
-  view: lazily(async () => (await import('./pages/billing-page.js')).BillingPage),
+  view: lazily(async () => (await import('./pages/billing/billing-page.js')).BillingPage),
 };
 
 const settings: Page = {
@@ -111,7 +111,7 @@ const rates: Page = {
   title: 'Rates',
   icon: 'file',
   group: 'Operations',
-  view: lazily(async () => (await import('./pages/rates-page.js')).RatesPage),
+  view: lazily(async () => (await import('./pages/billing/rates-page.js')).RatesPage),
 };
 
 const margins: Page = {
@@ -119,7 +119,7 @@ const margins: Page = {
   title: 'Margins',
   icon: 'wallet',
   group: 'Operations',
-  view: lazily(async () => (await import('./pages/margins-page.js')).MarginsPage),
+  view: lazily(async () => (await import('./pages/billing/margins-page.js')).MarginsPage),
 };
 
 const health: Page = {

@@ -2,8 +2,8 @@ import { call, Field, navigate, Notice, Skeleton, useAction } from '@dundun/dash
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Session, SetUp, SetupInfo } from '../portal-api.js';
-import { NewPasswordField } from './pages/new-password-field.js';
-import { PlainForm } from './pages/plain-form.js';
+import { NewPasswordField } from './components/new-password-field.js';
+import { PlainForm } from './components/plain-form.js';
 import { Alone, CodePage, textOf } from './sign-in-page.js';
 
 const TITLES: Readonly<Record<SetupInfo['kind'], string>> = {

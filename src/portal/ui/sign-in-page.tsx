@@ -2,8 +2,8 @@ import { Button, call, Card, Field, Logo, Notice } from '@dundun/dashboard/ui';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Session, SignIn } from '../portal-api.js';
-import { PlainForm } from './pages/plain-form.js';
-import { CodeField } from './pages/second-factor.js';
+import { PlainForm } from './components/plain-form.js';
+import { CodeField } from './pages/settings/second-factor.js';
 
 /** One card in the middle of the page, without the navigation. */
 export function Alone(props: { title: string; children: ComponentChildren }): JSX.Element {

@@ -4,7 +4,7 @@ import { getDataSourceToken } from '@nestjs/typeorm';
 import type { Page } from 'playwright-core';
 import type { DataSource } from 'typeorm';
 import { MemberEntity, SessionEntity, User } from '../../../src/portal/portal.tables.js';
-import { SetUpLinks } from '../../../src/portal/set-up-links.js';
+import { SetUpLinks } from '../../../src/portal/sign-in/set-up-links.js';
 import { Browser } from '../../support/browser.js';
 import { buildPages } from '../../support/builds.js';
 import { shown, wrongInAll } from '../../support/page-check.js';

@@ -3,7 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { hashPassword } from '../../../src/secrets/password-hash.js';
 import type { Role, Session } from '../../../src/portal/portal-api.js';
 import { MemberEntity, User } from '../../../src/portal/portal.tables.js';
-import { SessionsService } from '../../../src/portal/sessions.service.js';
+import { SessionsService } from '../../../src/portal/sign-in/sessions.service.js';
 import { type DeclaredRoute, declaredRoutes } from '../gateway/declared-routes.js';
 import type { TestGateway } from '../gateway/test-gateway.js';
 

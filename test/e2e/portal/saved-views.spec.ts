@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { AuditEntry, Listed, SavedView } from '../../../src/portal/portal-api.js';
 import { SavedViewEntity } from '../../../src/portal/portal.tables.js';
 import { MOST_VIEWS } from '../../../src/portal/saved-views.service.js';
-import { UsersService } from '../../../src/portal/users.service.js';
+import { UsersService } from '../../../src/portal/sign-in/users.service.js';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';

@@ -9,7 +9,7 @@ import type {
   RecoveryCodes,
   Session,
 } from '../../../src/portal/portal-api.js';
-import { SetUpLinks } from '../../../src/portal/set-up-links.js';
+import { SetUpLinks } from '../../../src/portal/sign-in/set-up-links.js';
 import { SecondFactor } from '../../../src/portal/sign-in/sign-in.tables.js';
 import { Browser } from '../../support/browser.js';
 import { buildPages } from '../../support/builds.js';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import type { AuditEntry, Listed } from '../../../src/portal/portal-api.js';
 import { UserLink } from '../../../src/portal/portal.tables.js';
-import { SetUpLinks } from '../../../src/portal/set-up-links.js';
-import { UsersService } from '../../../src/portal/users.service.js';
+import { SetUpLinks } from '../../../src/portal/sign-in/set-up-links.js';
+import { UsersService } from '../../../src/portal/sign-in/users.service.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 import { codeOf, PASSWORD, PortalClient, signedIn } from './portal-client.js';
 

@@ -23,10 +23,10 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AccountRow, CreatedAccount, Listed, SenderRequest } from '../../portal-api.js';
 import { accountAddress } from '../addresses.js';
-import { ConfirmButton, FormButton } from './form-button.js';
+import { ConfirmButton, FormButton } from '../components/form-button.js';
 import { GatewayCard } from './gateway-card.js';
-import { OpenOrdersCard } from './orders-page.js';
-import { Secret } from './secret.js';
+import { OpenOrdersCard } from './sending/orders-page.js';
+import { Secret } from '../components/secret.js';
 
 export function AccountsPage({ route }: { route: Route }): JSX.Element {
   const list = useData<Listed<AccountRow>>(

@@ -32,8 +32,8 @@ import type {
   Listed,
 } from '../../portal-api.js';
 import { useSession } from '../session-data.js';
-import { ConfirmButton, FormButton } from './form-button.js';
-import { Secret } from './secret.js';
+import { ConfirmButton, FormButton } from '../components/form-button.js';
+import { Secret } from '../components/secret.js';
 
 const CHANNELS: Readonly<Record<AlertChannelName, string>> = {
   email: 'E-mail',
