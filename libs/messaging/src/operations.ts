@@ -1,6 +1,6 @@
 /** For pages and commands of operators: the history of all channels, holds, resends. */
-export { MessageHistory } from './history.service.js';
-export { HoldsService, NotRestoredError, type RestoredLane } from './holds.service.js';
+export { MessageHistory } from './operations/history.service.js';
+export { HoldsService, NotRestoredError, type RestoredLane } from './operations/holds.service.js';
 export {
   AlreadySentError,
   ContentErasedError,
@@ -19,8 +19,8 @@ export type {
   SubmissionView,
   UnmatchedReport,
 } from './message/views.js';
-export type { BulkResult } from './bulk-changes.js';
-export { MessagingOperations, type Resent } from './operations.service.js';
+export type { BulkResult } from './operations/bulk-changes.js';
+export { MessagingOperations, type Resent } from './operations/operations.service.js';
 export {
   type DeliveredCount,
   type DeliveredShare,

@@ -10,7 +10,7 @@ import {
   type MessagingEvents,
 } from './message/events.js';
 import { MessagingService } from './messaging.service.js';
-import { MessagingOperations } from './operations.service.js';
+import { MessagingOperations } from './operations/operations.service.js';
 import type { EventPublisher } from './ports/listeners.js';
 import { MESSAGING_METRICS, type MessagingMetrics, type QueueReading } from './ports/metrics.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { HoldsService } from './holds.service.js';
+import { HoldsService } from './operations/holds.service.js';
 import { MessagingService } from './messaging.service.js';
 import { type Duration, milliseconds } from './ports/option-schema.js';
 

@@ -25,6 +25,12 @@ export const allowedImports: Record<string, string> = {
   [`${lib}/channels/receipt.ts`]: `export const receipt = 1;`,
   [`${lib}/channels/sms.service.ts`]: `import { receipt } from './receipt.js';
     export const sms = [receipt];`,
+  [`${lib}/operations/holds.service.ts`]: `import { batches } from '../store/batch.repository.js';
+    import { drain } from '../dispatch/drain.js';
+    import { sms } from '../channels/sms.service.js';
+    export const holds = [batches, drain, sms];`,
+  [`${lib}/telemetry/tracing.ts`]: `import { clock } from '../ports/clock.js';
+    export const tracing = [clock];`,
   [`${lib}/testing/index.ts`]: `import { optIn } from '../policy/opt-in.policy.js';
     export const contract = [optIn];`,
   [`${lib}/kit/messaging-tester.ts`]: `import { drain } from '../dispatch/drain.js';
@@ -39,7 +45,9 @@ export const allowedImports: Record<string, string> = {
     import { drain } from './dispatch/drain.js';
     import { service } from './messaging.service.js';
     import { sms } from './channels/sms.service.js';
-    export const module = [Module, drain, service, sms];`,
+    import { holds } from './operations/holds.service.js';
+    import { tracing } from './telemetry/tracing.js';
+    export const module = [Module, drain, service, sms, holds, tracing];`,
   [`${lib}/index.ts`]: `export { module } from './messaging.module.js';`,
   'libs/smpp/src/codec/pdu.ts': `import { connect } from 'node:net';
     export const pdu = connect;`,

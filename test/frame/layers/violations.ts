@@ -65,6 +65,24 @@ export const violations: [string, string, string, string][] = [
     dependencies,
   ],
   [
+    'a channel imports the operations',
+    `${lib}/channels/ga.ts`,
+    `export { holds } from '../operations/holds.service.js';`,
+    dependencies,
+  ],
+  [
+    'the operations import the wiring',
+    `${lib}/operations/gb.ts`,
+    `export { service } from '../messaging.service.js';`,
+    dependencies,
+  ],
+  [
+    'telemetry imports a channel',
+    `${lib}/telemetry/gc.ts`,
+    `export { sms } from '../channels/sms.service.js';`,
+    dependencies,
+  ],
+  [
     'testing imports a runtime folder',
     `${lib}/testing/h.ts`,
     `export { drain } from '../dispatch/drain.js';`,

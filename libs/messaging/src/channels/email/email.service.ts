@@ -5,7 +5,7 @@ import type { EmailContent } from '../../message/content/email-content.js';
 import { MessageValidationError, validated } from '../../message/errors.js';
 import type { MailboxInput } from '../../message/mailbox.js';
 import type { MessageStats, StatsOptions } from '../../message/views.js';
-import { messageStats } from '../../store/reads/message-stats.js';
+import { messageStats } from '../../store/reads/messages/message-stats.js';
 import {
   ChannelContext,
   ChannelService,

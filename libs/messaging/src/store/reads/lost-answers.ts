@@ -12,7 +12,7 @@ import {
   type UnansweredMessage,
 } from '../rows/listed-messages.js';
 import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
-import type { MessageRecords } from './message-records.js';
+import type { MessageRecords } from './messages/message-records.js';
 
 interface Asked {
   readonly provider: string;

@@ -1,7 +1,7 @@
-import { given } from './channels/send.js';
-import { MessageValidationError, MessagingError, validated } from './message/errors.js';
-import type { HistoryFilter, ListedMessage, Page } from './message/views.js';
-import type { Duration } from './ports/option-schema.js';
+import { given } from '../channels/send.js';
+import { MessageValidationError, MessagingError, validated } from '../message/errors.js';
+import type { HistoryFilter, ListedMessage, Page } from '../message/views.js';
+import type { Duration } from '../ports/option-schema.js';
 
 export interface OperationsFilter extends Omit<HistoryFilter, 'since' | 'until'> {
   /** Accepted before this time, or longer ago than this duration. @default any time */

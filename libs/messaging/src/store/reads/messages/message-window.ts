@@ -1,6 +1,6 @@
-import type { MessageFilter } from '../../message/views.js';
-import type { ListScope } from '../rows/cursor.js';
-import { FIRST_ID, hasOtherChannels, ID_SLACK, idAt, LAST_ID } from './newest-batches.js';
+import type { MessageFilter } from '../../../message/views.js';
+import type { ListScope } from '../../rows/cursor.js';
+import { FIRST_ID, hasOtherChannels, ID_SLACK, idAt, LAST_ID } from '../newest-batches.js';
 
 type Big = string | number;
 

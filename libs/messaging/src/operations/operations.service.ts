@@ -8,12 +8,12 @@ import {
   changeEach,
   type OperationsFilter,
 } from './bulk-changes.js';
-import { messageIdOf } from './message/ids.js';
-import { ChannelContext, pageOf } from './channels/channel.service.js';
-import { durationOf, given, timeOf } from './channels/send.js';
+import { messageIdOf } from '../message/ids.js';
+import { ChannelContext, pageOf } from '../channels/channel.service.js';
+import { durationOf, given, timeOf } from '../channels/send.js';
 import { MessageHistory, requireOutcomes } from './history.service.js';
 import { HoldsService } from './holds.service.js';
-import type { ChannelDefinition } from './message/channel-definition.js';
+import type { ChannelDefinition } from '../message/channel-definition.js';
 import {
   ContentErasedError,
   DrainTimeoutError,
@@ -22,25 +22,25 @@ import {
   MessageStatusError,
   MessageValidationError,
   validated,
-} from './message/errors.js';
-import type { SecretContent } from './message/message.js';
-import { type ChannelStatus, STATUS_RANK } from './message/status.js';
+} from '../message/errors.js';
+import type { SecretContent } from '../message/message.js';
+import { type ChannelStatus, STATUS_RANK } from '../message/status.js';
 import type {
   ListedMessage,
   MessageRecord,
   Page,
   TenantsOption,
   UnmatchedReport,
-} from './message/views.js';
-import type { Duration } from './ports/option-schema.js';
-import type { AlsoOption, Transaction } from './store/database/sql.js';
-import { recentProviders } from './store/reads/recent-providers.js';
-import { requestsInFlight } from './store/reads/in-flight.js';
-import { PRIORITY } from './store/rows/batch-state.js';
-import { checkLanes, GUARD_HOLD, OPERATOR_HOLD } from './store/rows/hold.js';
-import type { NewBatch } from './store/rows/new-batch.js';
-import type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';
-import type { MessagePosition, Settlement } from './store/verbs/operator-changes.js';
+} from '../message/views.js';
+import type { Duration } from '../ports/option-schema.js';
+import type { AlsoOption, Transaction } from '../store/database/sql.js';
+import { recentProviders } from '../store/reads/recent-providers.js';
+import { requestsInFlight } from '../store/reads/in-flight.js';
+import { PRIORITY } from '../store/rows/batch-state.js';
+import { checkLanes, GUARD_HOLD, OPERATOR_HOLD } from '../store/rows/hold.js';
+import type { NewBatch } from '../store/rows/new-batch.js';
+import type { RebuiltOutcomes } from '../store/upkeep/outcome-rebuild.js';
+import type { MessagePosition, Settlement } from '../store/verbs/operator-changes.js';
 
 export interface UnmatchedFilter {
   /** Name of the provider. @default every provider */

@@ -1,8 +1,8 @@
-import type { SubmissionView } from '../../message/views.js';
-import type { StoreDatabase } from '../database/store-database.js';
-import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
-import { membersOf } from '../rows/span.js';
-import { dateOf } from './report-list.js';
+import type { SubmissionView } from '../../../message/views.js';
+import type { StoreDatabase } from '../../database/store-database.js';
+import { SUBMISSION_OUTCOME } from '../../rows/outcome.js';
+import { membersOf } from '../../rows/span.js';
+import { dateOf } from '../report-list.js';
 
 type Big = string | number;
 

@@ -1,14 +1,14 @@
-import { isBatchId, messageIdOf, messagePlaceOf, submissionIdOf } from '../../message/ids.js';
-import type { MessageContent } from '../../message/message.js';
-import { shownContent } from '../rows/stored-content.js';
-import { MessageNotFoundError } from '../../message/errors.js';
-import type { MessageRecord, Tenants } from '../../message/views.js';
-import type { StoreDatabase } from '../database/store-database.js';
-import { personalised } from '../../message/variables.js';
-import type { BatchData } from './batch-data.js';
+import { isBatchId, messageIdOf, messagePlaceOf, submissionIdOf } from '../../../message/ids.js';
+import type { MessageContent } from '../../../message/message.js';
+import { shownContent } from '../../rows/stored-content.js';
+import { MessageNotFoundError } from '../../../message/errors.js';
+import type { MessageRecord, Tenants } from '../../../message/views.js';
+import type { StoreDatabase } from '../../database/store-database.js';
+import { personalised } from '../../../message/variables.js';
+import type { BatchData } from '../batch-data.js';
 import type { MessageList } from './message-list.js';
-import type { Reads } from './reads.js';
-import { dateOf } from './report-list.js';
+import type { Reads } from '../reads.js';
+import { dateOf } from '../report-list.js';
 
 type Big = string | number;
 

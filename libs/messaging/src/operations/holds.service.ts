@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { HoldWatch } from './dispatch/hold-watch.js';
-import { AlreadySentError, MessagingError } from './message/errors.js';
-import { MESSAGING_CLOCK, type Clock } from './ports/clock.js';
-import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
+import { HoldWatch } from '../dispatch/hold-watch.js';
+import { AlreadySentError, MessagingError } from '../message/errors.js';
+import { MESSAGING_CLOCK, type Clock } from '../ports/clock.js';
+import { MESSAGE_TRANSPORTS, type Transports } from '../ports/message-transport.js';
 import {
   type Hold,
   hasLane,
@@ -12,9 +12,9 @@ import {
   RESTORE_HOLD,
   RESTORED,
   restoreHoldOf,
-} from './store/rows/hold.js';
-import type { Transaction } from './store/database/store-database.js';
-import { MessageStore } from './store/message-store.js';
+} from '../store/rows/hold.js';
+import type { Transaction } from '../store/database/store-database.js';
+import { MessageStore } from '../store/message-store.js';
 
 /** Messages of a lane that a restored database has queued or in flight. */
 export interface RestoredLane {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { metrics as api } from '@opentelemetry/api';
 import { openTelemetryMetrics } from './open-telemetry.metrics.js';
-import { RecordedMetrics } from '../../../test/support/recorded-metrics.js';
+import { RecordedMetrics } from '../../../../test/support/recorded-metrics.js';
 
 describe('openTelemetryMetrics', () => {
   afterEach(() => api.disable());

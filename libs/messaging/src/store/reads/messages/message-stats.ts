@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { HistoryStats, HistoryStatsOptions, MessageStats } from '../../message/views.js';
-import type { StoreDatabase } from '../database/store-database.js';
-import { STATUS_RANK } from '../../message/status.js';
-import { BATCH_STATE } from '../rows/batch-state.js';
-import type { ListScope } from '../rows/cursor.js';
+import type { HistoryStats, HistoryStatsOptions, MessageStats } from '../../../message/views.js';
+import type { StoreDatabase } from '../../database/store-database.js';
+import { STATUS_RANK } from '../../../message/status.js';
+import { BATCH_STATE } from '../../rows/batch-state.js';
+import type { ListScope } from '../../rows/cursor.js';
 import { type Head, HEAD, matches } from './message-window.js';
-import { ID_SLACK, idAt, newestBatches } from './newest-batches.js';
+import { ID_SLACK, idAt, newestBatches } from '../newest-batches.js';
 
 const MILLISECONDS = { hour: 3_600_000, day: 86_400_000 } as const;
 

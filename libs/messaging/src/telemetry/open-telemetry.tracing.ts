@@ -5,7 +5,7 @@ import {
   openTelemetryApi,
   SCOPE,
 } from './open-telemetry.js';
-import type { MessagingTracing, TraceContext, TracedStep } from './ports/tracing.js';
+import type { MessagingTracing, TraceContext, TracedStep } from '../ports/tracing.js';
 
 /** Context key of OpenTelemetry's SDK that disables instrumentations. */
 const SUPPRESSED = 'OpenTelemetry SDK Context Key SUPPRESS_TRACING';

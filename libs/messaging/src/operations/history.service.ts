@@ -1,29 +1,29 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Contact } from './contacts/contact.js';
-import { ContactStore } from './contacts/contact-store.js';
-import type { InboundContent } from './message/content/inbound-content.js';
-import type { MessageContent } from './message/message.js';
-import { isBatchId } from './message/ids.js';
-import { InboundTexts } from './contacts/inbound-texts.js';
-import { ReceiptDoubts } from './channels/verification/receipt-doubts.js';
-import { ChannelContext, pageOf } from './channels/channel.service.js';
-import { checkTime, isWithin, periodOf, timeOf } from './channels/send.js';
-import { readAddress, addressKey } from './message/address.js';
+import type { Contact } from '../contacts/contact.js';
+import { ContactStore } from '../contacts/contact-store.js';
+import type { InboundContent } from '../message/content/inbound-content.js';
+import type { MessageContent } from '../message/message.js';
+import { isBatchId } from '../message/ids.js';
+import { InboundTexts } from '../contacts/inbound-texts.js';
+import { ReceiptDoubts } from '../channels/verification/receipt-doubts.js';
+import { ChannelContext, pageOf } from '../channels/channel.service.js';
+import { checkTime, isWithin, periodOf, timeOf } from '../channels/send.js';
+import { readAddress, addressKey } from '../message/address.js';
 import {
   BatchNotFoundError,
   MessageValidationError,
   MessagingConfigError,
   validated,
-} from './message/errors.js';
-import type { ReceiptFinding } from './message/receipt-doubts.js';
+} from '../message/errors.js';
+import type { ReceiptFinding } from '../message/receipt-doubts.js';
 import {
   type DeliveredShare,
   type DeliveredSharesOptions,
   OUTCOME_GROUPS,
   type Outcomes,
   type OutcomesOptions,
-} from './message/outcomes.js';
+} from '../message/outcomes.js';
 import type {
   BatchFilter,
   BatchView,
@@ -40,15 +40,15 @@ import type {
   MessageTotal,
   Page,
   TenantsOption,
-} from './message/views.js';
-import type { DetailedReport, GuardedMessage } from './store/reads/guarded-messages.js';
-import type { Duration } from './ports/option-schema.js';
-import { presentStatuses } from './store/reads/present-statuses.js';
-import type { MessageStore } from './store/message-store.js';
-import { readDeliveredShares } from './store/reads/delivered-shares.js';
-import { readOutcomes } from './store/reads/outcomes.js';
-import { messageStats } from './store/reads/message-stats.js';
-import type { ListScope } from './store/rows/cursor.js';
+} from '../message/views.js';
+import type { DetailedReport, GuardedMessage } from '../store/reads/guarded-messages.js';
+import type { Duration } from '../ports/option-schema.js';
+import { presentStatuses } from '../store/reads/messages/present-statuses.js';
+import type { MessageStore } from '../store/message-store.js';
+import { readDeliveredShares } from '../store/reads/delivered-shares.js';
+import { readOutcomes } from '../store/reads/outcomes.js';
+import { messageStats } from '../store/reads/messages/message-stats.js';
+import type { ListScope } from '../store/rows/cursor.js';
 
 const MOST_SLOTS = 2_300;
 const MOST_TENANTS = 100;

@@ -1,7 +1,7 @@
-import { messageIdOf } from '../../message/ids.js';
-import type { ResendView } from '../../message/views.js';
-import type { StoreDatabase } from '../database/store-database.js';
-import { dateOf } from './report-list.js';
+import { messageIdOf } from '../../../message/ids.js';
+import type { ResendView } from '../../../message/views.js';
+import type { StoreDatabase } from '../../database/store-database.js';
+import { dateOf } from '../report-list.js';
 
 interface LinkRow {
   readonly batch: string;

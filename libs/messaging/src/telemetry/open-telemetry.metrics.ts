@@ -1,13 +1,13 @@
 import type { BatchObservableResult, Counter, Histogram, Meter } from '@opentelemetry/api';
-import type { MessageStatusChanged } from './message/events.js';
-import type { Channel } from './message/message.js';
+import type { MessageStatusChanged } from '../message/events.js';
+import type { Channel } from '../message/message.js';
 import { errorTypeOf, openTelemetryApi, SCOPE } from './open-telemetry.js';
 import type {
   LaneReading,
   MessagingMetrics,
   QueueReading,
   SubmitMeasurement,
-} from './ports/metrics.js';
+} from '../ports/metrics.js';
 
 const SYSTEM = { 'messaging.system': 'dundun' };
 const SUBMIT = { ...SYSTEM, 'messaging.operation.name': 'submit' };

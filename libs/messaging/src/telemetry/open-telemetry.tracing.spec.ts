@@ -8,7 +8,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { openTelemetryTracing } from './open-telemetry.tracing.js';
-import type { TracedStep } from './ports/tracing.js';
+import type { TracedStep } from '../ports/tracing.js';
 
 const STEP: TracedStep = {
   operation: 'send',

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { MessageStatus } from '../../message/status.js';
-import { STATUS_RANK } from '../../message/status.js';
-import type { PresentStatuses, OutcomeCount } from '../../message/views.js';
-import type { StoreDatabase } from '../database/store-database.js';
-import type { ListScope } from '../rows/cursor.js';
-import { notStartedStatus } from './batch-counts.js';
+import type { MessageStatus } from '../../../message/status.js';
+import { STATUS_RANK } from '../../../message/status.js';
+import type { PresentStatuses, OutcomeCount } from '../../../message/views.js';
+import type { StoreDatabase } from '../../database/store-database.js';
+import type { ListScope } from '../../rows/cursor.js';
+import { notStartedStatus } from '../batch-counts.js';
 import type { Head } from './message-window.js';
 import {
   type CountedPeriod,

@@ -1,17 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { messageIdOf } from '../../message/ids.js';
-import { type BatchLabels, NO_LABELS } from '../../message/labels.js';
-import { countryOfNumber } from '../../message/phone-country.js';
-import { showsDigits } from '../../message/partial-address.js';
-import { storedFormsOf } from '../../message/phone-identity.js';
-import type { MessageStatus } from '../../message/status.js';
-import type { ListedMessage, MessageTotal, MessageView, Page } from '../../message/views.js';
-import type { RowSource } from '../database/dialect.js';
-import type { StoreDatabase } from '../database/store-database.js';
-import { stateOf } from '../rows/batch-state.js';
-import { deferredUntilOf } from './deferrals.js';
-import { decodeCursor, encodeCursor, type ListScope } from '../rows/cursor.js';
-import { CHUNK_SIZE } from '../schema/tables.js';
+import { messageIdOf } from '../../../message/ids.js';
+import { type BatchLabels, NO_LABELS } from '../../../message/labels.js';
+import { countryOfNumber } from '../../../message/phone-country.js';
+import { showsDigits } from '../../../message/partial-address.js';
+import { storedFormsOf } from '../../../message/phone-identity.js';
+import type { MessageStatus } from '../../../message/status.js';
+import type { ListedMessage, MessageTotal, MessageView, Page } from '../../../message/views.js';
+import type { RowSource } from '../../database/dialect.js';
+import type { StoreDatabase } from '../../database/store-database.js';
+import { stateOf } from '../../rows/batch-state.js';
+import { deferredUntilOf } from '../deferrals.js';
+import { decodeCursor, encodeCursor, type ListScope } from '../../rows/cursor.js';
+import { CHUNK_SIZE } from '../../schema/tables.js';
 import {
   boundsOf,
   endOf,
@@ -24,8 +24,8 @@ import {
   type Range,
   rangesOf,
 } from './message-window.js';
-import { newestBatches } from './newest-batches.js';
-import { dateOf } from './report-list.js';
+import { newestBatches } from '../newest-batches.js';
+import { dateOf } from '../report-list.js';
 
 /** Batches, and recipients, that one page looks at in search of those that match its filter. */
 const BATCHES = 1_000;
