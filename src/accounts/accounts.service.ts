@@ -3,36 +3,16 @@ import { laneOf } from '@dundun/messaging/values';
 import { HoldsService } from '@dundun/messaging/operations';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import {
-  DataSource,
-  type EntityManager,
-  type FindOneOptions,
-  type FindOptionsWhere,
-  IsNull,
-  LessThan,
-} from 'typeorm';
+import { DataSource, type EntityManager, type FindOneOptions, IsNull, LessThan } from 'typeorm';
 import { GatewayChannels, type Scope } from '../channel.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import { validated } from '../http/validation.js';
 import { checkGuard } from './account-guard.js';
 import { checkRate, checkWords } from './account-settings.js';
-import {
-  Account,
-  BY_HAND,
-  Credential,
-  type CredentialKind,
-  TemplateEntity,
-} from './accounts.tables.js';
-import {
-  CredentialVerifier,
-  endOfCredential,
-  fingerprint,
-  isOver,
-  newSecret,
-  randomBase62,
-  spenderOf,
-} from './credentials.js';
+import { Account, BY_HAND, Credential, TemplateEntity } from './accounts.tables.js';
+import { activeTokens, insertCredential, listed, unknownToken } from './credential-rows.js';
+import { CredentialVerifier, endOfCredential, randomBase62, spenderOf } from './credentials.js';
 import { Template, TemplateRegistry } from './templates.js';
 
 /** The secrets are returned once and stored nowhere. */
@@ -41,8 +21,6 @@ export interface CreatedAccount {
   readonly apiToken: string;
   readonly apiKey: string;
 }
-
-type CredentialStatus = 'active' | 'expired' | 'revoked';
 
 /** A further API token of an account. */
 export interface NewToken {
@@ -430,62 +408,4 @@ export async function lockAccount(manager: EntityManager, accountId: string): Pr
 
 function unknownAccount(id: string): ApiError {
   return new ApiError('not_found', `There is no account ${id}`);
-}
-
-async function insertCredential(
-  manager: EntityManager,
-  accountId: string,
-  kind: CredentialKind,
-  {
-    name = null,
-    scopes = [],
-    expiresAt = null,
-    spender = null,
-  }: Partial<Pick<Credential, 'name' | 'scopes' | 'expiresAt' | 'spender'>> = {},
-): Promise<{ id: string; secret: string }> {
-  const secret = newSecret(kind);
-  const id = `crd_${randomBase62(22)}`;
-  await manager.insert(Credential, {
-    id,
-    accountId,
-    kind,
-    fingerprint: fingerprint(secret),
-    lastFour: secret.slice(-4),
-    scopes,
-    createdAt: new Date(),
-    expiresAt,
-    name,
-    spender,
-  });
-  return { id, secret };
-}
-
-/** Newest first. */
-async function activeTokens(
-  manager: EntityManager,
-  accountId: string,
-  where: FindOptionsWhere<Credential> = {},
-): Promise<Credential[]> {
-  const found = await manager.find(Credential, {
-    where: { ...where, accountId, kind: 'api_token', revokedAt: IsNull() },
-    order: { createdAt: 'DESC', id: 'ASC' },
-  });
-  return found.filter((token) => !isOver(token));
-}
-
-async function listed(manager: EntityManager, accountId: string, kind: CredentialKind) {
-  const found = await manager.find(Credential, {
-    where: { accountId, kind },
-    order: { createdAt: 'DESC', id: 'ASC' },
-  });
-  return found.map(({ id, name, lastFour, scopes, revokedAt, ...times }) => {
-    const { createdAt, lastUsedAt } = times;
-    const expiresAt = endOfCredential(times);
-    const status: CredentialStatus = revokedAt ? 'revoked' : isOver(times) ? 'expired' : 'active';
-    return { keyId: id, name, lastFour, status, scopes, createdAt, expiresAt, lastUsedAt };
-  });
-}
-
-function unknownToken(id: string): ApiError {
-  return new ApiError('not_found', `The account has no API token ${id.slice(0, 64)}`);
 }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 
 export type * from './api.js';
-export { maskedText } from './masked-text.js';
+export { maskedText } from './masking.js';
 export { MessagingDashboardModule } from './dashboard.module.js';
 export type {
   AuditEntry,

@@ -25,7 +25,6 @@ import type { AuditManager } from './dashboard.options.js';
 import { unknownId } from './dashboard.error.js';
 import { MessagingParts } from './messaging-parts.js';
 import { MAX_RECIPIENTS } from './context.js';
-import { addedUp } from './money.js';
 import { Fields, iso } from './query.js';
 import { mayStillLeave } from './repetition.js';
 import { reasonOf } from './words.js';
@@ -351,4 +350,15 @@ const RULES = {
 
 function answerOf({ id, recipients, createdAt, replayed }: Receipt): SendAnswer {
   return { batchId: id, recipients, createdAt: iso(createdAt), replayed };
+}
+
+/** Sum of decimal numbers such as `'0.0125'`, without rounding. */
+function addedUp(amounts: readonly string[]): string {
+  const places = Math.max(0, ...amounts.map((amount) => amount.split('.')[1]?.length ?? 0));
+  const units = amounts.reduce((sum, amount) => {
+    const [whole = '0', part = ''] = amount.split('.');
+    return sum + BigInt(whole + part.padEnd(places, '0'));
+  }, 0n);
+  const digits = String(units).padStart(places + 1, '0');
+  return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }

@@ -2,8 +2,7 @@ import type { LaneHealth, ReportView } from '@dundun/messaging';
 import type { MessageRecord, SubmissionView } from '@dundun/messaging/operations';
 import type { ChannelRegistry } from '@dundun/messaging/ports';
 import type { TimelineEntry } from './api.js';
-import { maskedText } from './masked-text.js';
-import { isAddress } from './masking.js';
+import { isAddress, maskedText } from './masking.js';
 import { iso } from './query.js';
 import { holdOf, reasonOf, statusTitle } from './words.js';
 

@@ -20,7 +20,8 @@ export type {
   UnmatchedReport,
 } from './message/views.js';
 export type { BulkResult } from './operations/bulk-changes.js';
-export { MessagingOperations, type Resent } from './operations/operations.service.js';
+export { MessagingOperations } from './operations/operations.service.js';
+export type { Resent } from './operations/repetitions.js';
 export {
   type DeliveredCount,
   type DeliveredShare,

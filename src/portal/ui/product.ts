@@ -13,7 +13,7 @@ import {
 } from '@dundun/dashboard/ui';
 import type { Senders, Session } from '../portal-api.js';
 import { curlWith } from './curl.js';
-import { alerts } from './pages/alerts-page.js';
+import { alerts } from './pages/alerts/alerts-page.js';
 import { MessageCallbacks } from './pages/message-callbacks.js';
 import { SettingsPage } from './pages/settings/settings-page.js';
 import { Welcome } from './pages/welcome.js';

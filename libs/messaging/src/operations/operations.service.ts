@@ -8,23 +8,19 @@ import {
   changeEach,
   type OperationsFilter,
 } from './bulk-changes.js';
-import { messageIdOf } from '../message/ids.js';
 import { ChannelContext, pageOf } from '../channels/channel.service.js';
 import { durationOf, given, timeOf } from '../channels/send.js';
 import { MessageHistory, requireOutcomes } from './history.service.js';
 import { HoldsService } from './holds.service.js';
-import type { ChannelDefinition } from '../message/channel-definition.js';
 import {
   ContentErasedError,
   DrainTimeoutError,
-  type FieldError,
   MessageNotFoundError,
   MessageStatusError,
   MessageValidationError,
   validated,
 } from '../message/errors.js';
-import type { SecretContent } from '../message/message.js';
-import { type ChannelStatus, STATUS_RANK } from '../message/status.js';
+import type { ChannelStatus } from '../message/status.js';
 import type {
   ListedMessage,
   MessageRecord,
@@ -33,12 +29,18 @@ import type {
   UnmatchedReport,
 } from '../message/views.js';
 import type { Duration } from '../ports/option-schema.js';
-import type { AlsoOption, Transaction } from '../store/database/sql.js';
+import type { AlsoOption } from '../store/database/sql.js';
 import { recentProviders } from '../store/reads/recent-providers.js';
 import { requestsInFlight } from '../store/reads/in-flight.js';
-import { PRIORITY } from '../store/rows/batch-state.js';
 import { checkLanes, GUARD_HOLD, OPERATOR_HOLD } from '../store/rows/hold.js';
-import type { NewBatch } from '../store/rows/new-batch.js';
+import {
+  checkWord,
+  idOf,
+  placeOf,
+  Repetitions,
+  type Resent,
+  type ResendOptions,
+} from './repetitions.js';
 import type { RebuiltOutcomes } from '../store/upkeep/outcome-rebuild.js';
 import type { MessagePosition, Settlement } from '../store/verbs/operator-changes.js';
 
@@ -48,26 +50,6 @@ export interface UnmatchedFilter {
   readonly cursor?: string | undefined;
   /** @default 100, at most 1000 */
   readonly limit?: number | undefined;
-}
-
-export interface ResendOptions extends TenantsOption, AlsoOption {
-  /** The operator, in 1 to 255 characters; the timelines of both messages show it. @default not recorded */
-  readonly by?: string | undefined;
-  /**
-   * Sends a message that is `unknown` as well: its recipient gets it twice where the provider had
-   * accepted it. It needs `by`. @default false
-   */
-  readonly acceptDoubles?: boolean | undefined;
-}
-
-/** The repetition of a message. */
-export interface Resent {
-  /** Id of its batch. */
-  readonly id: string;
-  /** Id of the new message. */
-  readonly messageId: string;
-  /** The message was sent again before: this is its repetition. */
-  readonly replayed: boolean;
 }
 
 export interface SettleMessageOptions extends TenantsOption, AlsoOption {
@@ -116,12 +98,16 @@ const WORD = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
  */
 @Injectable()
 export class MessagingOperations {
+  readonly #repetitions: Repetitions;
+
   /** @internal */
   constructor(
     @Inject(ChannelContext) private readonly context: ChannelContext,
     @Inject(MessageHistory) private readonly history: MessageHistory,
     @Inject(HoldsService) private readonly holds: HoldsService,
-  ) {}
+  ) {
+    this.#repetitions = new Repetitions(context);
+  }
 
   /**
    * Messages by status, age, error code, provider or tag: a page of `MessageHistory.messages()`. It
@@ -153,13 +139,7 @@ export class MessagingOperations {
    * @throws MessageValidationError for a channel whose messages must not be repeated, and for codes
    */
   async resend(id: string, options: ResendOptions = {}): Promise<Resent> {
-    const { by, also } = options;
-    const { store, enqueuer } = this.context;
-    return this.#repeat(id, options, async (batch, place, tx) => {
-      const receipt = await enqueuer.repeat(batch, tx.manager);
-      await store.operators.link(tx, place, receipt.id, by ?? null);
-      await also?.(tx.manager);
-    });
+    return this.#repetitions.send(id, options);
   }
 
   /**
@@ -189,7 +169,7 @@ export class MessagingOperations {
   ): Promise<{ readonly place: MessagePosition; readonly settlement: Settlement }> {
     const { by, note, tenants } = given(options, 'options');
     const { channels } = this.context;
-    const place = await this.#placeOf(id, tenants);
+    const place = await placeOf(this.context.store, id, tenants);
     const { channel } = await this.#scopeOf(place);
     const definition = channels
       .statusesOf(channel)
@@ -224,13 +204,10 @@ export class MessagingOperations {
     filter: BulkFilter,
     { dryRun = false, ...options }: Omit<ResendOptions, 'also'> & BulkOptions = {},
   ): Promise<BulkResult> {
-    const { enqueuer } = this.context;
-    const resend = (id: string): Promise<Resent> =>
-      dryRun
-        ? this.#repeat(id, options, (batch, _place, tx) => enqueuer.checkRepeat(batch, tx.manager))
-        : this.resend(id, options);
     return changeEach(this, filter, dryRun, async (id) => {
-      const { replayed } = await resend(id);
+      const { replayed } = await (dryRun
+        ? this.#repetitions.check(id, options)
+        : this.#repetitions.send(id, options));
       return replayed ? 'already_sent' : undefined;
     });
   }
@@ -377,132 +354,15 @@ export class MessagingOperations {
     return store.outcomeRebuild.run(since?.getTime(), until?.getTime());
   }
 
-  /**
-   * @param repeat called in a transaction with the lock of a message that may be repeated
-   * @throws as {@link resend}
-   */
-  async #repeat(
-    id: string,
-    options: ResendOptions,
-    repeat: (batch: NewBatch, place: MessagePosition, tx: Transaction) => Promise<void>,
-  ): Promise<Resent> {
-    const { by, tenants, acceptDoubles = false } = options;
-    validated((errors) => checkWord('by', acceptDoubles ? (by ?? '') : by, errors));
-    const place = await this.#placeOf(id, tenants);
-    const message = await this.#repetitionOf(place, acceptDoubles);
-    const { clock, store } = this.context;
-    return store.database.callerTransaction(async (manager) => {
-      const tx = store.database.join(manager);
-      const locked = await store.operators.lockForResend(tx, place);
-      const first = await store.operators.repetitionOf(tx, place);
-      if (first !== undefined) return { id: first, messageId: `${first}-0`, replayed: true };
-      this.#requireFailed(place, message, locked?.status, acceptDoubles);
-      if (!locked?.recipient) throw new ContentErasedError(idOf(place));
-      const batch = { ...message, id: clock.id(), recipients: [locked.recipient] };
-      await repeat(batch, place, tx);
-      return { id: batch.id, messageId: `${batch.id}-0`, replayed: false };
-    });
-  }
-
-  async #placeOf(id: string, tenants: TenantsOption['tenants'] = 'all'): Promise<MessagePosition> {
-    const { records } = this.context.store;
-    const found = typeof id === 'string' ? await records.find(id) : undefined;
-    const position = found?.position;
-    if (!found || position === undefined || !(await records.scopeOf(found.batchId, tenants)))
-      throw new MessageNotFoundError(id);
-    return { batchId: found.batchId, position };
-  }
-
   async #scopeOf(place: MessagePosition) {
     const scope = await this.context.store.records.scopeOf(place.batchId, 'all');
     if (!scope) throw new MessageNotFoundError(idOf(place));
     return scope;
   }
-
-  /** The batch that repeats a message, without its id and recipient. */
-  async #repetitionOf(
-    place: MessagePosition,
-    acceptDoubles: boolean,
-  ): Promise<Omit<NewBatch, 'id' | 'recipients'>> {
-    const { clock, store, channels } = this.context;
-    const batch = await store.operators.batchOf(place);
-    if (!batch) throw new MessageNotFoundError(idOf(place));
-    const { tenant, channel, availableAt, validUntil } = batch;
-    const { status } = await store.reads.message(idOf(place), { tenant, channel });
-    this.#requireFailed(place, batch, channels.rankOf(status), acceptDoubles);
-    if (batch.content === null) throw new ContentErasedError(idOf(place));
-    const read = await store.data.reader([{ batch: place.batchId, content: batch.content }]);
-    const stored = read(place.batchId, batch.content);
-    if (!stored) throw new ContentErasedError(idOf(place));
-    const { content, labels, hasPersonal } = stored;
-    refuseUnrepeatable(channels.get(channel), content as SecretContent);
-    const { batchId, position } = place;
-    const [own] = hasPersonal ? await store.data.personal([{ batch: batchId, position }]) : [];
-    return {
-      tenant,
-      channel,
-      lane: batch.lane,
-      class: batch.priority === PRIORITY.high ? 'high' : 'normal',
-      sender: batch.sender,
-      content,
-      labels,
-      hasPersonal: own && true,
-      personal: own && [own],
-      deliveryReport: batch.deliveryReport === 1,
-      parts: batch.parts,
-      denied: [],
-      createdAt: clock.now(),
-      sendAt: null,
-      validFor:
-        validUntil === null ? null : Math.round((Number(validUntil) - Number(availableAt)) / 1_000),
-      idempotencyKey: null,
-      fingerprint: null,
-    };
-  }
-
-  #requireFailed(
-    place: MessagePosition,
-    { channel }: { readonly channel: string },
-    rank: number | undefined,
-    acceptDoubles: boolean,
-  ): void {
-    const { channels } = this.context;
-    const failed = channels
-      .statusesOf(channel)
-      .filter(([name, one]) => one.failed && one.terminal && name !== 'cancelled');
-    if (failed.some(([, one]) => one.rank === rank)) return;
-    if (acceptDoubles && rank === STATUS_RANK.unknown) return;
-    const status = rank === undefined ? 'queued' : channels.nameOf(rank);
-    throw new MessageStatusError(
-      idOf(place),
-      status,
-      `only one that is ${failed.map(([name]) => name).join(', ')} can be sent again`,
-    );
-  }
-}
-
-function idOf({ batchId, position }: MessagePosition): string {
-  return messageIdOf(batchId, position);
 }
 
 function reportedOf(
   statuses: ReturnType<ChannelContext['channels']['statusesOf']>,
 ): readonly string[] {
   return statuses.flatMap(([name, { reported }]) => (reported ? [name] : []));
-}
-
-function checkWord(path: string, word: unknown, errors: FieldError[]): void {
-  if (word === undefined || (typeof word === 'string' && WORD.test(word))) return;
-  errors.push({ path, message: 'must be 1 to 255 characters, without control characters' });
-}
-
-/** @throws MessageValidationError */
-function refuseUnrepeatable(
-  { name, irrevocable }: ChannelDefinition,
-  { secret }: SecretContent,
-): void {
-  const refusal = irrevocable
-    ? `is of the channel ${name}, whose messages are never repeated; place a new order`
-    : secret && 'has a one-time code; start a new verification';
-  if (refusal) throw new MessageValidationError([{ path: 'id', message: refusal }]);
 }

@@ -19,6 +19,7 @@ import { type ChannelContext, pageOf } from '../channel.service.js';
 import { NotificationAcceptance } from './notification-acceptance.js';
 import type { NotificationEvents } from './notification-events.js';
 import { type CheckedNotification, checkedNotification } from './notification-input.js';
+import { NotificationChanges } from './notification-changes.js';
 import { NotificationRunner } from './notification-runner.js';
 import {
   labelsOf,
@@ -87,9 +88,8 @@ export class NotificationService {
       notifications,
       enqueuer,
       clock,
-      holds,
+      new NotificationChanges(notifications, holds, giveUpAfter),
       events,
-      giveUpAfter,
     );
     storeListeners.add({ onStepEnded: () => this.#runner.wake() });
     erasures.add(notifications);

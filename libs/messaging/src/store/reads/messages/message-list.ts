@@ -1,17 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { messageIdOf } from '../../../message/ids.js';
-import { type BatchLabels, NO_LABELS } from '../../../message/labels.js';
-import { countryOfNumber } from '../../../message/phone-country.js';
 import { showsDigits } from '../../../message/partial-address.js';
 import { storedFormsOf } from '../../../message/phone-identity.js';
-import type { MessageStatus } from '../../../message/status.js';
 import type { ListedMessage, MessageTotal, MessageView, Page } from '../../../message/views.js';
 import type { RowSource } from '../../database/dialect.js';
 import type { StoreDatabase } from '../../database/store-database.js';
 import { stateOf } from '../../rows/batch-state.js';
-import { deferredUntilOf } from '../deferrals.js';
 import { decodeCursor, encodeCursor, type ListScope } from '../../rows/cursor.js';
 import { CHUNK_SIZE } from '../../schema/tables.js';
+import { countryOf, isNumber, ListedMessages, type Located } from './listed-messages.js';
 import {
   boundsOf,
   endOf,
@@ -25,7 +21,6 @@ import {
   rangesOf,
 } from './message-window.js';
 import { newestBatches } from '../newest-batches.js';
-import { dateOf } from '../report-list.js';
 
 /** Batches, and recipients, that one page looks at in search of those that match its filter. */
 const BATCHES = 1_000;
@@ -37,31 +32,6 @@ const PLACES = 1_000;
 /** Recipients that have not started, among whom a page looks for an address. */
 const WAITING = 200_000;
 
-interface Located {
-  readonly head: Head;
-  readonly position: number;
-  readonly recipient: string;
-}
-
-interface Started extends Pick<MessageView, 'position' | 'errorCode' | 'attempts'> {
-  readonly batch: string;
-  readonly status: number;
-  readonly dueAt: string | number | null;
-}
-
-/** Of a batch, taken from its content and labels by the server. */
-interface Outline {
-  readonly subject: string | null;
-  readonly kind: string | null;
-  readonly template: string | null;
-  readonly labels?: string | null;
-}
-
-const NO_OUTLINE: Outline = { subject: null, kind: null, template: null };
-
-/** Before its outline, tags and provider are read. */
-type Plain = Omit<ListedMessage, 'subject' | 'kind' | 'template' | 'tags' | 'metadata'>;
-
 /**
  * Reads the messages of tenants, one row for each recipient: the newest batch first, in a batch by
  * position. A page looks at a window of batches and recipients, so that it costs the same however
@@ -69,8 +39,8 @@ type Plain = Omit<ListedMessage, 'subject' | 'kind' | 'template' | 'tags' | 'met
  */
 export class MessageList {
   readonly #chunks: RowSource;
-  readonly #places: RowSource;
   readonly #ids: RowSource;
+  readonly #listed: ListedMessages;
 
   constructor(
     private readonly database: StoreDatabase,
@@ -79,8 +49,8 @@ export class MessageList {
   ) {
     const { dialect } = database;
     this.#chunks = dialect.rows({ v_batch: 'uuid', v_first: 'int', v_last: 'int' });
-    this.#places = dialect.rows({ v_batch: 'uuid', v_position: 'int' });
     this.#ids = dialect.rows({ v_id: 'uuid' });
+    this.#listed = new ListedMessages(database);
   }
 
   async page(scope: ListScope, filter: Filter): Promise<Page<ListedMessage>> {
@@ -88,8 +58,8 @@ export class MessageList {
     const after = filter.cursor === undefined ? undefined : placeOf(filter.cursor);
     const { found, reached } = await this.#found(scope, filter, after);
     const page = found.slice(0, limit);
-    const data = await this.#described(
-      provider === undefined ? await this.#withProviders(page) : page,
+    const data = await this.#listed.described(
+      provider === undefined ? await this.#listed.withProviders(page) : page,
     );
     const next = found.length > limit ? lastOf(page) : reached;
     return { data, nextCursor: next ? encodeCursor(next.join('.')) : null };
@@ -141,13 +111,15 @@ export class MessageList {
         ? await this.#toRecipient(scope, filter, storedFormsOf(to), after)
         : await this.#inWindow(scope, filter, after);
     const searched = await this.#withSubject(located.filter(isSearched(filter)), filter.subject);
-    let found = (await this.#messages(searched)).filter(
+    let found = (await this.#listed.withStatus(searched)).filter(
       (message) =>
         (status === undefined || message.status === status) &&
         (errorCode === undefined || message.errorCode === errorCode),
     );
     if (provider !== undefined)
-      found = (await this.#withProviders(found)).filter((message) => message.provider === provider);
+      found = (await this.#listed.withProviders(found)).filter(
+        (message) => message.provider === provider,
+      );
     return { found, reached };
   }
 
@@ -160,7 +132,7 @@ export class MessageList {
     const ids = [...new Set(located.map(({ head }) => head.id))];
     const wanted = subject.toLocaleLowerCase('en');
     const found = new Set(
-      [...(await this.#outlines(ids))].flatMap(([id, { subject: own }]) =>
+      [...(await this.#listed.outlines(ids))].flatMap(([id, { subject: own }]) =>
         own?.toLocaleLowerCase('en').includes(wanted) ? [id] : [],
       ),
     );
@@ -372,91 +344,6 @@ export class MessageList {
       }),
     );
   }
-
-  async #messages(located: readonly Located[]): Promise<Plain[]> {
-    if (located.length === 0) return [];
-    const { dialect, channels } = this.database;
-    const rows = await this.database.all<Started>(
-      `SELECT m.batch, m.position, m.status, m.attempt AS "attempts", m.error_code AS "errorCode",
-         m.due_at AS "dueAt" FROM ${this.#places.keyed} ${dialect.join}
-         messaging_message m ON m.batch = v_batch AND m.position = v_position`,
-      this.#places.bind(located.map(({ head, position }) => [head.id, position])),
-    );
-    const started = new Map(rows.map((row) => [messageIdOf(row.batch, row.position), row]));
-    return located.map(({ head, position, recipient }) => {
-      const id = messageIdOf(head.id, position);
-      const own = started.get(id);
-      const waiting = stateOf(head) === 'cancelled' ? 'cancelled' : 'queued';
-      return {
-        id,
-        batchId: head.id,
-        tenant: head.tenant,
-        channel: head.channel,
-        provider: null,
-        position,
-        recipient,
-        status: own ? channels.nameOf<MessageStatus>(own.status) : waiting,
-        errorCode: own?.errorCode ?? null,
-        attempts: own?.attempts ?? 0,
-        deferredUntil: own ? deferredUntilOf(own.status, own.dueAt) : null,
-        sender: head.sender,
-        country: countryOf(recipient),
-        parts: head.parts,
-        cost: null,
-        currency: null,
-        acceptedAt: dateOf(head.createdAt),
-        sendAt: head.sendAt === null ? null : dateOf(head.sendAt),
-      };
-    });
-  }
-
-  async #withProviders(messages: readonly Plain[]): Promise<Plain[]> {
-    if (messages.length === 0) return [];
-    const { dialect } = this.database;
-    const rows = await this.database.all<{
-      batch: string;
-      position: number;
-      provider: string;
-      details: string | null;
-    }>(
-      `SELECT m.batch, m.position, s.provider, s.details FROM ${this.#places.keyed}
-       ${dialect.join} messaging_message m ON m.batch = v_batch AND m.position = v_position
-       ${dialect.join} messaging_submission s ON s.batch = m.batch AND s.n = m.submission`,
-      this.#places.bind(messages.map(({ batchId, position }) => [batchId, position])),
-    );
-    const providers = new Map(
-      rows.map(({ batch, position, provider, details }) => [
-        messageIdOf(batch, position),
-        { provider, ...priceOf(details) },
-      ]),
-    );
-    return messages.map((message) => ({ ...message, ...providers.get(message.id) }));
-  }
-
-  async #described(page: readonly Plain[]) {
-    if (page.length === 0) return [];
-    const batches = [...new Set(page.map(({ batchId }) => batchId))];
-    const described = await this.#outlines(batches);
-    return page.map((message): ListedMessage => {
-      const { labels = null, ...outline } = described.get(message.batchId) ?? NO_OUTLINE;
-      const { tags, metadata } = readLabels(labels) ?? NO_LABELS;
-      return { ...message, ...outline, tags, metadata };
-    });
-  }
-
-  async #outlines(batches: readonly string[]) {
-    const { dialect } = this.database;
-    // The server takes the subject from the content, which may have some megabytes.
-    const rows = await this.database.all<Outline & { id: string }>(
-      `SELECT b.id, ${dialect.jsonText('b.content', 'subject')} AS subject,
-         ${dialect.jsonText('b.content', 'kind')} AS kind,
-         ${dialect.jsonText('b.content', 'template')} AS template, l.labels
-       FROM ${this.#ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id
-       LEFT JOIN messaging_batch_label l ON l.batch = b.id AND l.n = 0`,
-      this.#ids.bind(batches.map((id) => [id])),
-    );
-    return new Map(rows.map(({ id, ...row }) => [id, row]));
-  }
 }
 
 /** Whether every message of a batch matches that the batch matches. */
@@ -472,31 +359,6 @@ function isSearched({ toPart, toPartOf, country }: Filter): (one: Located) => bo
   return ({ recipient }) =>
     (toPart === undefined || (isNumber(recipient) && hasPart(recipient, toPart))) &&
     (country === undefined || countryOf(recipient) === country);
-}
-
-function isNumber(recipient: string): boolean {
-  return /^\d+$/.test(recipient);
-}
-
-function countryOf(recipient: string): string {
-  return isNumber(recipient) ? countryOfNumber(recipient) : '';
-}
-
-/** The price in the provider's answer. */
-function priceOf(details: string | null): Pick<ListedMessage, 'cost' | 'currency'> {
-  const { cost, currency } = (details === null ? {} : JSON.parse(details)) as Record<
-    string,
-    unknown
-  >;
-  const isAmount = typeof cost === 'string' || typeof cost === 'number';
-  return {
-    cost: isAmount ? String(cost) : null,
-    currency: typeof currency === 'string' ? currency : null,
-  };
-}
-
-function readLabels(json: string | null): BatchLabels | undefined {
-  return json === null ? undefined : (JSON.parse(json) as BatchLabels);
 }
 
 function chunkOf(position: number): number {
