@@ -1,6 +1,13 @@
 import type { SuppressionEntry } from '@dundun/messaging';
-import { readAddress } from '@dundun/messaging';
-import { Choice, Field, type FieldOptions, Text, Timestamp, WholeNumber } from '../http/fields.js';
+import {
+  Choice,
+  emailRemedy,
+  Field,
+  type FieldOptions,
+  Text,
+  Timestamp,
+  WholeNumber,
+} from '../http/fields.js';
 import { ListQuery, PageOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
 import { errorsOf, isObject, Rule } from '../http/validation.js';
@@ -10,12 +17,10 @@ export const SUPPRESSION_CATEGORIES = ['transactional', 'marketing'] as const;
 
 const MOST_ENTRIES = 1_000;
 
-const ADDRESS_RULE = 'must be an e-mail address, such as ada@example.com';
-
 function Address(options: FieldOptions = {}): PropertyDecorator {
   return Field(
     { type: 'string', maxLength: 254, examples: ['ada@example.com'], ...options },
-    Rule((value) => (readAddress(value, ['email']) ? undefined : ADDRESS_RULE)),
+    Rule(emailRemedy),
   );
 }
 

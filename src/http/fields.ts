@@ -1,4 +1,4 @@
-import type { FieldError } from '@dundun/messaging';
+import { type FieldError, readAddress } from '@dundun/messaging';
 import { isPhoneNumber, withoutTrunkPrefix } from '@dundun/messaging/values';
 import { applyDecorators, type Type } from '@nestjs/common';
 import {
@@ -103,6 +103,12 @@ function digitsRemedy(entry: unknown): string | undefined {
   if (digits !== entry && isPhoneNumber(digits))
     return 'must be digits alone: leave out the plus, spaces, dashes and brackets';
   return 'must be 7 to 15 digits with country code, without a leading zero, such as 2348012345678';
+}
+
+export const EMAIL_RULE = 'must be an e-mail address, such as ada@example.com';
+
+export function emailRemedy(value: unknown): string | undefined {
+  return typeof value === 'string' && readAddress(value, ['email']) ? undefined : EMAIL_RULE;
 }
 
 /** An RFC 3339 time with an offset; responses use UTC. */

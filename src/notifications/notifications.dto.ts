@@ -1,4 +1,4 @@
-import { type NotificationReceipt, type NotificationView, readAddress } from '@dundun/messaging';
+import type { NotificationReceipt, NotificationView } from '@dundun/messaging';
 import type { Type } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
 import { type Cost, costFields } from '../billing/charging/message-costs.js';
@@ -6,6 +6,7 @@ import type { ChannelNotification, GatewayChannel } from '../channel.js';
 import {
   ChargedPrice,
   Choice,
+  emailRemedy,
   errorsWithin,
   Field,
   Nested,
@@ -24,12 +25,6 @@ import { BodyExamples } from '../http/request.decorators.js';
 import { isObject, Rule } from '../http/validation.js';
 
 const EMAIL_ADDRESS = { type: 'string', maxLength: 320, examples: ['ada@example.com'] } as const;
-
-function emailRemedy(value: unknown): string | undefined {
-  return typeof value === 'string' && readAddress(value, ['email'])
-    ? undefined
-    : 'must be an e-mail address, such as ada@example.com';
-}
 
 class NotificationAddresses {
   @PhoneNumber({ optional: true }) readonly phone?: string;

@@ -1,8 +1,9 @@
-import { type Page, readAddress } from '@dundun/messaging';
+import type { Page } from '@dundun/messaging';
 import { BUDGET_PERIODS, type BudgetPeriod } from '../billing/budgets/budget-period.js';
 import { Language, TemplateName } from '../accounts/templates.js';
 import {
   Choice,
+  emailRemedy,
   Field,
   Flag,
   isText,
@@ -105,15 +106,7 @@ const AccountName = () => Text({ minLength: 1, maxLength: 32 });
 const RoleField = () => Choice(ROLES);
 
 /** Addresses of people who get mail. */
-const Address = (optional = false) =>
-  Field(
-    { type: 'string', optional },
-    Rule((value) =>
-      readAddress(value, ['email'])
-        ? undefined
-        : 'must be an e-mail address, such as ada@example.com',
-    ),
-  );
+const Address = (optional = false) => Field({ type: 'string', optional }, Rule(emailRemedy));
 
 export class SignInBody implements SignIn {
   @Email() readonly email!: string;

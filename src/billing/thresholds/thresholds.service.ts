@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Also } from '../../accounts/accounts.service.js';
 import { type Environment, ENVIRONMENT } from '../../config/environment.js';
 import { invalidField } from '../../http/api-error.js';
+import { EMAIL_RULE } from '../../http/fields.js';
 import { ChargeStore } from '../charging/charge.store.js';
 import { AMOUNT_FORM, BillingService } from '../ledger/billing.service.js';
 import { readAmount } from '../money.js';
@@ -71,7 +72,7 @@ function emailsOf(written: readonly string[]): string[] {
     const address = readAddress(one.trim(), ['email']);
     // A comma separates addresses where they are stored.
     if (!address || address.value.includes(',') || address.value.length > 254)
-      throw invalidField(`emails[${index}]`, 'must be an e-mail address, such as ada@example.com');
+      throw invalidField(`emails[${index}]`, EMAIL_RULE);
     return address.value;
   });
   return [...new Set(addresses)];

@@ -8,6 +8,7 @@ import { Account } from '../../accounts/accounts.tables.js';
 import { fingerprint, randomBase62 } from '../../accounts/credentials.js';
 import { type Environment, ENVIRONMENT } from '../../config/environment.js';
 import { ApiError, invalidField } from '../../http/api-error.js';
+import { EMAIL_RULE } from '../../http/fields.js';
 import { hashPassword } from '../../secrets/password-hash.js';
 import { type Actor, Audit, commandLineFor } from '../audit.js';
 import type { Invitation, Role, SetUp, SetupInfo } from '../portal-api.js';
@@ -24,8 +25,6 @@ const EXPLAINED = 30 * 24 * HOUR;
 
 /** Most invitations of an account that are open at once. */
 const MOST_INVITATIONS = 100;
-
-const EMAIL_RULE = 'must be an e-mail address, such as ada@example.com';
 
 /** Rights that a link gives. Without account and role: an operator. */
 export interface Invited {

@@ -1,5 +1,4 @@
-import { type ConsentState, type Contact, readAddress } from '@dundun/messaging';
-import { Transform } from 'class-transformer';
+import type { ConsentState, Contact } from '@dundun/messaging';
 import {
   Choice,
   Field,
@@ -15,7 +14,7 @@ import {
 } from '../../../http/fields.js';
 import { PageOf, PageQueryOf } from '../../../http/page.dto.js';
 import { BodyExamples } from '../../../http/request.decorators.js';
-import { EMAIL_ADDRESS } from './email.dto.js';
+import { AddressQuery, EMAIL_ADDRESS } from './email.dto.js';
 
 const CONSENT_STATES = ['opted_in', 'opted_out'] as const satisfies readonly ConsentState[];
 
@@ -82,16 +81,7 @@ export class UpsertEmailContact {
 }
 
 export class EmailContactsQuery extends PageQueryOf(1_000, 100) {
-  @Transform(
-    ({ value }: { value: unknown }) =>
-      (typeof value === 'string' && readAddress(value, ['email'])?.value) || null,
-  )
-  @Text({
-    ...EMAIL_ADDRESS,
-    optional: true,
-    description: 'The contact with this address.',
-    message: 'must be an e-mail address, such as ada@example.com',
-  })
+  @AddressQuery('The contact with this address.')
   readonly email?: string;
 }
 

@@ -2,6 +2,7 @@ import { Transform } from 'class-transformer';
 import { readAddress } from '@dundun/messaging';
 import {
   Choice,
+  EMAIL_RULE,
   Field,
   type FieldOptions,
   GROUP_ID,
@@ -285,16 +286,14 @@ export class RescheduleEmail {
   @Timestamp() readonly send_at!: string;
 }
 
-const ADDRESS_RULE = 'must be an e-mail address, such as ada@example.com';
-
 /** An address in a query, normalised as the store has it. */
-function AddressQuery(description: string): PropertyDecorator {
+export function AddressQuery(description: string): PropertyDecorator {
   return (target, key) => {
     Transform(
       ({ value }: { value: unknown }) =>
         (typeof value === 'string' && readAddress(value, ['email'])?.value) || null,
     )(target, key);
-    Text({ ...EMAIL_ADDRESS, optional: true, description, message: ADDRESS_RULE })(target, key);
+    Text({ ...EMAIL_ADDRESS, optional: true, description, message: EMAIL_RULE })(target, key);
   };
 }
 

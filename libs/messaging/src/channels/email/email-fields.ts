@@ -29,7 +29,7 @@ const EMAIL_CATEGORIES = ['transactional', 'marketing'] as const;
  * @throws MessageValidationError `payload_too_large`
  */
 export function checkEmail(given: Given, maxSize: number, errors: FieldError[]): CheckedContent {
-  const from = onlyNew(errors, (own) => readMailbox(given['from'], 'from', own));
+  const from = readMailbox(given['from'], 'from', errors);
   const seen = new Set<string>();
   const [to, cc] = [shown('to', given, seen, errors), shown('cc', given, seen, errors)];
   const replyTo = firstOf(given['replyTo'], MOST_REPLY_TO).flatMap(
@@ -94,14 +94,6 @@ function firstOf(given: unknown, most: number): readonly unknown[] {
   return listOf(given).slice(0, most);
 }
 
-/** Another check may have found the error already: one for each path is enough. */
-function onlyNew<T>(errors: FieldError[], check: (own: FieldError[]) => T): T {
-  const own: FieldError[] = [];
-  const result = check(own);
-  errors.push(...own.filter(({ path }) => errors.every((known) => known.path !== path)));
-  return result;
-}
-
 function shown(
   field: 'to' | 'cc',
   given: Given,
@@ -109,7 +101,10 @@ function shown(
   errors: FieldError[],
 ): Mailbox[] {
   return firstOf(given[field], MOST_SHOWN).flatMap((entry, index) => {
-    const mailbox = onlyNew(errors, (own) => readMailbox(entry, `${field}[${index}]`, own));
+    const own: FieldError[] = [];
+    const mailbox = readMailbox(entry, `${field}[${index}]`, own);
+    // Of a send, the reader of the recipients has named it; an estimate has none.
+    errors.push(...own.filter(({ path }) => errors.every((known) => known.path !== path)));
     if (!mailbox || seen.has(mailbox.email)) return [];
     seen.add(mailbox.email);
     return mailbox;

@@ -1,6 +1,6 @@
 import type { ChannelDefinition } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
-import { readMailbox } from '../../message/mailbox.js';
+import { parseMailbox } from '../../message/mailbox.js';
 import { STATUSES } from '../../message/status.js';
 import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import { checkEmail } from './email-fields.js';
@@ -50,8 +50,8 @@ export function emailChannel({
     fields: EMAIL_FIELDS,
     messageOf: (fields) => ({ from: fields['from'], content: { ...fields, kind: 'email' } }),
     oneTimeCode: ({ from, subject, text }) => ({ kind: 'email', from, subject, text: text() }),
-    sender: (from: unknown, errors: FieldError[]) =>
-      readMailbox(from ?? usual, 'from', errors)?.email ?? '',
+    // The check of the content has it, and names a wrong one.
+    sender: (from: unknown) => parseMailbox(from ?? usual)?.email ?? '',
     maxRecipients,
     groups: 'expand',
     consent: { required: ['marketing'] },
