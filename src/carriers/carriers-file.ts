@@ -111,11 +111,11 @@ function writtenIn(
   source: Source,
   refuse: Refuse,
 ): Pick<WrittenCarrier, 'type' | 'settings'> | undefined {
-  if (!isObject(given) || typeof given['type'] !== 'string') {
+  const { type, ...others } = isObject(given) ? given : {};
+  if (typeof type !== 'string') {
     refuse(`${key}.type`, 'is missing; write the kind of the carrier, such as "type": "http"');
     return undefined;
   }
-  const { type, ...others } = given;
   const settings: Record<string, string> = {};
   for (const [name, value] of Object.entries(others)) {
     const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -124,7 +124,7 @@ function writtenIn(
       refuse(`${key}.${name}`, 'must be a text, a number, true, false, or a list of them');
     else settings[name] = filledIn(`${key}.${name}`, parts.join(','), source, refuse);
   }
-  return { type: type as string, settings };
+  return { type, settings };
 }
 
 /** `${NAME}` becomes the variable of the environment. */

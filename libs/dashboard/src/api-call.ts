@@ -94,7 +94,10 @@ export class ApiCall {
   /** The tenant to change. @throws DashboardError where several are possible */
   tenantOf(tenant: string | undefined): string {
     const { tenants } = this.access;
-    if (tenant !== undefined) return this.tenantsOf(tenant)[0] as string;
+    if (tenant !== undefined) {
+      if (!this.mayUse(tenant)) throw unknownId('tenant');
+      return tenant;
+    }
     if (tenants === 'all') return '';
     const [only, ...others] = tenants;
     if (only === undefined) throw unknownId('tenant');

@@ -115,7 +115,7 @@ export class MessagingHealthIndicator {
     if (!providers) return session.down({ reason: 'store_unreadable' });
     const paused: Record<string, number> = {};
     for (const { pauseReason } of providers) {
-      const word = PAUSE_REASONS.has(pauseReason ?? '') ? (pauseReason as string) : 'other';
+      const word = pauseReason !== null && PAUSE_REASONS.has(pauseReason) ? pauseReason : 'other';
       paused[word] = (paused[word] ?? 0) + 1;
     }
     const isWaiting = this.messaging.isWaitingForPlaces;

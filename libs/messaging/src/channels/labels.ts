@@ -31,18 +31,22 @@ export function checkLabels(
 
 /** Adds an error at `tag` unless it has the form of a tag. */
 export function checkTag(tag: unknown, errors: FieldError[]): void {
-  if (!(typeof tag === 'string' && TAG.test(tag))) errors.push({ path: 'tag', message: TAG_RULE });
+  if (!isTag(tag)) errors.push({ path: 'tag', message: TAG_RULE });
+}
+
+function isTag(value: unknown): value is string {
+  return typeof value === 'string' && TAG.test(value);
 }
 
 function checkTags(given: unknown, errors: FieldError[]): string[] {
   if (given === undefined) return [];
   const list: readonly unknown[] = Array.isArray(given) ? given.slice(0, MOST_TAGS) : [];
-  const tags = new Set(list.filter((tag) => typeof tag === 'string' && TAG.test(tag)) as string[]);
+  const tags = new Set(list.filter(isTag));
   if (!Array.isArray(given) || given.length > MOST_TAGS)
     errors.push({ path: 'tags', message: `must be an array of at most ${MOST_TAGS} tags` });
   else
     list.forEach((tag, index) => {
-      if (!tags.has(tag as string))
+      if (!isTag(tag))
         errors.push({
           path: `tags[${index}]`,
           message: TAG_RULE,

@@ -238,9 +238,9 @@ export class FailureHistory {
     };
     this.#failingMessages.set(key, message);
     const [oldest] = this.#failingMessages.keys();
-    if (this.#failingMessages.size > MAX_FAILING) {
-      this.#failingMessages.delete(oldest as string);
-      this.#failing.delete(oldest as string);
+    if (oldest !== undefined && this.#failingMessages.size > MAX_FAILING) {
+      this.#failingMessages.delete(oldest);
+      this.#failing.delete(oldest);
     }
     return message;
   }

@@ -1,3 +1,4 @@
+import { keepNewest } from '../message/keep-newest.js';
 import { Logger } from '@nestjs/common';
 import { isLogged } from '../ports/log-sampling.js';
 import type { PreparedSubmission } from './submissions.js';
@@ -31,8 +32,7 @@ export class FailureLog {
     const own = (this.#byBatch.get(batch) ?? 0) + 1;
     this.#byBatch.delete(batch);
     this.#byBatch.set(batch, own);
-    const [oldest] = this.#byBatch.keys();
-    if (this.#byBatch.size > MAX_BATCHES) this.#byBatch.delete(oldest as string);
+    keepNewest(this.#byBatch, MAX_BATCHES);
     const n = ++this.#failures === 1 ? own : this.#failures;
     if (!isLogged(n)) return;
     const doubt = uncertain ? '; the provider may have accepted it' : '';

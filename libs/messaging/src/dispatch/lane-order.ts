@@ -1,3 +1,4 @@
+import { keepNewest } from '../message/keep-newest.js';
 import { messageIdOf } from '../message/ids.js';
 import type { PassReason } from '../ports/metrics.js';
 import type { Intent } from '../store/rows/intent.js';
@@ -35,7 +36,7 @@ export class LaneOrder {
     const known = this.#waiting.get(key);
     if (known && known.reason !== 'unnamed') return;
     this.#waiting.set(key, { reason });
-    this.#limit();
+    keepNewest(this.#waiting, MOST);
   }
 
   planned({ deferred, batches }: Pick<Intent, 'deferred' | 'batches'>): void {
@@ -54,7 +55,7 @@ export class LaneOrder {
   refused(item: PreparedSubmission): void {
     const latest = this.#latest.get(item.provider)?.[item.priority];
     this.#waiting.set(keyOf(item), { reason: 'in_flight', ...(latest && { latest }) });
-    this.#limit();
+    keepNewest(this.#waiting, MOST);
   }
 
   /** @returns why a later message of the provider has passed it; `undefined`: none has */
@@ -86,11 +87,6 @@ export class LaneOrder {
     const own = this.#waiting.get(key);
     this.#waiting.delete(key);
     return own ?? this.#waiting.get(item.batch);
-  }
-
-  #limit(): void {
-    const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size > MOST) this.#waiting.delete(oldest as string);
   }
 }
 

@@ -1,3 +1,4 @@
+import { keepNewest } from '../message/keep-newest.js';
 import { Logger } from '@nestjs/common';
 import type { LaneTask, PrepareLane } from './dispatcher.js';
 import { type DispatchContext, LeasedWork, LaneMemory } from './leased-work.js';
@@ -23,9 +24,8 @@ export function messageLanes(context: DispatchContext): PrepareLane {
     const memory = memories.get(lane) ?? new LaneMemory(lane, context);
     memories.delete(lane);
     memories.set(lane, memory);
-    const [oldest] = memories.keys();
     // An evicted lane only waits longer once, because its rate state is also in the store.
-    if (memories.size > MAX_MEMORIES) memories.delete(oldest as string);
+    keepNewest(memories, MAX_MEMORIES);
     return (leased) => new MessageLane(new LeasedWork(leased, context, memory));
   };
 }

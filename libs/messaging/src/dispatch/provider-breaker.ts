@@ -91,13 +91,14 @@ export class ProviderBreaker {
    */
   open(ofLane: number, asked: number | undefined, reason: string): void {
     const now = this.clock.monotonic();
-    const isOpen = this.#until !== undefined && now < this.#until;
+    const former = this.#until ?? -Infinity;
+    const isOpen = now < former;
     // Requests in flight together fail together, so they count as one.
     if (!isOpen) this.#trips++;
     const { base } = this;
     const wait = providerPause({ base, asked, ofLane, isPaused: isOpen, trips: this.#trips });
     const until = now + wait;
-    if (isOpen && until <= (this.#until as number)) return;
+    if (isOpen && until <= former) return;
     this.#set(until, reason);
     if (wait < SHARED_FROM && !this.#isShared) return;
     this.#isShared = true;

@@ -161,7 +161,7 @@ export function placedParams(
   const tooLong = templateBodyFault(template?.fixedLength, values);
   const [path] = (tooLong && texts[tooLong.longest]) ?? [];
   if (tooLong && path !== undefined) refuse(tooLong.message, path);
-  return fields.map(([, value]) => value as string);
+  return fields.map(([, value]) => (typeof value === 'string' ? value : ''));
 }
 
 /**

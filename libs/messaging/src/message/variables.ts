@@ -14,8 +14,8 @@ export function variablesIn(
 ): ReadonlySet<string> {
   const names = new Set<string>();
   for (const text of texts)
-    for (const [, name] of text?.matchAll(VARIABLE) ?? []) {
-      names.add(name as string);
+    for (const [, name = ''] of text?.matchAll(VARIABLE) ?? []) {
+      names.add(name);
       if (names.size >= most) return names;
     }
   return names;

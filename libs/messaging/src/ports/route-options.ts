@@ -109,11 +109,12 @@ function choiceOf(name: string, value: unknown, depth: number): Choice {
         return { path, choice: { provider }, weight };
       });
   if (parts.length === 0) return wrong(name);
-  for (const { path, weight } of parts)
-    if (!(typeof weight === 'number' && Number.isFinite(weight) && weight > 0))
-      throw new MessagingConfigError(`${path}: must have a weight above zero, such as 70`);
   return {
-    weighted: parts.map(({ choice, weight }) => ({ choice, weight: weight as number })),
+    weighted: parts.map(({ path, choice, weight }) => {
+      if (!(typeof weight === 'number' && Number.isFinite(weight) && weight > 0))
+        throw new MessagingConfigError(`${path}: must have a weight above zero, such as 70`);
+      return { choice, weight };
+    }),
   };
 }
 

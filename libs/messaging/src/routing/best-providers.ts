@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
+import { keepNewest } from '../message/keep-newest.js';
 import type { RecentOutcomes } from '../message/outcomes.js';
 import type { ReceiptFinding } from '../message/receipt-doubts.js';
 import type { BestSettings } from '../ports/best-options.js';
@@ -103,9 +104,8 @@ export class BestProviders {
     const former = this.#rankings.get(key);
     if (former?.read === this.#read) return former;
     const ranking = this.#rank({ names, channel, country }, former?.order[0]);
-    const [oldest] = this.#rankings.keys();
-    if (this.#rankings.size >= MOST_GROUPS) this.#rankings.delete(oldest as string);
     this.#rankings.set(key, ranking);
+    keepNewest(this.#rankings, MOST_GROUPS);
     return ranking;
   }
 

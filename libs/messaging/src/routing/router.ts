@@ -1,3 +1,4 @@
+import { keepNewest } from '../message/keep-newest.js';
 import { addressOfKey } from '../message/address.js';
 import { countryOfNumber } from '../message/phone-country.js';
 import { MessagingConfigError, NoRouteError } from '../message/errors.js';
@@ -252,9 +253,8 @@ export class Router {
       });
       if (!rule.starts) break;
     }
-    const [oldest] = this.#fitting.keys();
-    if (this.#fitting.size >= MOST_REMEMBERED) this.#fitting.delete(oldest as string);
     this.#fitting.set(key, fitting);
+    keepNewest(this.#fitting, MOST_REMEMBERED);
     return fitting;
   }
 

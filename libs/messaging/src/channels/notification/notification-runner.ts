@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { keepNewest } from '../../message/keep-newest.js';
 import type { NotificationChange } from '../../message/events.js';
 import { doubledWait } from '../../message/doubled-wait.js';
 import type { Clock } from '../../ports/clock.js';
@@ -147,9 +148,8 @@ export class NotificationRunner {
     } catch (error) {
       if (isUnavailable(error)) throw error;
       const failures = (this.#failures.get(id) ?? 0) + 1;
-      const [oldest] = this.#failures.keys();
-      if (this.#failures.size >= MOST_FAILING) this.#failures.delete(oldest!);
       this.#failures.set(id, failures);
+      keepNewest(this.#failures, MOST_FAILING);
       if (failures === 1)
         this.#logger.error(
           `the notification ${id} could not be processed; retrying: ${(error as Error).name}`,

@@ -65,18 +65,19 @@ export function checkCall(given: Given, maxText: number, errors: FieldError[]): 
 function redialOf(given: unknown, errors: FieldError[]): VoiceContent['redial'] {
   if (given === undefined || !isObject(given, 'redial', errors)) return undefined;
   const { times, after } = given;
-  if (!isWithin(times, 0, MOST_REDIALS))
-    errors.push({ path: 'redial.times', message: `must be 0 to ${MOST_REDIALS}` });
+  const isRight = isWithin(times, 0, MOST_REDIALS);
+  if (!isRight) errors.push({ path: 'redial.times', message: `must be 0 to ${MOST_REDIALS}` });
   const wait = timeOf(after, REDIAL, errors);
-  return times === 0 ? undefined : { times: times as number, after: wait };
+  return isRight && times > 0 ? { times, after: wait } : undefined;
 }
 
 function collectOf(given: unknown, errors: FieldError[]): VoiceContent['collect'] {
   if (given === undefined || !isObject(given, 'collect', errors)) return undefined;
   const { maxDigits, timeout } = given;
-  if (!isWithin(maxDigits, 1, MOST_DIGITS))
-    errors.push({ path: 'collect.maxDigits', message: `must be 1 to ${MOST_DIGITS}` });
-  return { maxDigits: maxDigits as number, timeout: timeOf(timeout, COLLECT, errors) };
+  const isRight = isWithin(maxDigits, 1, MOST_DIGITS);
+  if (!isRight) errors.push({ path: 'collect.maxDigits', message: `must be 1 to ${MOST_DIGITS}` });
+  const wait = timeOf(timeout, COLLECT, errors);
+  return isRight ? { maxDigits, timeout: wait } : undefined;
 }
 
 function isObject(given: unknown, path: string, errors: FieldError[]): given is Given {

@@ -87,7 +87,7 @@ export function checkMedia(
     kind: 'media',
     type: type as MediaType,
     ...sourceOf(given, '', refuse),
-    ...(caption !== undefined && { caption: caption as string }),
+    ...(typeof caption === 'string' && { caption }),
     ...filenameOf(given, '', refuse),
   } as const satisfies MediaContent;
   if (caption !== undefined) {
@@ -167,7 +167,7 @@ function buttonOf(
   const valueOf = (field: string, form: RegExp, rule: string): string => {
     const value = own(given, field);
     if (typeof value !== 'string' || !form.test(value)) refuse(`${path}.${field}`, rule);
-    return value as string;
+    return typeof value === 'string' ? value : '';
   };
   const type = own(given, 'type');
   switch (type) {
@@ -208,7 +208,9 @@ function sourceOf(given: unknown, path: string, refuse: Refuse): MediaSource {
     refuse(`${path}link`, 'must be an address such as https://cdn.example.com/a.png');
   if (mediaId !== undefined && !(typeof mediaId === 'string' && MEDIA_ID.test(mediaId)))
     refuse(`${path}mediaId`, 'must be the id of an upload, as uploadMedia() gives it');
-  return link === undefined ? { mediaId: mediaId as string } : { link: link as string };
+  return typeof link === 'string'
+    ? { link }
+    : { mediaId: typeof mediaId === 'string' ? mediaId : '' };
 }
 
 function filenameOf(
@@ -222,7 +224,7 @@ function filenameOf(
   if (type !== 'document') refuse(`${path}filename`, 'is for a document; leave it out');
   else if (typeof filename !== 'string' || !FILENAME.test(filename))
     refuse(`${path}filename`, 'must be 1 to 240 characters without slashes');
-  return { filename: filename as string };
+  return typeof filename === 'string' ? { filename } : {};
 }
 
 function isLink(value: unknown): boolean {

@@ -168,7 +168,8 @@ function answerOf(
   data: unknown,
 ): ClientAnswer {
   const given = headers['retry-after'];
-  const retryAfter = (Array.isArray(given) ? given[0] : given) as string | undefined;
+  const first: unknown = Array.isArray(given) ? given[0] : given;
+  const retryAfter = typeof first === 'string' ? first : undefined;
   return typeof data === 'string'
     ? { status, retryAfter, headers, body: parsed(data), text: data }
     : { status, retryAfter, headers, body: data, text: '' };

@@ -107,7 +107,7 @@ function productOf(given: unknown): VasProduct | undefined {
   const text = (name: string) => word(own(given, name));
   const amount = (name: string) => {
     const value = own(given, name);
-    return unitsOf(value) === undefined ? null : (value as string);
+    return typeof value === 'string' && unitsOf(value) !== undefined ? value : null;
   };
   const [id, type, network, name] = [text('id'), text('type'), text('network'), text('name')];
   const currency = text('currency');

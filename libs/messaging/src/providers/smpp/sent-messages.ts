@@ -1,4 +1,5 @@
 import type { DeliveryReceipt } from '@dundun/smpp';
+import { keepNewest } from '../../message/keep-newest.js';
 import { addressIdentity } from '../../message/phone-identity.js';
 
 /** A message whose receipts need more than the id in them to be understood. */
@@ -56,7 +57,7 @@ export class SentMessages {
     message.ids.push(id);
     this.#byId.delete(id);
     this.#byId.set(id, message);
-    if (this.#byId.size > MOST) this.#byId.delete(this.#byId.keys().next().value as string);
+    keepNewest(this.#byId, MOST);
   }
 
   /** Whether the id is one of this process. */

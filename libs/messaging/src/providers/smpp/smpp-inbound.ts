@@ -1,3 +1,4 @@
+import { keepNewest } from '../../message/keep-newest.js';
 import { createHash } from 'node:crypto';
 import {
   type BoundSession,
@@ -84,7 +85,7 @@ export class SmppInbound {
 function keep<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size > MOST) map.delete(map.keys().next().value as string);
+  keepNewest(map, MOST);
 }
 
 /** The SMSC may not have the answer of the first time. */

@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
+import { keepNewest } from '../../message/keep-newest.js';
 import { MessagingError } from '../../message/errors.js';
 import type { ComposedEmail } from './email-template.js';
 import type { HeaderField } from './header-fields.js';
@@ -138,8 +139,7 @@ export class DkimSigner {
       throw new DkimKeyError(domain, 'cannot be read; write it as PEM, without a passphrase');
     }
     this.#parsed.set(pem, key);
-    const [oldest] = this.#parsed.keys();
-    if (oldest !== undefined && this.#parsed.size > MOST_KEYS) this.#parsed.delete(oldest);
+    keepNewest(this.#parsed, MOST_KEYS);
     return key;
   }
 }

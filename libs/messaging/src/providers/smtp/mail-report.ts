@@ -257,9 +257,9 @@ function groupsOf(text: string): Fields[] {
         .replaceAll(/\n[ \t]+/g, ' ')
         .split('\n')
         .slice(0, 128)) {
-        const [, name, value] = /^([A-Za-z][\w-]{0,63})[ \t]*:[ \t]*(.*)$/.exec(line) ?? [];
+        const [, name, value = ''] = /^([A-Za-z][\w-]{0,63})[ \t]*:[ \t]*(.*)$/.exec(line) ?? [];
         if (name !== undefined && !fields.has(name.toLowerCase()))
-          fields.set(name.toLowerCase(), (value as string).trim());
+          fields.set(name.toLowerCase(), value.trim());
       }
       return fields;
     })

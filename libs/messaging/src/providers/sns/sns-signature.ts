@@ -38,13 +38,13 @@ const topics: OptionReader<ReadonlyMap<string, string>, string | readonly string
 ) => {
   const list = [given].flat();
   const hosts = list.map((arn) => {
-    const [, partition, region] = (typeof arn === 'string' && ARN.exec(arn)) || [];
+    const [name = '', partition, region] = (typeof arn === 'string' && ARN.exec(arn)) || [];
     if (region === undefined)
       throw new MessagingConfigError(
         `${option}: must be the ARN of a topic, such as arn:aws:sns:eu-west-1:123456789012:mail`,
       );
     const end = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
-    return [arn as string, `sns.${region}.${end}`] as const;
+    return [name, `sns.${region}.${end}`] as const;
   });
   if (hosts.length === 0) throw new MessagingConfigError(`${option}: must name a topic`);
   return new Map(hosts);

@@ -50,14 +50,14 @@ export function graphFailure(answer: Omit<ClientAnswer, 'text'>, now: number): S
   const { status, body } = answer;
   const code = own(own(body, 'error'), 'code');
   const retryAfter = retryAfterMilliseconds(answer.retryAfter, now);
-  if (!Number.isSafeInteger(code)) return foreignFailure(BY, { status, retryAfter }, 'baseUrl');
-  const number = code as number;
-  const name = String(number);
+  if (typeof code !== 'number' || !Number.isSafeInteger(code))
+    return foreignFailure(BY, { status, retryAfter }, 'baseUrl');
+  const name = String(code);
   const said = `${BY} refused the request (${status}, code ${name})`;
-  if (PAUSING.has(number) || (number >= 200 && number < 300))
-    return new PausedFailure(reasonOf(number), said, retryAfter);
+  if (PAUSING.has(code) || (code >= 200 && code < 300))
+    return new PausedFailure(reasonOf(code), said, retryAfter);
   if (name === PAIR_RATE) return new DeferredFailure(name, said, retryAfter ?? PAIR_WAIT, DAY);
-  if (TEMPORARY.has(number)) return new RetryableFailure(name, said, retryAfter);
+  if (TEMPORARY.has(code)) return new RetryableFailure(name, said, retryAfter);
   return status < 500
     ? new PermanentFailure(name, said)
     : new UncertainFailure(name, said, retryAfter);

@@ -1,3 +1,4 @@
+import { keepNewest } from '../../message/keep-newest.js';
 import type { Clock } from '../../ports/clock.js';
 
 /** The oldest is forgotten: its next request gets Meta's refusal again. */
@@ -19,8 +20,7 @@ export class Pauses {
   add(key: string, wait: number, code = ''): void {
     this.#pauses.delete(key);
     this.#pauses.set(key, { until: this.clock.monotonic() + wait, code });
-    const [oldest] = this.#pauses.keys();
-    if (this.#pauses.size > MOST && oldest !== undefined) this.#pauses.delete(oldest);
+    keepNewest(this.#pauses, MOST);
   }
 
   /** `left` in milliseconds; `undefined`: it is not paused. */

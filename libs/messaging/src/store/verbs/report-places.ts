@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { keepNewest } from '../../message/keep-newest.js';
 import { submissionPlaceOf } from '../../message/ids.js';
 import { addressIdentity, formsOf } from '../../message/phone-identity.js';
 import type { Dialect } from '../database/dialect.js';
@@ -246,8 +247,7 @@ export class ReportPlaces {
   #remember(key: string, reference: Reference): void {
     this.#cache.delete(key);
     if (reference.byRecipient.size > 1) this.#cache.set(key, reference);
-    const [oldest] = this.#cache.keys();
-    if (oldest !== undefined && this.#cache.size > CAPACITY) this.#cache.delete(oldest);
+    keepNewest(this.#cache, CAPACITY);
   }
 }
 
