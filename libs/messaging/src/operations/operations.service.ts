@@ -12,14 +12,7 @@ import { ChannelContext, pageOf } from '../channels/channel.service.js';
 import { durationOf, given, timeOf } from '../channels/send.js';
 import { MessageHistory, requireOutcomes } from './history.service.js';
 import { HoldsService } from './holds.service.js';
-import {
-  ContentErasedError,
-  DrainTimeoutError,
-  MessageNotFoundError,
-  MessageStatusError,
-  MessageValidationError,
-  validated,
-} from '../message/errors.js';
+import { DrainTimeoutError, MessageNotFoundError, validated } from '../message/errors.js';
 import type { ChannelStatus } from '../message/status.js';
 import type {
   ListedMessage,
@@ -87,7 +80,6 @@ export interface RebuildOptions {
 /** Until each process that dispatches has read a new hold, in milliseconds. */
 const HOLD_READ = 2_000;
 const LOOK = 250;
-const WORD = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 /**
  * For the people who run an app: finds messages, sends failed ones again, settles those in doubt,

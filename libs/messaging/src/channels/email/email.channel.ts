@@ -1,5 +1,4 @@
 import type { ChannelDefinition } from '../../message/channel-definition.js';
-import type { FieldError } from '../../message/errors.js';
 import { parseMailbox } from '../../message/mailbox.js';
 import { STATUSES } from '../../message/status.js';
 import type { MessagingSettings } from '../../ports/messaging-settings.js';

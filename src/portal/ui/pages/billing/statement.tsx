@@ -15,7 +15,7 @@ import {
   useData,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
-import type { Billing, LedgerEntry, MonthStatement } from '../../../portal-api.js';
+import type { LedgerEntry, MonthStatement } from '../../../portal-api.js';
 import { countryName } from '../../countries.js';
 import { monthAfter, monthBefore, monthName, monthOf } from '../../months.js';
 
