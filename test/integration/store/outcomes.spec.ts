@@ -8,13 +8,7 @@ import { STATUS_RANK, STATUSES } from '../../../libs/messaging/src/message/statu
 import { type Clock, systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { StatusListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import type { Sql } from '../../../libs/messaging/src/store/database/sql.js';
-import {
-  accepted,
-  headOf,
-  refused,
-  StoreBench,
-  type Started,
-} from '../../../libs/messaging/src/store/contract/store-bench.js';
+import { accepted, headOf, refused, StoreBench, type Started } from './contract/store-bench.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { recentOutcomes } from '../../../libs/messaging/src/store/reads/recent-outcomes.js';
 import { readOutcomes } from '../../../libs/messaging/src/store/reads/outcomes.js';

@@ -6,15 +6,12 @@ import { MessageStore } from '../../../libs/messaging/src/store/message-store.js
 import { BATCH_TEXT_MIGRATIONS } from '../../../libs/messaging/src/store/schema/batch-text.js';
 import { CANCELLATION_MIGRATIONS } from '../../../libs/messaging/src/store/schema/cancellation.js';
 import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema/store.migration.js';
-import {
-  StoreBench,
-  type StoreContractSetup,
-} from '../../../libs/messaging/src/store/contract/store-bench.js';
+import { StoreBench, type StoreContractSetup } from './contract/store-bench.js';
 import {
   CONTRACT_CHANNELS,
   storeContract,
   textsOfStoreContract,
-} from '../../../libs/messaging/src/store/store.contract.js';
+} from './contract/store.contract.js';
 import {
   describeEachDatabase,
   describeEachEncoding,

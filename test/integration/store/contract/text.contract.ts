@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Columns } from '../database/dialect.js';
-import { systemClock } from '../../ports/clock.js';
-import type { MessageStore } from '../message-store.js';
-import { type StoreTable, storeColumns } from '../schema/tables.js';
+import type { Columns } from '../../../../libs/messaging/src/store/database/dialect.js';
+import { systemClock } from '../../../../libs/messaging/src/ports/clock.js';
+import type { MessageStore } from '../../../../libs/messaging/src/store/message-store.js';
+import {
+  type StoreTable,
+  storeColumns,
+} from '../../../../libs/messaging/src/store/schema/tables.js';
 import { headOf, refused as refusal, type StoreBench, type StoreContract } from './store-bench.js';
 
 /** Letters that latin1 does not have, and one that needs four bytes in UTF-8. */

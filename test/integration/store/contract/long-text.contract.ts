@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { Purge } from '../upkeep/purge.js';
-import { LONG_TEXT } from '../rows/stored-content.js';
-import type { MessageStore } from '../message-store.js';
+import { Purge } from '../../../../libs/messaging/src/store/upkeep/purge.js';
+import { LONG_TEXT } from '../../../../libs/messaging/src/store/rows/stored-content.js';
+import type { MessageStore } from '../../../../libs/messaging/src/store/message-store.js';
 import { accepted, type StoreContract } from './store-bench.js';
 
 /** A character of two code units stands across the end of a piece. */

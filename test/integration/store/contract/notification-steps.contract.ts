@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { systemClock } from '../../ports/clock.js';
-import type { MessageStore } from '../message-store.js';
+import { systemClock } from '../../../../libs/messaging/src/ports/clock.js';
+import type { MessageStore } from '../../../../libs/messaging/src/store/message-store.js';
 import { accepted, headOf, type StoreBench, type StoreContract } from './store-bench.js';
 
 export function notificationStepsContract({ describe, test }: StoreContract): void {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { systemClock } from '../../ports/clock.js';
-import { StatusListeners } from '../../ports/listeners.js';
-import type { Cancellation } from '../verbs/cancellations.js';
-import type { MessageStore } from '../message-store.js';
+import { systemClock } from '../../../../libs/messaging/src/ports/clock.js';
+import { StatusListeners } from '../../../../libs/messaging/src/ports/listeners.js';
+import type { Cancellation } from '../../../../libs/messaging/src/store/verbs/cancellations.js';
+import type { MessageStore } from '../../../../libs/messaging/src/store/message-store.js';
 import {
   accepted,
   PROVIDER,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { BatchNotFoundError } from '../../message/errors.js';
-import { systemClock } from '../../ports/clock.js';
+import { BatchNotFoundError } from '../../../../libs/messaging/src/message/errors.js';
+import { systemClock } from '../../../../libs/messaging/src/ports/clock.js';
 import type { StoreContract } from './store-bench.js';
 
 export function upkeepContract({ describe, test }: StoreContract): void {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import type { CancellingProvider } from '../verbs/cancellations.js';
-import type { ChannelDefinition } from '../../message/channel-definition.js';
-import { ChannelRegistry } from '../../message/channel-registry.js';
-import type { DeliveryReport } from '../../message/events.js';
-import { STATUSES } from '../../message/status.js';
-import { StatusListeners } from '../../ports/listeners.js';
-import { type Clock, systemClock } from '../../ports/clock.js';
-import type { Intent } from '../rows/intent.js';
-import type { MessageStore } from '../message-store.js';
-import type { NewBatch } from '../rows/new-batch.js';
-import type { OutcomeOf, PlainOutcome } from '../rows/outcome.js';
-import type { PlannedBatch } from '../rows/planned-batch.js';
+import type { CancellingProvider } from '../../../../libs/messaging/src/store/verbs/cancellations.js';
+import type { ChannelDefinition } from '../../../../libs/messaging/src/message/channel-definition.js';
+import { ChannelRegistry } from '../../../../libs/messaging/src/message/channel-registry.js';
+import type { DeliveryReport } from '../../../../libs/messaging/src/message/events.js';
+import { STATUSES } from '../../../../libs/messaging/src/message/status.js';
+import { StatusListeners } from '../../../../libs/messaging/src/ports/listeners.js';
+import { type Clock, systemClock } from '../../../../libs/messaging/src/ports/clock.js';
+import type { Intent } from '../../../../libs/messaging/src/store/rows/intent.js';
+import type { MessageStore } from '../../../../libs/messaging/src/store/message-store.js';
+import type { NewBatch } from '../../../../libs/messaging/src/store/rows/new-batch.js';
+import type { OutcomeOf, PlainOutcome } from '../../../../libs/messaging/src/store/rows/outcome.js';
+import type { PlannedBatch } from '../../../../libs/messaging/src/store/rows/planned-batch.js';
 
 export interface StoreContractSetup {
   /** A store of its own process; the caller closes its stores. */

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { systemClock } from '../../ports/clock.js';
-import type { MessageStore } from '../message-store.js';
-import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
-import { insertion, into, updateOf } from '../database/dialect.js';
-import type { NewBatch, OwnRows } from '../rows/new-batch.js';
+import { systemClock } from '../../../../libs/messaging/src/ports/clock.js';
+import type { MessageStore } from '../../../../libs/messaging/src/store/message-store.js';
+import { ConcurrentChangeError } from '../../../../libs/messaging/src/store/database/concurrent-change.error.js';
+import {
+  insertion,
+  into,
+  updateOf,
+} from '../../../../libs/messaging/src/store/database/dialect.js';
+import type { NewBatch, OwnRows } from '../../../../libs/messaging/src/store/rows/new-batch.js';
 import type { StoreContract } from './store-bench.js';
 
 export function enqueueContract({ describe, test }: StoreContract): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { DeliveryReport } from '../../message/events.js';
-import { StatusListeners } from '../../ports/listeners.js';
-import type { MessageStore } from '../message-store.js';
+import type { DeliveryReport } from '../../../../libs/messaging/src/message/events.js';
+import { StatusListeners } from '../../../../libs/messaging/src/ports/listeners.js';
+import type { MessageStore } from '../../../../libs/messaging/src/store/message-store.js';
 import {
   accepted,
   headOf,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LaneLostError } from '../verbs/intents.js';
+import { LaneLostError } from '../../../../libs/messaging/src/store/verbs/intents.js';
 import { accepted, type StoreContract } from './store-bench.js';
 
 export function intendContract({ describe, test }: StoreContract): void {

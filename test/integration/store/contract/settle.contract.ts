@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { STATUS_RANK } from '../../message/status.js';
-import { StatusListeners } from '../../ports/listeners.js';
-import type { PlainOutcome } from '../rows/outcome.js';
+import { STATUS_RANK } from '../../../../libs/messaging/src/message/status.js';
+import { StatusListeners } from '../../../../libs/messaging/src/ports/listeners.js';
+import type { PlainOutcome } from '../../../../libs/messaging/src/store/rows/outcome.js';
 import { accepted, headOf, refused, type Started, type StoreContract } from './store-bench.js';
 
 export function settleContract({ setup, describe, test }: StoreContract): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MessageStore } from '../message-store.js';
+import type { MessageStore } from '../../../../libs/messaging/src/store/message-store.js';
 import { accepted, headOf, type StoreBench, type StoreContract } from './store-bench.js';
 
 /** Recipients of a large batch, and of each of its submissions. */

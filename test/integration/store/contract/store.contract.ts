@@ -1,21 +1,21 @@
-import { cancelContract } from './contract/cancel.contract.js';
-import { countsContract } from './contract/counts.contract.js';
-import { intendContract } from './contract/intend.contract.js';
-import { enqueueContract } from './contract/enqueue.contract.js';
-import { longTextContract } from './contract/long-text.contract.js';
-import { notificationStepsContract } from './contract/notification-steps.contract.js';
-import { reportContract } from './contract/report.contract.js';
-import { settleContract } from './contract/settle.contract.js';
+import { cancelContract } from './cancel.contract.js';
+import { countsContract } from './counts.contract.js';
+import { intendContract } from './intend.contract.js';
+import { enqueueContract } from './enqueue.contract.js';
+import { longTextContract } from './long-text.contract.js';
+import { notificationStepsContract } from './notification-steps.contract.js';
+import { reportContract } from './report.contract.js';
+import { settleContract } from './settle.contract.js';
 import {
   type ContractRunner,
   StoreBench,
   type StoreContract,
   type StoreContractSetup,
-} from './contract/store-bench.js';
-import { textContract } from './contract/text.contract.js';
-import { upkeepContract } from './contract/upkeep.contract.js';
+} from './store-bench.js';
+import { textContract } from './text.contract.js';
+import { upkeepContract } from './upkeep.contract.js';
 
-export { CONTRACT_CHANNELS } from './contract/store-bench.js';
+export { CONTRACT_CHANNELS } from './store-bench.js';
 
 /**
  * Describes every verb of the store, for all drivers: alone, concurrent, conflicting, in a caller's
