@@ -1,5 +1,6 @@
 import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
 import {
+  dueTask,
   type DueWork,
   type LaneTask,
   type LeasedLane,
@@ -60,16 +61,11 @@ export class AlertEvaluation implements WorkQueue, OnModuleInit {
   }
 
   start(leased: LeasedLane): LaneTask {
-    return {
+    return dueTask(leased, {
       underWay: 'an evaluation of the rules of alerts',
-      nudge: () => undefined,
-      pump: async () => {
-        if (leased.stopping.aborted || !leased.valid || (await this.state.dueIn()) > 0) return;
-        await this.evaluate(() => leased.valid && !leased.stopping.aborted);
-      },
-      abort: () => undefined,
-      nextDueIn: () => this.state.dueIn(),
-    };
+      dueIn: () => this.state.dueIn(),
+      run: () => this.evaluate(() => leased.valid && !leased.stopping.aborted),
+    });
   }
 
   /** Never rejects for a rule that cannot be evaluated: its alerts stay as they are. */

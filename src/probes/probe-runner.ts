@@ -1,5 +1,6 @@
 import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
 import {
+  dueTask,
   type DueWork,
   type LaneTask,
   type LeasedLane,
@@ -52,16 +53,11 @@ export class ProbeRunner implements WorkQueue, OnModuleInit {
   }
 
   start(leased: LeasedLane): LaneTask {
-    return {
+    return dueTask(leased, {
       underWay: 'a look at probes',
-      nudge: () => undefined,
-      pump: async () => {
-        if (leased.stopping.aborted || !leased.valid || (await this.#dueIn()) > 0) return;
-        await this.run();
-      },
-      abort: () => undefined,
-      nextDueIn: () => this.#dueIn(),
-    };
+      dueIn: () => this.#dueIn(),
+      run: () => this.run(),
+    });
   }
 
   /** Never rejects: what fails is tried again at the next look. */

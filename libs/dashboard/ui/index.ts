@@ -13,6 +13,7 @@ export { Badge, StatusBadge, type Tone, useChannelTitle, words } from './compone
 export * from './components/basics.js';
 export { ChannelFilter } from './components/channel-filter.js';
 export { Chart } from './components/chart.js';
+export { CsvFields } from './components/csv-fields.js';
 export { Dialog, FormDialog } from './components/dialog.js';
 export { ExportButton } from './components/export-button.js';
 export * from './components/field.js';

@@ -2,6 +2,7 @@
 export { scheduledWait } from './dispatch/backoff.js';
 export { doubledWait } from './message/doubled-wait.js';
 export { timeLimit } from './message/time-limit.js';
+export { type DueTask, dueTask } from './dispatch/due-task.js';
 export { DeliveryLane } from './dispatch/delivery-lane.js';
 export type { LaneTask } from './dispatch/dispatcher.js';
 export type { LeasedLane } from './dispatch/leased-lane.js';

@@ -8,6 +8,7 @@ import {
 } from '@dundun/messaging';
 import { MESSAGE_TRANSPORTS, type MessageTransport } from '@dundun/messaging/ports';
 import {
+  dueTask,
   type DueWork,
   type LaneTask,
   type LeasedLane,
@@ -69,18 +70,11 @@ export class WhatsAppTemplateSync implements WorkQueue, TemplateListener, OnModu
   }
 
   start(leased: LeasedLane, waba: string): LaneTask {
-    const stop = new AbortController();
-    const dueIn = async () => Number((await this.#dueAt(waba)) ?? Infinity) - this.clock.now();
-    return {
+    return dueTask(leased, {
       underWay: 'the list of its templates',
-      nudge: () => undefined,
-      pump: async () => {
-        if (leased.stopping.aborted || !leased.valid || (await dueIn()) > 0) return;
-        await this.#sync(waba, stop.signal);
-      },
-      abort: () => stop.abort(),
-      nextDueIn: dueIn,
-    };
+      dueIn: async () => Number((await this.#dueAt(waba)) ?? Infinity) - this.clock.now(),
+      run: (stop) => this.#sync(waba, stop),
+    });
   }
 
   /** The list is read at once: it has changes that webhooks leave out, such as a new template. */

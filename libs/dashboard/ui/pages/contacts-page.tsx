@@ -21,9 +21,9 @@ import {
   Skeleton,
   Time,
 } from '../components/basics.js';
+import { CsvFields } from '../components/csv-fields.js';
 import { Dialog, FormDialog } from '../components/dialog.js';
 import { ExportButton } from '../components/export-button.js';
-import { TextArea } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { SearchBox } from '../components/search-box.js';
 import { TenantFilter, useTenant, useTenantFact } from '../components/tenant-filter.js';
@@ -207,31 +207,13 @@ function ImportDialog(props: {
       }}
     >
       {(error) => (
-        <>
-          <div class="field">
-            <label for="import-file">File</label>
-            <input
-              id="import-file"
-              type="file"
-              accept=".csv,text/csv"
-              onChange={(event) => {
-                const file = event.currentTarget.files?.[0];
-                if (file) void file.text().then(setCsv);
-              }}
-            />
-          </div>
-          <TextArea
-            label="Or paste it"
-            name="csv"
-            rows={8}
-            value={csv}
-            spellcheck={false}
-            placeholder={'phone,name,sms\n2348012345601,Ada,opted_in'}
-            hint="The first line names the columns: phone, email, name, and one per channel with opted_in or opted_out."
-            error={error?.fields['csv']}
-            onInput={(event) => setCsv(event.currentTarget.value)}
-          />
-        </>
+        <CsvFields
+          csv={csv}
+          onCsv={setCsv}
+          placeholder={'phone,name,sms\n2348012345601,Ada,opted_in'}
+          hint="The first line names the columns: phone, email, name, and one per channel with opted_in or opted_out."
+          error={error?.fields['csv']}
+        />
       )}
     </FormDialog>
   );

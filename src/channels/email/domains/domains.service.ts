@@ -1,5 +1,6 @@
 import { type Clock, MESSAGING_CLOCK, MessagingService, type Page } from '@dundun/messaging';
 import {
+  dueTask,
   type DueWork,
   type LaneTask,
   type LeasedLane,
@@ -339,20 +340,13 @@ export class DomainChecks implements WorkQueue, OnModuleInit {
   }
 
   start(leased: LeasedLane, id: string): LaneTask {
-    const dueIn = async () => ((await this.domains.dueAt(id)) ?? Infinity) - this.clock.now();
-    let check: Promise<unknown> = Promise.resolve();
     return {
-      underWay: 'a check of its records',
-      nudge: () => undefined,
-      pump: async () => {
-        if (leased.stopping.aborted || !leased.valid || (await dueIn()) > 0) return;
-        check = this.domains.check(id);
-        await check;
-      },
-      settle: async () => void (await check.catch(() => undefined)),
+      ...dueTask(leased, {
+        underWay: 'a check of its records',
+        dueIn: async () => ((await this.domains.dueAt(id)) ?? Infinity) - this.clock.now(),
+        run: () => this.domains.check(id),
+      }),
       abort: () => this.lookup.cancel(),
-      leave: () => Promise.resolve({ rateState: null, unanswered: false }),
-      nextDueIn: dueIn,
     };
   }
 }

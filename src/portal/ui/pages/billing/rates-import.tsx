@@ -2,6 +2,7 @@ import {
   Button,
   call,
   Card,
+  CsvFields,
   ErrorNotice,
   Facts,
   Field,
@@ -10,9 +11,7 @@ import {
   navigate,
   Notice,
   PageHeader,
-  plural,
   Table,
-  TextArea,
   toast,
   useAction,
 } from '@dundun/dashboard/ui';
@@ -20,9 +19,6 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ImportedRates, NewRates, RatePreview, RateVersionRow } from '../../../portal-api.js';
 import { RateChangeTables } from './rate-changes.js';
-
-/** Characters of a file that the field draws. */
-const MOST_DRAWN = 100_000;
 
 interface ImportProps {
   versions: readonly RateVersionRow[];
@@ -119,29 +115,12 @@ function FileForm(props: {
           hint="At 00:00 UTC; empty for now"
           error={error?.fields['from']}
         />
-        <div class="field">
-          <label for="rates-file">File</label>
-          {csv && <p class="hint">{plural(csv.trimEnd().split('\n').length, 'line')} read</p>}
-          <input
-            id="rates-file"
-            type="file"
-            accept=".csv,text/csv"
-            onChange={(event) => {
-              const file = event.currentTarget.files?.[0];
-              if (file) void file.text().then(setCsv);
-            }}
-          />
-        </div>
-        <TextArea
-          label="Or paste it"
-          name="csv"
-          rows={8}
-          value={csv.length > MOST_DRAWN ? '' : csv}
-          spellcheck={false}
+        <CsvFields
+          csv={csv}
+          onCsv={setCsv}
           placeholder={'channel,prefix,category,price,billing\nsms,*,,20,\nvoice,234,,15,60/60'}
           hint="The first line names the columns: channel, prefix, category, price, and billing for calls."
           error={error?.fields['csv']}
-          onInput={(event) => setCsv(event.currentTarget.value)}
         />
         <label class="check">
           <input type="checkbox" name="anyCurrency" />
