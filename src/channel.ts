@@ -51,6 +51,11 @@ export interface GatewayChannel {
   readonly prices: (environment: Environment) => ChannelPrices | undefined;
   /** Its prices are those of a minute, with blocks of seconds such as `60/60`. @default false */
   readonly isTimed?: boolean;
+  /**
+   * What the account of the first start pays for a message, a part or a minute to any recipient, in NGN;
+   * by category where they differ. @default '1'
+   */
+  readonly demoPrice?: string | Readonly<Record<string, string>>;
   /** Callbacks to the webhooks of accounts; `null`: there are none. */
   readonly callback: ChannelCallback | null;
   /** What accounts register to send from; `null`: nothing. */

@@ -2,7 +2,7 @@ import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
 import { ChannelRegistry } from '@dundun/messaging/ports';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { GatewayChannels } from '../channel.js';
+import { type GatewayChannel, GatewayChannels } from '../channel.js';
 import { LedgerStore } from './ledger/ledger.store.js';
 import { amountText, readAmount } from './money.js';
 import { RateImports } from './rate-cards/rate-imports.service.js';
@@ -13,18 +13,7 @@ const CARD = 'demo';
 
 const CURRENCY = 'NGN';
 
-/** Of a message, a part or a minute to any recipient, by `channel` or `channel category`. */
-const PRICES: Readonly<Record<string, string>> = {
-  email: '0.5',
-  sms: '4.5',
-  voice: '15',
-  'whatsapp authentication': '12',
-  'whatsapp marketing': '50',
-  'whatsapp service': '2',
-  'whatsapp utility': '6.7',
-};
-
-/** Of a channel that is not among them. */
+/** Of a channel that names none. */
 const OTHER_PRICE = '1';
 
 const MESSAGES = 1_000_000n;
@@ -46,9 +35,7 @@ export class DemoBilling {
    * @returns the balance with its currency, such as `50000000.00 NGN`
    */
   async add(manager: EntityManager, accountId: string): Promise<string> {
-    const rates = this.channels.all.flatMap(({ name, isTimed = false }) =>
-      this.#ratesOf(name, isTimed),
-    );
+    const rates = this.channels.all.flatMap((channel) => this.#ratesOf(channel));
     const lines = rates.map((rate, n): [number, Rate] => [n + 2, rate]);
     await this.imports.store(manager, lines, { card: CARD, currency: CURRENCY });
     const dearest = rates.reduce((most, { amount }) => (amount > most ? amount : most), 0n);
@@ -64,10 +51,11 @@ export class DemoBilling {
     return `${amountText(amount)} ${CURRENCY}`;
   }
 
-  #ratesOf(channel: string, isTimed: boolean): Rate[] {
+  #ratesOf({ name: channel, isTimed = false, demoPrice = OTHER_PRICE }: GatewayChannel): Rate[] {
     const categories = this.registry.get(channel).pricing?.categories ?? [null];
     return categories.map((category) => {
-      const price = PRICES[[channel, category ?? []].flat().join(' ')] ?? OTHER_PRICE;
+      const price =
+        typeof demoPrice === 'string' ? demoPrice : (demoPrice[category ?? ''] ?? OTHER_PRICE);
       const amount = readAmount(price) ?? 0n;
       const billing = isTimed ? '60/60' : null;
       return { channel, category, price, amount, prefix: OTHERS, billing };

@@ -28,6 +28,7 @@ export const email = {
   scopes: ['email:read', 'email:send', 'email:webhooks', 'domains:write'],
   options: ({ MAX_RECIPIENTS }) => ({ email: { maxRecipients: MAX_RECIPIENTS } }),
   prices: () => undefined,
+  demoPrice: '0.5',
   callback: EMAIL_CALLBACK,
   // Accounts have domains instead.
   senders: null,

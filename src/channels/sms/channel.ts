@@ -36,6 +36,7 @@ export const sms = {
         return { prefix, category: null, price, billing: null };
       }),
     },
+  demoPrice: '4.5',
   callback: {
     statusEvent: 'sms.delivery_report',
     receivedEvent: 'sms.message_received',

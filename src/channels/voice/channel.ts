@@ -29,6 +29,7 @@ export const voice = {
     rates: [{ prefix: '*', category: null, price: prices.voice, billing }],
   }),
   isTimed: true,
+  demoPrice: '15',
   callback: VOICE_CALLBACK,
   senders: CALLER_IDS,
   codes: firstSenderOf('voice'),

@@ -42,6 +42,7 @@ export const whatsapp = {
           }),
         }
       : undefined,
+  demoPrice: { authentication: '12', marketing: '50', service: '2', utility: '6.7' },
   callback: {
     statusEvent: 'whatsapp.message_status',
     receivedEvent: 'whatsapp.message_received',

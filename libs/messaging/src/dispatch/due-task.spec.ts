@@ -1,9 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { dueTask } from './due-task.js';
-import type { LeasedLane } from './leased-lane.js';
 
-const lane = (valid = true, stopping = new AbortController().signal) =>
-  ({ valid, stopping }) as LeasedLane;
+const lane = (valid = true, stopping = new AbortController().signal) => ({ valid, stopping });
 
 it('a task runs when its work is due, and not before', async () => {
   const [runs, waits] = [[] as AbortSignal[], [5, 0]];

@@ -5,13 +5,16 @@ export interface DueTask {
   /** For logs. */
   readonly underWay: string;
   /** Milliseconds until the work is due; `Infinity` where the time is not known. */
-  dueIn(): Promise<number>;
+  readonly dueIn: () => Promise<number>;
   /** @param stop aborts where a stop lasts too long */
-  run(stop: AbortSignal): Promise<unknown>;
+  readonly run: (stop: AbortSignal) => Promise<unknown>;
 }
 
 /** The task of a lane whose work is one call, made whenever it is due. */
-export function dueTask(leased: LeasedLane, { underWay, dueIn, run }: DueTask): LaneTask {
+export function dueTask(
+  leased: Pick<LeasedLane, 'stopping' | 'valid'>,
+  { underWay, dueIn, run }: DueTask,
+): LaneTask {
   const stop = new AbortController();
   return {
     underWay,
