@@ -56,6 +56,8 @@ export interface GatewayChannel {
    * by category where they differ. @default '1'
    */
   readonly demoPrice?: string | Readonly<Record<string, string>>;
+  /** How the bodies of its routes are read that are not read as every body. @default none */
+  readonly bodies?: Readonly<Record<string, RouteBody>>;
   /** Callbacks to the webhooks of accounts; `null`: there are none. */
   readonly callback: ChannelCallback | null;
   /** What accounts register to send from; `null`: nothing. */
@@ -72,6 +74,16 @@ export interface GatewayChannel {
   readonly demo: ChannelDemo | null;
   /** Adds to each new account what it sends with at once. `null`: nothing. */
   readonly seed: ((manager: EntityManager, of: NewAccount) => Promise<unknown>) | null;
+}
+
+/** How the body of a route is read, in what differs from other routes. */
+export interface RouteBody {
+  /** Most bytes. @default `BODY_LIMIT` */
+  readonly bytes?: number;
+  /** Most field names of its JSON. */
+  readonly fields?: number;
+  /** `file`: bytes of any type; `unread`: a form that is not read. @default by its type */
+  readonly as?: 'file' | 'unread';
 }
 
 /** What an account pays on a channel, from variables. */

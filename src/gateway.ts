@@ -20,12 +20,9 @@ import { type Environment, EnvironmentError, settingErrorOf } from './config/env
 import { listenRemedyOf } from './config/listen-remedies.js';
 import { type GatewayChannel, GatewayChannels } from './channel.js';
 import { CHANNELS } from './channels/index.js';
-import { emailBodyLimits } from './channels/email/messages/email-bodies.js';
 import { DEMO_NAME, type DemoAccount } from './accounts/demo-account.js';
 import { DemoBilling } from './billing/demo-billing.js';
 import { RateCards } from './billing/rate-cards/rate-cards.service.js';
-import { isUnsubscribe } from './channels/email/unsubscribe/unsubscribe.controller.js';
-import { isUpload, UPLOAD_BYTES } from './channels/whatsapp/whatsapp.controller.js';
 import { HttpFront } from './http-front.js';
 
 import { takeFiles, takeForms, takeJson, takeTexts } from './http/body-parsers.js';
@@ -109,6 +106,9 @@ async function start(
       guardPortalHosts(front.adapter.getInstance(), environment);
       leadToPortal(front.adapter.getInstance());
     }
+    const bodies = new Map(channels.flatMap((channel) => Object.entries(channel.bodies ?? {})));
+    const bodyOf = (route = '') => bodies.get(route) ?? {};
+    const isFile = (route?: string) => bodyOf(route).as === 'file';
     guardLargeBodies(front.adapter, {
       budget: new BodyBudget(environment.BODY_BUDGET, environment.CREDENTIAL_BODY_BUDGET),
       recognise: (request) =>
@@ -120,24 +120,22 @@ async function start(
       limitOf: (route) =>
         isSelfVerified(route)
           ? Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT)
-          : isUpload(route)
-            ? UPLOAD_BYTES
-            : emailBodyLimits(route)?.bytes,
+          : bodyOf(route).bytes,
     });
     const { DOCS = environment.NODE_ENV !== 'production' } = environment;
     takeJson(front.adapter.getInstance(), {
       raw: isSelfVerified,
-      mostOf: (route) => emailBodyLimits(route)?.fields,
+      mostOf: (route) => bodyOf(route).fields,
     });
     takeForms(front.adapter.getInstance(), {
-      unread: isUnsubscribe,
+      unread: (route) => bodyOf(route).as === 'unread',
       raw: (route) => environment.carriers.takeForms && isCarrierCallback(route),
     });
     takeTexts(front.adapter.getInstance(), {
       taken: (route) => environment.carriers.takeTexts && isCarrierCallback(route),
-      raw: isUpload,
+      raw: isFile,
     });
-    takeFiles(front.adapter.getInstance(), isUpload);
+    takeFiles(front.adapter.getInstance(), isFile);
     if (!isWorker) serveOpenApi(app, { page: DOCS });
     progress.reach('services');
     await init(app, environment);

@@ -10,7 +10,7 @@ import { EmailDomainsModule } from './email-domains.module.js';
 import { EmailContactsController } from './messages/contacts.controller.js';
 import { EmailController } from './messages/email.controller.js';
 import { EMAIL_NOTIFICATION } from './messages/notification.js';
-import { UnsubscribeController } from './unsubscribe/unsubscribe.controller.js';
+import { UNSUBSCRIBE_ROUTE, UnsubscribeController } from './unsubscribe/unsubscribe.controller.js';
 
 @Module({
   imports: [AccountsModule, BillingModule, EmailDomainsModule],
@@ -18,6 +18,16 @@ import { UnsubscribeController } from './unsubscribe/unsubscribe.controller.js';
   providers: [DomainChecks],
 })
 class EmailModule {}
+
+const MIB = 1_048_576;
+
+/** Attachments in base64 take a third more than the message; recipients may have variables. */
+const BODIES: GatewayChannel['bodies'] = {
+  '/email/ng/v1/messages': { bytes: 36 * MIB, fields: 1_000_000 },
+  '/email/ng/v1/messages/batch': { bytes: 40 * MIB, fields: 200_000 },
+  // Mail clients post a form to the page (RFC 8058), whose content does not matter.
+  [UNSUBSCRIBE_ROUTE]: { as: 'unread' },
+};
 
 export const email = {
   name: 'email',
@@ -28,6 +38,7 @@ export const email = {
   scopes: ['email:read', 'email:send', 'email:webhooks', 'domains:write'],
   options: ({ MAX_RECIPIENTS }) => ({ email: { maxRecipients: MAX_RECIPIENTS } }),
   prices: () => undefined,
+  bodies: BODIES,
   demoPrice: '0.5',
   callback: EMAIL_CALLBACK,
   // Accounts have domains instead.

@@ -42,6 +42,8 @@ export const whatsapp = {
           }),
         }
       : undefined,
+  // The largest upload is that of a video. Larger documents go by a link.
+  bodies: { '/whatsapp/ng/v1/media': { bytes: 16_777_216, as: 'file' } },
   demoPrice: { authentication: '12', marketing: '50', service: '2', utility: '6.7' },
   callback: {
     statusEvent: 'whatsapp.message_status',

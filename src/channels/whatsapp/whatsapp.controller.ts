@@ -52,15 +52,6 @@ const MAX_WAITS = 1_000;
 /** Form of a message id; a text of another form gets 404. */
 const MESSAGE_ID = /^[\x21-\x7e]{1,255}$/;
 
-/** Largest upload, in bytes: that of a video. Larger documents go by a link. */
-export const UPLOAD_BYTES = 16_777_216;
-
-const UPLOADS = '/whatsapp/ng/v1/media';
-
-export function isUpload(route = ''): boolean {
-  return route === UPLOADS;
-}
-
 /** WhatsApp messages and templates (interface sections 2.3, 2.4 and 4.2). */
 @Controller('whatsapp/ng/v1')
 @ApiTags('WhatsApp')

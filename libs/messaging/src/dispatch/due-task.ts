@@ -12,7 +12,7 @@ export interface DueTask {
 
 /** The task of a lane whose work is one call, made whenever it is due. */
 export function dueTask(
-  leased: Pick<LeasedLane, 'stopping' | 'valid'>,
+  leased: Pick<LeasedLane, 'valid'> & { readonly stopping: Pick<AbortSignal, 'aborted'> },
   { underWay, dueIn, run }: DueTask,
 ): LaneTask {
   const stop = new AbortController();

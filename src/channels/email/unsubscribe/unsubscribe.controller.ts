@@ -11,15 +11,10 @@ import { UNSUBSCRIBED } from '../../../blocked/blocked.service.js';
 import type { HttpReply, HttpRequest } from '../../../http/http-message.js';
 import { type Subscription, UNSUBSCRIBE_PATH, UnsubscribeLinks } from './unsubscribe-links.js';
 
-const ROUTE = `/${UNSUBSCRIBE_PATH}/:token`;
+export const UNSUBSCRIBE_ROUTE = `/${UNSUBSCRIBE_PATH}/:token`;
 
 /** Uses of one link. */
 const USES = { max: 30, per: 60_000 };
-
-/** Mail clients post a form to the page (RFC 8058), whose content does not matter. */
-export function isUnsubscribe(route: string | undefined): boolean {
-  return route === ROUTE;
-}
 
 /**
  * The page of a recipient. Only POST unsubscribes: scanners of mail open every link. Links that
