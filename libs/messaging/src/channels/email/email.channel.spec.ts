@@ -46,6 +46,15 @@ it.each([
   for (const value of values) expect(checked({ [field]: value }).paths).toEqual([path]);
 });
 
+it('the check of the content alone names a wrong sender', () => {
+  const errors: FieldError[] = [];
+  const sender = (from: unknown) => definition.sender?.(from, errors);
+  expect(sender('Ada <ada@example.com>')).toBe('ada@example.com');
+  expect(sender('shop')).toBe('');
+  expect(errors).toEqual([]);
+  expect(checked({ from: 'shop' }).paths).toEqual(['from']);
+});
+
 it.each([
   ['filename', ['', '../x', 'a\\b', 'a\nb', 7]],
   [
