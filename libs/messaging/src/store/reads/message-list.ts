@@ -4,7 +4,6 @@ import { type BatchLabels, NO_LABELS } from '../../message/labels.js';
 import { countryOfNumber } from '../../message/phone-country.js';
 import { showsDigits } from '../../message/partial-address.js';
 import { storedFormsOf } from '../../message/phone-identity.js';
-import type { MessageStatus } from '../../message/status.js';
 import type { ListedMessage, MessageTotal, MessageView, Page } from '../../message/views.js';
 import type { RowSource } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
@@ -395,7 +394,7 @@ export class MessageList {
         provider: null,
         position,
         recipient,
-        status: own ? channels.nameOf<MessageStatus>(own.status) : waiting,
+        status: own ? channels.nameOf(own.status) : waiting,
         errorCode: own?.errorCode ?? null,
         attempts: own?.attempts ?? 0,
         deferredUntil: own ? deferredUntilOf(own.status, own.dueAt) : null,
