@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
  * Packs the libraries as they are published, each from a copy beside its build. `dist/packages` gets the
  * tarballs, such as `messaging.tgz`.
  *
- * A package has its README, the files that it links to, and the decisions that these pages link to. A link
- * of a packed page to another file becomes its text.
+ * A package has its README, the files that it links to, and the decisions, guides and images of these
+ * pages. A link of a packed page to another file becomes its text.
  */
 
 const LIBRARIES = ['smpp', 'messaging', 'dashboard'];
@@ -48,7 +48,7 @@ async function pagesOf(readme) {
   const further = await Promise.all(direct.filter(isPage).map(linkedFrom));
   return new Set([
     ...direct,
-    ...further.flat().filter((file) => file.startsWith('docs/decisions/')),
+    ...further.flat().filter((file) => /^docs\/(?:decisions|guides|images)\//.test(file)),
   ]);
 }
 

@@ -24,7 +24,8 @@ interface AcmeAnswer {
   readonly error?: { readonly code?: unknown };
 }
 
-class AcmeTransport implements MessageTransport {
+/** For tests; apps use {@link acme}. */
+export class AcmeTransport implements MessageTransport {
   readonly name = 'acme';
   readonly capabilities = {
     channels: ['sms'],

@@ -108,6 +108,14 @@ export async function packagesOfReadme({ nest }: FreshApp): Promise<string[]> {
   });
 }
 
+/** The options of esbuild that the README prints for a bundle in ECMAScript. */
+async function bundleOptionsOfReadme(): Promise<string[]> {
+  const [, banner] =
+    /^--keep-names --banner:js="(.*)"$/m.exec(await readFile(README, 'utf8')) ?? [];
+  if (banner === undefined) throw new Error('The README has no options for esbuild');
+  return ['--keep-names', `--banner:js=${banner}`];
+}
+
 /** Writes the app into the folder, without installed packages. */
 export async function writeApp(folder: string, app: FreshApp): Promise<void> {
   const src = join(folder, 'src');
@@ -241,7 +249,9 @@ function settingsOf({ runner }: FreshApp) {
 }
 
 /** The command that makes the program of the output of `tsc`, or of the sources. */
-export function buildOf(app: FreshApp): { readonly command: string[]; readonly program: string } {
+export async function buildOf(
+  app: FreshApp,
+): Promise<{ readonly command: string[]; readonly program: string }> {
   if (app.builder === 'swc')
     return {
       command: ['swc', 'src', '--out-dir', 'built', '--strip-leading-paths'],
@@ -252,20 +262,14 @@ export function buildOf(app: FreshApp): { readonly command: string[]; readonly p
   );
   const format = isESM(app) ? 'esm' : 'cjs';
   const program = `bundle.${isESM(app) ? 'mjs' : 'cjs'}`;
-  const options = ['--bundle', '--platform=node', `--format=${format}`, '--keep-names'];
-  // What packages in CommonJS use, and a bundle in ESM has not.
-  const banner = `--banner:js=${[
-    "import { createRequire as requireFrom } from 'node:module';",
-    'const require = requireFrom(import.meta.url), __filename = import.meta.filename;',
-    'const __dirname = import.meta.dirname;',
-  ].join(' ')}`;
+  const options = ['--bundle', '--platform=node', `--format=${format}`];
   return {
     command: [
       'esbuild',
       'dist/main.js',
       ...options,
       ...external,
-      ...(isESM(app) ? [banner] : []),
+      ...(isESM(app) ? await bundleOptionsOfReadme() : ['--keep-names']),
       `--outfile=${program}`,
     ],
     program,

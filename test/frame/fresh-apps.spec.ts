@@ -87,7 +87,7 @@ describe('the packages in fresh apps, installed by the lines of their READMEs', 
       await install(app, named, folder);
 
       await compile(own);
-      const { command, program: built } = buildOf(app);
+      const { command, program: built } = await buildOf(app);
       await own(command);
       const files = await own([
         'node',

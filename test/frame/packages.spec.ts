@@ -48,6 +48,18 @@ describe('the packages as they are published', () => {
     },
   );
 
+  it('the pages of messaging keep their images and their links to guides', () => {
+    const home = join(data, 'messaging');
+    for (const page of filesIn(join(home, 'docs')).filter((file) => /^[^/]+\.md$/.test(file))) {
+      const kept = (root: string) =>
+        linksOf(readFileSync(join(root, 'docs', page), 'utf8')).filter(({ path }) =>
+          /^(?:guides|images)\//.test(path),
+        );
+      expect(kept(home)).toEqual(kept(ROOT));
+    }
+    expect(filesIn(join(home, 'docs'))).toContain('images/statuses.svg');
+  });
+
   it('the types of options are what an app writes, without the readers behind them', () => {
     const types = filesIn(join(data, 'messaging')).filter((file) => file.endsWith('.d.cts'));
     expect(types.length).toBeGreaterThan(30);

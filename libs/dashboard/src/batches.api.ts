@@ -179,7 +179,8 @@ export class BatchesApi {
         validUntil: iso(batch.validUntil),
         recipients,
         parts: batch.parts,
-        counts,
+        // A status without messages is no key of it.
+        counts: counts as BatchItem['counts'],
         done: counts && recipients - queued - sending,
         tags: batch.tags,
         content: outlineOf(content),

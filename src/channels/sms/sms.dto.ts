@@ -196,7 +196,7 @@ class SmsRecipient {
 export class RecipientPage extends PageOf(SmsRecipient) {}
 
 export function recipientOf({ recipient, status, errorCode }: MessageView): Plain<SmsRecipient> {
-  return { to: recipient, status, error_code: errorCode };
+  return { to: recipient, status: status as MessageStatus, error_code: errorCode };
 }
 
 /** @param cost `undefined`: the batch is free */

@@ -270,7 +270,8 @@ export function sendAnswerOf(message: SubmittedMessage, cost?: Cost): SendWhatsA
 }
 
 /** Outcome of the submit, without later reports: a delivered message was `sent`. */
-function submitStatus({ status, providerId }: SubmittedMessage): SendWhatsAppAnswer['status'] {
+function submitStatus(message: SubmittedMessage): SendWhatsAppAnswer['status'] {
+  const status = message.status as MessageStatus;
   switch (status) {
     case 'queued':
     case 'sending':
@@ -283,7 +284,7 @@ function submitStatus({ status, providerId }: SubmittedMessage): SendWhatsAppAns
     case 'expired':
     case 'failed':
     case 'rejected':
-      return providerId === null ? status : 'sent';
+      return message.providerId === null ? status : 'sent';
     case 'unknown':
     case 'cancelled':
       return status;
@@ -343,7 +344,7 @@ export function messageOf(message: MessageTimeline, cost?: Cost): WhatsAppMessag
     components: template ? componentsOf(template) : null,
     text: content?.kind === 'text' ? content.text : null,
     media: content?.kind === 'media' ? mediaOf(content) : null,
-    status: message.status,
+    status: message.status as MessageStatus,
     error_code: message.errorCode,
     created_at: message.acceptedAt.toISOString(),
     smsc_timestamp: last?.providerTime.toISOString() ?? null,

@@ -173,6 +173,10 @@ describeEachDatabase('operations on messages', (database) => {
     await expect(operations.resendAll(doubts, { acceptDoubles: true })).rejects.toMatchObject({
       fields: [{ path: 'by' }],
     });
+    // @ts-expect-error a filter without a status does not compile
+    await expect(operations.resendAll({ youngerThan: '1h' })).rejects.toMatchObject({
+      fields: [{ path: 'status' }],
+    });
     expect(await operations.resendAll(doubts, { by: 'ada', acceptDoubles: true })).toMatchObject({
       changed: 1,
     });

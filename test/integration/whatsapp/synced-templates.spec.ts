@@ -95,6 +95,17 @@ describeOneDatabase('templates as Meta lists them', (database) => {
     expect(await whatsapp.estimate({ template: 't119' })).toMatchObject({ category: 'utility' });
   });
 
+  it('an app reads the list with the statuses', () => {
+    const all = whatsapp.templates();
+    expect(all).toHaveLength(121);
+    expect(all.find(({ name }) => name === 'order_ready')).toMatchObject({
+      language: 'en',
+      status: 'approved',
+      category: 'utility',
+    });
+    expect(all.find(({ name }) => name === 't118')).toMatchObject({ status: 'pending' });
+  });
+
   it.each([
     ['that is not approved', 't118', 'en', 'pending'],
     ['in another language', 'order_ready', 'fr', null],

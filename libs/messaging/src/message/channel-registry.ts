@@ -130,8 +130,8 @@ export class ChannelRegistry {
   }
 
   /** @internal As {@link statusOf}; `unknown` for a rank of a channel that is not registered any more. */
-  nameOf<S extends ChannelStatus = ChannelStatus>(rank: number): S {
-    return (this.#names.get(Math.abs(rank)) ?? 'unknown') as S;
+  nameOf(rank: number): ChannelStatus {
+    return this.#names.get(Math.abs(rank)) ?? 'unknown';
   }
 
   /** @internal */

@@ -251,6 +251,12 @@ export class SyncedTemplates {
     }
   }
 
+  /** Empty before the first list. */
+  all(): PlatformTemplate[] {
+    const languages = [...(this.#templates?.values() ?? [])];
+    return languages.flatMap((templates) => [...templates.values()]);
+  }
+
   /**
    * @param language @default one that is approved
    * @returns `undefined` before the first list

@@ -2,7 +2,7 @@ import type { DeliveryReport, ReportDetails } from './events.js';
 import type { InboundContent } from './content/inbound-content.js';
 import type { BatchLabels } from './labels.js';
 import type { Channel, MessageContent } from './message.js';
-import type { BatchStatus, ChannelStatus, MessageStatus, ReportedStatus } from './status.js';
+import type { BatchStatus, ChannelStatus } from './status.js';
 
 /**
  * A page of a list; `nextCursor` is `null` on the last one. A page before it may have fewer entries
@@ -13,7 +13,8 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-export type StatusCounts = Partial<Record<MessageStatus, number>>;
+/** Messages by status; other channels than SMS and WhatsApp have statuses of their own, such as `bounced`. */
+export type StatusCounts = Partial<Record<ChannelStatus, number>>;
 
 /** A batch of a list. */
 export interface ListedBatch extends BatchLabels {
@@ -68,7 +69,8 @@ export interface MessageView {
   readonly position: number;
   /** Address key: the digits of a phone number, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
-  readonly status: MessageStatus;
+  /** Of its channel: an email may be `bounced`, a call `completed`. */
+  readonly status: ChannelStatus;
   /**
    * Error of the last failure, also while the message is tried again, or the code of the policy that
    * deferred it; `null`: none, or it has succeeded since.
@@ -135,7 +137,7 @@ export interface ReportView {
   /** Address key of the recipient; empty where retention erased it or the report has none. */
   readonly recipient: string;
   /** `null`: a status without a mapping. */
-  readonly status: ReportedStatus | null;
+  readonly status: ChannelStatus | null;
   /** The provider; `policy` where it denied the recipient, `operator` where one settled the message. */
   readonly source: string;
   readonly rawStatus: string;

@@ -13,6 +13,11 @@ export interface OperationsFilter extends Omit<HistoryFilter, 'since' | 'until'>
 /** Which messages a bulk change is for: at least one field must narrow them. */
 export type BulkFilter = Omit<OperationsFilter, 'cursor' | 'limit'>;
 
+/** Which messages to send again: of this status, and narrowed by a further field. */
+export type ResendFilter = Omit<BulkFilter, 'status'> & {
+  readonly status: NonNullable<BulkFilter['status']>;
+};
+
 export interface BulkOptions {
   /**
    * Counts, and changes nothing: `skipped` has those that the change would leave alone. The spend

@@ -7,6 +7,7 @@ import {
   type BulkResult,
   changeEach,
   type OperationsFilter,
+  type ResendFilter,
 } from './bulk-changes.js';
 import { ChannelContext, pageOf } from '../channels/channel.service.js';
 import { durationOf, given, timeOf } from '../channels/send.js';
@@ -186,14 +187,14 @@ export class MessagingOperations {
   /**
    * Sends all messages of a filter again, each as {@link resend} does. Those that it refuses stay as
    * they are; a repeated call sends none twice.
-   * @param filter with `status`, such as `failed`; `unknown` needs `acceptDoubles`
+   * @param filter status and what narrows it; `unknown` needs `acceptDoubles`
    * @throws MessageValidationError where nothing narrows the filter, and on its fields
    * @example
    * const filter = { status: 'failed', provider: 'main', youngerThan: '2h' } as const;
    * const { found } = await operations.resendAll(filter, { by: 'ada', dryRun: true });
    */
   async resendAll(
-    filter: BulkFilter,
+    filter: ResendFilter,
     { dryRun = false, ...options }: Omit<ResendOptions, 'also'> & BulkOptions = {},
   ): Promise<BulkResult> {
     return changeEach(this, filter, dryRun, async (id) => {

@@ -1,8 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MessagingError, SubmitFailure, validated } from '../../message/errors.js';
+import {
+  MessagingConfigError,
+  MessagingError,
+  SubmitFailure,
+  validated,
+} from '../../message/errors.js';
 import type { ReportDetails } from '../../message/events.js';
 import type { MessageCategory } from '../../message/message.js';
 import {
+  type PlatformTemplate,
+  SyncedTemplates,
   type Template,
   type TemplateDefinition,
   TemplateNotApprovedError,
@@ -229,6 +236,17 @@ export class WhatsAppService extends ChannelService {
   ): Promise<WhatsAppEstimate> {
     const category = this.#categoryOf(message) ?? null;
     return { category, ...(await this.costOf({ parts: 1, category }, options)) };
+  }
+
+  /**
+   * The platform's templates of every status, as `whatsapp.templates: 'synced'` has read them last and
+   * callbacks have changed them since: without a request, and empty before the first list.
+   * @throws MessagingConfigError without `'synced'`
+   */
+  templates(): readonly PlatformTemplate[] {
+    const { templates } = this.settings.whatsapp;
+    if (templates instanceof SyncedTemplates) return templates.all();
+    throw new MessagingConfigError("templates(): set whatsapp.templates to 'synced'");
   }
 
   /**

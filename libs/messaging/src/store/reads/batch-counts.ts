@@ -1,4 +1,3 @@
-import type { MessageStatus } from '../../message/status.js';
 import type { StatusCounts } from '../../message/views.js';
 import type { RowSource } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
@@ -76,12 +75,12 @@ export class BatchCounts {
     for (const { batch, status, messages } of rows) {
       const own = counts.get(batch);
       if (!own || Number(messages) === 0) continue;
-      const name = this.database.channels.nameOf<MessageStatus>(status);
+      const name = this.database.channels.nameOf(status);
       own[name] = (own[name] ?? 0) + Number(messages);
     }
     for (const batch of batches) {
       const own = counts.get(batch.id) as StatusCounts;
-      const started = Object.values(own).reduce((sum, n) => sum + n, 0);
+      const started = Object.values(own).reduce<number>((sum, n = 0) => sum + n, 0);
       const rest = notStartedStatus(batch);
       if (started < batch.recipients) own[rest] = (own[rest] ?? 0) + batch.recipients - started;
     }

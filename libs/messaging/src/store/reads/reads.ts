@@ -1,6 +1,6 @@
 import { isBatchId, messageIdOf, messagePlaceOf, submissionIdOf } from '../../message/ids.js';
 import { BatchNotFoundError, MessageNotFoundError } from '../../message/errors.js';
-import type { BatchStatus, MessageStatus } from '../../message/status.js';
+import type { BatchStatus, ChannelStatus } from '../../message/status.js';
 import type {
   BatchView,
   ListedBatch,
@@ -373,8 +373,8 @@ export class Reads {
     );
   }
 
-  #statusOf(rank: number): MessageStatus {
-    return this.database.channels.nameOf<MessageStatus>(rank);
+  #statusOf(rank: number): ChannelStatus {
+    return this.database.channels.nameOf(rank);
   }
 
   /** Reads the long texts of the contents. @returns the part of a content that views show */

@@ -1,7 +1,6 @@
 import { messageIdOf } from '../../../message/ids.js';
 import { type BatchLabels, NO_LABELS } from '../../../message/labels.js';
 import { countryOfNumber } from '../../../message/phone-country.js';
-import type { MessageStatus } from '../../../message/status.js';
 import type { ListedMessage, MessageView } from '../../../message/views.js';
 import type { RowSource } from '../../database/dialect.js';
 import type { StoreDatabase } from '../../database/store-database.js';
@@ -69,7 +68,7 @@ export class ListedMessages {
         provider: null,
         position,
         recipient,
-        status: own ? channels.nameOf<MessageStatus>(own.status) : waiting,
+        status: own ? channels.nameOf(own.status) : waiting,
         errorCode: own?.errorCode ?? null,
         attempts: own?.attempts ?? 0,
         deferredUntil: own ? deferredUntilOf(own.status, own.dueAt) : null,

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { MessageStatus } from '../../../message/status.js';
+import type { ChannelStatus } from '../../../message/status.js';
 import { STATUS_RANK } from '../../../message/status.js';
 import type { PresentStatuses, OutcomeCount } from '../../../message/views.js';
 import type { StoreDatabase } from '../../database/store-database.js';
@@ -54,7 +54,7 @@ export async function presentStatuses(
     slots.set(key, slot);
     return slot;
   };
-  const add = (head: Head, status: MessageStatus, errorCode: string | null, messages: number) => {
+  const add = (head: Head, status: ChannelStatus, errorCode: string | null, messages: number) => {
     const { outcomes } = slotOf(head);
     const key = `${status} ${errorCode ?? ''}`;
     const before = outcomes.get(key)?.messages ?? 0;
@@ -65,7 +65,7 @@ export async function presentStatuses(
     const left = new Map(heads.map((head) => [head, head.recipients]));
     await reader.statuses(heads, (head, { status, errorCode, messages }) => {
       left.set(head, (left.get(head) ?? 0) - Number(messages));
-      const name = database.channels.nameOf<MessageStatus>(status);
+      const name = database.channels.nameOf(status);
       const isFailure = status > STATUS_RANK.sent && errorCode !== null;
       add(head, name, isFailure ? errorCode : null, Number(messages));
     });

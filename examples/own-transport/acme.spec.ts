@@ -1,8 +1,7 @@
 import { messageTransportContract, type TransportUnderTest } from '@dundun/messaging/testing';
 import { describe, it } from '@jest/globals';
-import { AcmeServer } from '../../examples/own-transport/acme.server.js';
-import { acme } from '../../examples/own-transport/acme.transport.js';
-import { transportContext } from '../support/transport-context.js';
+import { AcmeServer } from './acme.server.js';
+import { AcmeTransport } from './acme.transport.js';
 
 const BLOCKED = '2348012345670';
 
@@ -18,7 +17,7 @@ messageTransportContract<UnderTest>(
       server.blocked.add(BLOCKED);
       const url = await server.start();
       return {
-        transport: acme({ url, token: 'acme-token' })(transportContext()),
+        transport: new AcmeTransport({ url, token: 'acme-token' }),
         server,
         accepted: () => server.accepted.size,
         close: () => server.stop(),
