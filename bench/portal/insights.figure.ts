@@ -102,15 +102,22 @@ async function fill(
       const times = TIMES.map((name) => (/_[3-6]$/.test(name) ? Math.ceil(count / 4) : 0));
       await manager.query(
         `INSERT INTO messaging_outcome_hour (start, tenant, channel, provider, country, sender, tag, category, status,
-           minutes, messages, parts, ${TIMES.join(', ')})
+           currency, cost_currency, minutes, messages, parts, price, cost, ${TIMES.join(', ')})
          WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < ${TENANTS})
          SELECT ${start * 1_000}, 'tenant ' || t.n, 'sms', p.name, 'NG', 'ACME ' || t.n, '', '', s.rank,
-           ${minutes}, ${count}, ${count}, ${times.join(', ')}
+           'NGN', 'USD', ${minutes}, ${count}, ${count}, ${count * 4_500_000}, ${count * 3_000}, ${times.join(', ')}
          FROM t CROSS JOIN (SELECT 'a' AS name UNION ALL SELECT 'b') AS p
          CROSS JOIN (SELECT ${delivered} AS rank UNION ALL SELECT ${undelivered}) AS s`,
       );
     }
   });
+  const key =
+    'start, channel, provider, country, category, status, currency, cost_currency, minutes';
+  const sums = ['messages', 'parts', 'price', 'cost', ...TIMES];
+  await source.query(
+    `INSERT INTO messaging_outcome_total (${key}, ${sums.join(', ')})
+     SELECT ${key}, ${sums.map((name) => `sum(${name})`).join(', ')} FROM messaging_outcome_hour GROUP BY ${key}`,
+  );
   await source.query('ANALYZE');
   await source.destroy();
   return slots.length * each;

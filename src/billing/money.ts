@@ -3,10 +3,9 @@
  * amount passes through a floating-point number.
  */
 
-const DIGITS = 6;
+export { amountText } from '@dundun/messaging/values';
 
-/** Digits after the point that every text has. */
-const SHOWN = 2;
+const DIGITS = 6;
 
 /** Largest amount, in millionths: twelve digits before the point. Sums of eight fit into 64 bits. */
 export const LARGEST = 10n ** 18n - 1n;
@@ -24,14 +23,6 @@ export function readAmount(text: unknown): bigint | undefined {
   if (whole === '') return undefined;
   const amount = BigInt(whole + fraction.padEnd(DIGITS, '0'));
   return sign === '-' ? -amount : amount;
-}
-
-/** The decimal text of millionths, with two to six digits after the point: `5000.00`, `-0.0125`. */
-export function amountText(amount: bigint): string {
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(DIGITS + 1, '0');
-  const whole = digits.slice(0, -DIGITS);
-  const fraction = digits.slice(-DIGITS).replace(/0+$/, '').padEnd(SHOWN, '0');
-  return `${amount < 0n ? '-' : ''}${whole}.${fraction}`;
 }
 
 /** The price of so many units. @throws RangeError where `units` is not whole */

@@ -140,7 +140,8 @@ export class Carriers {
     const providers = await Promise.all(
       this.all.map(async (carrier) => {
         const { name, rateLimit, prices } = carrier;
-        return [name, { transport: await transportOf(carrier, services), rateLimit, prices }];
+        const transport = await transportOf(carrier, services);
+        return [name, { transport, rateLimit, prices, ...(prices && { currency: this.currency }) }];
       }),
     );
     return {

@@ -154,7 +154,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'insights',
-    description: 'reports that are doubted, and a new count of messages by outcome',
+    description: 'messages by outcome, price and cost, and reports that are doubted',
     load: async () => (await import('./commands/insights.commands.js')).addInsightsCommands,
   },
   {

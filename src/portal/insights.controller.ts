@@ -1,4 +1,4 @@
-import { MessageHistory } from '@dundun/messaging/operations';
+import { MessageHistory, type OutcomeFigures, type Outcomes } from '@dundun/messaging/operations';
 import { Get } from '@nestjs/common';
 import { invalidFields } from '../http/api-error.js';
 import { ValidQuery } from '../http/request.decorators.js';
@@ -24,7 +24,7 @@ export class InsightsController {
 
   @Get()
   async read(
-    @Current() { account }: SignedIn,
+    @Current() { account, user }: SignedIn,
     @ValidQuery(InsightsQuery) { period = '24h', by = 'provider', ...where }: InsightsQuery,
   ): Promise<Insights> {
     if (account && by === 'tenant')
@@ -38,8 +38,11 @@ export class InsightsController {
       by,
       where: { channel, provider, country, sender, tag, category },
     });
+    const shown = user.isOperator ? (of: Outcomes['total']) => of : withoutCosts;
     return {
       ...read,
+      total: shown(read.total),
+      groups: read.groups.map(({ name, ...of }) => ({ name, ...shown(of) })),
       since: read.since.toISOString(),
       until: read.until.toISOString(),
       formerSince: read.formerSince.toISOString(),
@@ -58,4 +61,10 @@ export class InsightsController {
       reason,
     }));
   }
+}
+
+/** What a carrier costs is for operators. */
+function withoutCosts({ current, former }: Outcomes['total']): Outcomes['total'] {
+  const without = (figures: OutcomeFigures): OutcomeFigures => ({ ...figures, costs: [] });
+  return { current: without(current), former: without(former) };
 }

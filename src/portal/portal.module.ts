@@ -4,12 +4,14 @@ import {
   type DashboardRequest,
   MessagingDashboardModule,
 } from '@dundun/dashboard';
-import { MessagingService } from '@dundun/messaging';
+import { type ListedMessage, MessagingService } from '@dundun/messaging';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { join } from 'node:path';
 import type { EntityManager } from 'typeorm';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { BillingModule } from '../billing/billing.module.js';
+import { MessageCosts } from '../billing/charging/message-costs.js';
+import { amountText } from '../billing/money.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { EmailDomainsModule } from '../channels/email/email-domains.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
@@ -143,17 +145,18 @@ export class PortalModule {
         PortalApiModule,
         MessagingDashboardModule.forRootAsync({
           path: PORTAL_PATH,
-          imports: [PortalApiModule],
+          imports: [PortalApiModule, BillingModule],
           guard: PortalGuard,
           // People need them to sign in.
           publicPages: true,
           files: BUILT_PAGES,
-          inject: [ENVIRONMENT, Audit, MessagingService, SendRules],
+          inject: [ENVIRONMENT, Audit, MessagingService, SendRules, MessageCosts],
           useFactory: (
             { NODE_ENV }: Environment,
             audit: Audit,
             messaging: MessagingService,
             rules: SendRules,
+            costs: MessageCosts,
           ) => ({
             title: 'Dundun',
             environment: NODE_ENV,
@@ -165,6 +168,7 @@ export class PortalModule {
               return given ? record(given) : messaging.transaction(record);
             },
             checkSend: (message) => rules.check(message),
+            prices: (messages) => pricesOf(costs, messages),
           }),
         }),
       ],
@@ -185,6 +189,24 @@ function accessOf(request: DashboardRequest): DashboardAccess {
   const { id, role } = account;
   const act = hasRole(role, 'sender');
   return { tenants: [id], act, reveal: hasRole(role, 'admin'), operate, by };
+}
+
+/** Of the messages whose accounts pay. */
+async function pricesOf(costs: MessageCosts, messages: readonly ListedMessage[]) {
+  const asked = messages.map(({ attempts, ...message }) => ({
+    ...message,
+    // An expired message that no request had never left.
+    sequence: attempts === 0 ? 1 : 2,
+  }));
+  const priceOf = await costs.pricesOf(asked);
+  return new Map(
+    asked.flatMap((message) => {
+      const price = priceOf(message);
+      return price
+        ? [[message.id, { amount: amountText(price.amount), currency: price.currency }] as const]
+        : [];
+    }),
+  );
 }
 
 function auditOf({ action, tenant, subject }: AuditEntry, { ip, portal }: PortalRequest) {

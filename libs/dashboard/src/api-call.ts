@@ -1,7 +1,9 @@
+import type { ListedMessage } from '@dundun/messaging';
 import { csvOf } from '@dundun/messaging/values';
 import { Inject, Injectable, StreamableFile } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Readable } from 'node:stream';
+import type { MessageMoney } from './api.js';
 import {
   type AuditEntry,
   type AuditManager,
@@ -104,6 +106,24 @@ export class ApiCall {
     if (others.length > 0)
       throw new DashboardError(400, 'tenant_missing', 'Name the `tenant`: you may use several');
     return only;
+  }
+
+  /** What each message is charged, and its cost where the caller may see it. */
+  async moneyOf(
+    messages: readonly ListedMessage[],
+  ): Promise<(message: Pick<ListedMessage, 'id' | 'cost' | 'currency'>) => MessageMoney> {
+    const { prices } = this.settings;
+    const charged = await prices?.(messages);
+    const isShown = !prices || this.access.operate;
+    return ({ id, cost, currency }) => {
+      const price = charged?.get(id);
+      return {
+        price: price?.amount ?? null,
+        priceCurrency: price?.currency ?? null,
+        cost: isShown ? cost : null,
+        currency: isShown ? currency : null,
+      };
+    };
   }
 
   async audit(entry: AuditEntry, manager?: AuditManager): Promise<void> {

@@ -1,4 +1,4 @@
-import { MessagingConfigError, type SendOptions } from '@dundun/messaging';
+import { type ListedMessage, MessagingConfigError, type SendOptions } from '@dundun/messaging';
 import type { CanActivate, ModuleMetadata, Type } from '@nestjs/common';
 
 /** Rights of a caller, for one request. */
@@ -55,6 +55,12 @@ export interface SendCheck {
   readonly content: { readonly kind: string; readonly [field: string]: unknown };
 }
 
+/** A decimal text with its currency. */
+export interface MessagePrice {
+  readonly amount: string;
+  readonly currency: string;
+}
+
 export interface DashboardSettings {
   /** Called for each request of the API. @default all tenants, read-only and masked */
   readonly access?: (request: DashboardRequest) => DashboardAccess | Promise<DashboardAccess>;
@@ -71,6 +77,14 @@ export interface DashboardSettings {
   ) => void | Promise<void>;
   /** Refuses a send, a resend or an estimate by throwing. @default accepts all */
   readonly checkSend?: (message: SendCheck, request: DashboardRequest) => void | Promise<void>;
+  /**
+   * What tenants are charged for messages, by the message's id; those that are free are left out. With
+   * it, only callers who may `operate` see what providers report as the cost.
+   * @default messages have no price, and all callers see the cost
+   */
+  readonly prices?: (
+    messages: readonly ListedMessage[],
+  ) => ReadonlyMap<string, MessagePrice> | Promise<ReadonlyMap<string, MessagePrice>>;
   /** Name in the title. @default 'Messaging' */
   readonly title?: string;
   /** Text of the badge beside the title, such as `production`. @default no badge */
@@ -125,9 +139,8 @@ export function checkedMount(mount: DashboardMount): DashboardMount & { readonly
   return { ...mount, path };
 }
 
-export type DashboardState = Required<Omit<DashboardSettings, 'environment'>> & {
-  readonly environment: string | null;
-};
+export type DashboardState = Required<Omit<DashboardSettings, 'environment' | 'prices'>> &
+  Pick<DashboardSettings, 'prices'> & { readonly environment: string | null };
 
 /** @throws MessagingConfigError */
 export function settingsOf(given: DashboardSettings): DashboardState {
@@ -135,13 +148,14 @@ export function settingsOf(given: DashboardSettings): DashboardState {
   const all = { tenants: 'all', act: false, reveal: false } as const;
   if (!(Number.isInteger(pollInterval) && pollInterval >= 500 && pollInterval <= 60_000))
     throw new MessagingConfigError('pollInterval: must be 500 to 60000 milliseconds');
-  for (const name of ['access', 'audit', 'checkSend'] as const)
+  for (const name of ['access', 'audit', 'checkSend', 'prices'] as const)
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw new MessagingConfigError(`${name}: must be a function`);
   return {
     access: given.access ?? (() => all),
     audit: given.audit ?? (() => undefined),
     checkSend: given.checkSend ?? (() => undefined),
+    ...(given.prices && { prices: given.prices }),
     title,
     environment,
     pollInterval,

@@ -12,5 +12,6 @@ export type {
   DashboardOptions,
   DashboardRequest,
   DashboardSettings,
+  MessagePrice,
   SendCheck,
 } from './dashboard.options.js';

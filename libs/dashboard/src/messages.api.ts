@@ -2,7 +2,14 @@ import type { ListedMessage, Verification } from '@dundun/messaging';
 import type { MessageRecord } from '@dundun/messaging/operations';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ListAnswer, MessageDetail, MessageItem, RevealAnswer, TotalAnswer } from './api.js';
+import type {
+  ListAnswer,
+  MessageDetail,
+  MessageItem,
+  MessageMoney,
+  RevealAnswer,
+  TotalAnswer,
+} from './api.js';
 import { type ApiCall, csvPiece, TextAnswer } from './api-call.js';
 import { unknownId } from './dashboard.error.js';
 import { FactsReader } from './facts.js';
@@ -16,6 +23,9 @@ import { reasonOf } from './words.js';
 /** Most rows of an export, and pages that it reads for them. */
 const MOST_ROWS = 10_000;
 const MOST_PAGES = 200;
+
+const COLUMNS =
+  'id,tenant,channel,recipient,sender,status,error_code,provider,accepted_at,price,price_currency,cost,cost_currency';
 
 /** The page of an e-mail has a policy of its own: it runs and loads nothing. */
 const EMAIL_HEADERS = {
@@ -37,7 +47,8 @@ export class MessagesApi {
     fields.done();
     const { data, nextCursor } = await this.parts.history.messages(filter);
     const codes = await this.parts.verification.ofBatches(data.map(({ batchId }) => batchId));
-    return { data: data.map((message) => itemOf(message, codes)), nextCursor };
+    const moneyOf = await call.moneyOf(data);
+    return { data: data.map((one) => itemOf(one, codes, moneyOf(one))), nextCursor };
   }
 
   /** How many messages match, up to 10,000. */
@@ -63,9 +74,11 @@ export class MessagesApi {
     const codes = await this.parts.verification.ofBatches([message.batchId]);
     const verification = codes.get(message.batchId);
     const sendable = channels.find(message.channel)?.irrevocable === undefined;
+    const { facts, ...cost } = await this.facts.of(message, false);
+    const moneyOf = await call.moneyOf([message]);
     return {
-      ...itemOf(message, codes),
-      ...(await this.facts.of(message, false)),
+      ...itemOf(message, codes, moneyOf({ id, ...cost })),
+      facts,
       // A rejected request uses up no attempt of the message.
       attempts: Math.max(message.attempts, ...message.submissions.map(({ attempt }) => attempt)),
       providerId: message.providerId,
@@ -125,6 +138,7 @@ export class MessagesApi {
     fields.done();
     if (whole) call.require('reveal');
     const rows: ListedMessage[] = [];
+    const money: MessageMoney[] = [];
     let cursor: string | null | undefined = from;
     for (let page = 0; page < MOST_PAGES && cursor !== null && rows.length < most; page++) {
       const { data, nextCursor } = await this.parts.history.messages({
@@ -133,6 +147,7 @@ export class MessagesApi {
         ...(cursor !== undefined && { cursor }),
       });
       rows.push(...data);
+      money.push(...data.map(await call.moneyOf(data)));
       cursor = nextCursor;
       // On SQLite nothing else here waits.
       await turn();
@@ -140,14 +155,27 @@ export class MessagesApi {
     const exported = whole ? new Set(rows.map(({ tenant }) => tenant)) : [];
     for (const tenant of exported)
       await call.audit({ action: 'messages.exported', tenant, subject: null });
-    const lines = rows.map((message) => {
+    const lines = rows.map((message, n) => {
       const { id, tenant, channel, sender, status, errorCode, provider, acceptedAt } = message;
       const recipient = whole ? message.recipient : masked(message.recipient);
-      return [id, tenant, channel, recipient, sender, status, errorCode, provider, iso(acceptedAt)];
+      const { price, priceCurrency, cost, currency } = money[n] as MessageMoney;
+      return [
+        id,
+        tenant,
+        channel,
+        recipient,
+        sender,
+        status,
+        errorCode,
+        provider,
+        iso(acceptedAt),
+        price,
+        priceCurrency,
+        cost,
+        currency,
+      ];
     });
-    const header =
-      'id,tenant,channel,recipient,sender,status,error_code,provider,accepted_at'.split(',');
-    return csvPiece('messages', [header, ...lines], cursor);
+    return csvPiece('messages', [COLUMNS.split(','), ...lines], cursor);
   }
 
   #read(call: ApiCall, id: string): Promise<MessageRecord> {
@@ -183,6 +211,7 @@ function filterOf(call: ApiCall, fields: Fields) {
 function itemOf(
   message: ListedMessage,
   codes: ReadonlyMap<string, Pick<Verification, 'status'>>,
+  money: MessageMoney,
 ): MessageItem {
   const { errorCode, provider } = message;
   return {
@@ -205,7 +234,6 @@ function itemOf(
     template: message.template,
     country: message.country,
     parts: message.parts,
-    cost: message.cost,
-    currency: message.currency,
+    ...money,
   };
 }

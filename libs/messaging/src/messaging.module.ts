@@ -192,6 +192,7 @@ const PROVIDERS: Provider[] = [
           digestKeys: erasure.keys,
           contentKeys: verification.keys,
           cancelling: cancellingOf(transports),
+          costs: costsOf(settings.providers),
           ambient: ambientTransaction,
         },
         { ...others, events: metrics ? new MeasuredEvents(events, metrics) : events, tracing },

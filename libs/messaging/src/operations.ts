@@ -27,8 +27,11 @@ export {
   type DeliveredShare,
   type DeliveredSharesOptions,
   OUTCOME_GROUPS,
+  type OutcomeAmount,
   type OutcomeFigures,
+  type OutcomeGroup,
   type Outcomes,
+  type OutcomesOfGroup,
 } from './message/outcomes.js';
 export type { ReceiptFinding } from './message/receipt-doubts.js';
 export type { RebuiltOutcomes } from './store/upkeep/outcome-rebuild.js';

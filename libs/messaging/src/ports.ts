@@ -97,7 +97,9 @@ export {
   MESSAGING_SPEND_GUARD,
   type SpendGuard,
   type SpendReservation,
+  type SpentAmount,
 } from './ports/spend-guard.js';
+export { ProviderCosts } from './ports/provider-costs.js';
 export { MESSAGING_RATE_CARD, type Price, type RateCard } from './ports/rate-card.js';
 export type { WitnessedReceipts } from './message/receipt-doubts.js';
 export type { BestOptions } from './ports/best-options.js';

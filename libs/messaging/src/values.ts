@@ -7,6 +7,7 @@ export { partialAddress } from './message/partial-address.js';
 export { parseMailbox } from './message/mailbox.js';
 export { laneOf, messagePlaceOf, partsOfLane } from './message/ids.js';
 export { isMessageCategory } from './message/message.js';
+export { amountText } from './message/money.js';
 export { countryOfNumber } from './message/phone-country.js';
 export { addressIdentity } from './message/phone-identity.js';
 export { isPhoneNumber, maskPhoneNumber, withoutTrunkPrefix } from './message/phone-number.js';

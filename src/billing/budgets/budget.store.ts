@@ -91,7 +91,7 @@ export class BudgetStore {
   async spentSince(
     { accountId, spender }: Pick<BudgetKey, 'accountId' | 'spender'>,
     since: number,
-    sql: Sql | QueueDatabase = this.#database,
+    sql: Sql,
   ): Promise<bigint> {
     const ofSpender = spender === '' ? '' : ' AND spender = ?';
     const [row] = await sql.all<{ spent: string }>(

@@ -53,12 +53,6 @@ export class BudgetsService {
     return (await this.store.list(accountId)).map((one) => stateOf(one, currency, now));
   }
 
-  /** What the messages of the present day of UTC have reserved and cost, in millionths. */
-  spentToday(accountId: string): Promise<bigint> {
-    const since = startOf('day', this.clock.now());
-    return this.store.spentSince({ accountId, spender: '' }, since);
-  }
-
   /**
    * Sets a budget. What its messages of the present period have reserved and cost so far counts.
    * @throws ApiError 404; 422 naming the wrong field

@@ -8,6 +8,7 @@ import {
   type SpendReservation,
   SpendBusyError,
   SpendRefusedError,
+  type SpentAmount,
   type VasOrderContent,
 } from '@dundun/messaging/ports';
 import type { Sql } from '@dundun/messaging/queue';
@@ -165,12 +166,29 @@ export class AccountCharges implements SpendGuard {
     return refused;
   }
 
-  async onChanged(changes: readonly GuardedChange[], manager: EntityManager): Promise<void> {
+  async onChanged(
+    changes: readonly GuardedChange[],
+    manager: EntityManager,
+  ): Promise<readonly SpentAmount[]> {
     const moving = changes.filter((change) => this.#mayMove(change));
     const recent = this.#recentOf(moving);
-    if (await this.#move(manager, moving, ({ batchId }) => batchId, changeOf, recent)) return;
-    for (const batch of recent.keys()) this.#recent.forget(batch);
-    await this.#move(manager, moving, ({ batchId }) => batchId, changeOf, new Map());
+    let charged = await this.#move(manager, moving, ({ batchId }) => batchId, changeOf, recent);
+    if (!charged) {
+      for (const batch of recent.keys()) this.#recent.forget(batch);
+      charged = await this.#move(manager, moving, ({ batchId }) => batchId, changeOf, new Map());
+    }
+    return changes.map((change) => {
+      const { amount = 0n, currency } = charged?.get(change) ?? {};
+      return { amount, currency: currency ?? this.cards.termsOf(change.tenant)?.currency ?? '' };
+    });
+  }
+
+  async spent(
+    batches: readonly string[],
+    manager: EntityManager,
+  ): Promise<ReadonlyMap<string, SpentAmount>> {
+    const found = await this.store.find(batches, this.store.join(manager));
+    return this.margins.prices(found, manager);
   }
 
   /**
@@ -297,7 +315,8 @@ export class AccountCharges implements SpendGuard {
   /**
    * @param movedOf adds to `moved` what an item moves of its batch
    * @param recent batches that need no read; those that are read are then remembered
-   * @returns `false`: a recent batch is not as it is remembered, and nothing has changed
+   * @returns what each item charged; `undefined`: a recent batch is not as it is remembered, and nothing
+   * has changed
    */
   async #move<T>(
     manager: EntityManager,
@@ -305,8 +324,9 @@ export class AccountCharges implements SpendGuard {
     batchOf: (item: T) => string,
     movedOf: (item: T, batch: ReadBatch, moved: Moved) => void,
     recent?: ReadonlyMap<string, ReadBatch>,
-  ): Promise<boolean> {
-    if (items.length === 0) return true;
+  ): Promise<ReadonlyMap<T, SpentAmount> | undefined> {
+    const spent = new Map<T, SpentAmount>();
+    if (items.length === 0) return spent;
     const sql = this.store.join(manager);
     const batches = new Map(recent);
     const others = items.map(batchOf).filter((batch) => !batches.has(batch));
@@ -321,7 +341,9 @@ export class AccountCharges implements SpendGuard {
       if (!batch) continue;
       const own = moved.get(batch.batch) ?? nothingOf(totals, batch);
       moved.set(batch.batch, own);
+      const { charged } = own;
       movedOf(item, batch, own);
+      spent.set(item, { amount: own.charged - charged, currency: batch.currency });
     }
     const open = movesOf(batches, moved).filter(({ batch }) => recent?.has(batch));
     if (!(await this.store.moveOpen(sql, open))) {
@@ -330,13 +352,13 @@ export class AccountCharges implements SpendGuard {
         sql,
         open.map((one) => ({ ...one, reserved: -one.reserved, charged: -one.charged })),
       );
-      return false;
+      return undefined;
     }
     const at = this.clock.now();
     const paid = await this.#write(sql, { batches, moved, recent }, at);
     await this.statements.add(sql, totals.all, at);
     await this.notices.look(manager, paid);
-    return true;
+    return spent;
   }
 
   /** @returns the accounts whose balances have changed */

@@ -15,6 +15,12 @@ export interface Cost {
   readonly currency: string;
 }
 
+/** Millionths. */
+interface Price {
+  readonly amount: bigint;
+  readonly currency: string;
+}
+
 /** `null`: not known, or the account is not charged. */
 type CostFields = Cost | { readonly cost: null; readonly currency: null };
 
@@ -54,14 +60,22 @@ export class MessageCosts {
   async ofMessages(
     messages: readonly CostedMessage[],
   ): Promise<(message: CostedMessage) => Cost | undefined> {
+    const priceOf = await this.pricesOf(messages);
+    return (message) => shown(priceOf(message));
+  }
+
+  /** The same as exact amounts. */
+  async pricesOf(
+    messages: readonly CostedMessage[],
+  ): Promise<(message: CostedMessage) => Price | undefined> {
     const batches = read(await this.store.find(messages.map(({ batchId }) => batchId)));
     return (message) => {
       const batch = batches.get(message.batchId);
       if (!batch) return undefined;
       // Exact, whatever its reports said. Another recipient may have been denied, which costs nothing.
       if (batch.messages === 1 && message.status !== 'rejected')
-        return costOf(batch.reserved + batch.charged, batch.currency);
-      return costAt(message, batch);
+        return { amount: batch.reserved + batch.charged, currency: batch.currency };
+      return priceAt(message, batch);
     };
   }
 
@@ -72,7 +86,7 @@ export class MessageCosts {
     const batches = read(await this.store.find(reports.map(({ batchId }) => batchId)));
     return (report) => {
       const batch = batches.get(report.batchId);
-      return batch && costAt(report, batch);
+      return batch && shown(priceAt(report, batch));
     };
   }
 
@@ -92,7 +106,7 @@ export class MessageCosts {
     );
     return (change) => {
       const batch = batches.get(change.batchId);
-      return batch && costAt(change, batch);
+      return batch && shown(priceAt(change, batch));
     };
   }
 }
@@ -109,19 +123,24 @@ function read(found: readonly ChargedBatch[]): ReadonlyMap<string, ReadBatch> {
 }
 
 /** `undefined`: the recipient was erased, and the batch has several rates. */
-function costAt(message: CostedMessage, batch: ReadBatch): Cost | undefined {
+function priceAt(message: CostedMessage, batch: ReadBatch): Price | undefined {
   const { channel, status, sequence, details, seconds = secondsOf(details) } = message;
   const state = chargeStateOf({ channel, status, statuses: sequence ?? 2 }, batch.chargeAt);
-  if (state === 'released') return costOf(0n, batch.currency);
+  const { currency } = batch;
+  if (state === 'released') return { amount: 0n, currency };
   const rate = batch.rates.of(message.recipient);
   if (!rate) return undefined;
-  if (state === 'open') return costOf(reservationOf(rate, batch.units), batch.currency);
+  if (state === 'open') return { amount: reservationOf(rate, batch.units), currency };
   const reported = batch.messages === 1 ? reportedAfter(batch.reported, reportedBy(details)) : null;
   const amount =
     reported === null
       ? chargeOf(rate, batch.units, seconds ?? undefined)
       : reportedChargeOf(batch.rates, rate, reported, batch.units);
-  return costOf(amount, batch.currency);
+  return { amount, currency };
+}
+
+function shown(price: Price | undefined): Cost | undefined {
+  return price && costOf(price.amount, price.currency);
 }
 
 function costOf(amount: bigint, currency: string): Cost {

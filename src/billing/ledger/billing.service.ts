@@ -6,6 +6,7 @@ import { AccountsService, type Also, lockAccount } from '../../accounts/accounts
 import { invalidField } from '../../http/api-error.js';
 import { isText } from '../../http/fields.js';
 import type { PageQuery } from '../../http/page.dto.js';
+import { startOf } from '../budgets/budget-period.js';
 import { BudgetStore } from '../budgets/budget.store.js';
 import { ChargeAudit } from '../charging/charge-audit.js';
 import type { ChargeAt, Unsettled } from '../charging/charge-state.js';
@@ -174,6 +175,11 @@ export class BillingService {
     const data = found.slice(0, limit);
     const last = found.length > limit ? data.at(-1) : undefined;
     return { data, nextCursor: last ? last.sequence.toString() : null };
+  }
+
+  /** Charges less refunds of the present day of UTC, in millionths. */
+  spentToday(accountId: string): Promise<bigint> {
+    return this.ledger.spentSince(accountId, startOf('day', this.clock.now()));
   }
 
   /**

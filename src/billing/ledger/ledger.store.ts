@@ -59,6 +59,12 @@ export interface Difference {
   readonly computed: string;
 }
 
+/** More than the clocks of processes differ, whose entries follow each other; milliseconds. */
+const SLACK = 600_000;
+
+/** Entries before a time that a sum may read in vain. */
+const FEW = 1_000n;
+
 /** Most entries that a check names. */
 const MOST_DIFFERENCES = 100;
 
@@ -165,6 +171,34 @@ export class LedgerStore {
       [accountId, ...(before === undefined ? [] : [before]), limit],
     );
     return rows.map(entryOf);
+  }
+
+  /** Charges less refunds since a time, in epoch milliseconds; it reads few entries from before. */
+  async spentSince(accountId: string, since: number): Promise<bigint> {
+    const account = await this.account(accountId);
+    if (!account) return 0n;
+    const [row] = await this.#database.all<{ spent: string }>(
+      `SELECT ${text('COALESCE(-SUM(amount), 0)')} AS spent FROM gateway_billing_entry
+        WHERE account_id = ? AND sequence > ? AND created_at >= ? AND kind IN ('charge', 'refund')`,
+      [accountId, await this.#lastBefore(account, since - SLACK), since],
+    );
+    return BigInt(row?.spent ?? 0);
+  }
+
+  /** Number of an entry from before the time, and of all but a few of them: their times rise with their numbers. */
+  async #lastBefore({ accountId, entries }: AccountMoney, time: number): Promise<bigint> {
+    let [before, after] = [0n, entries + 1n];
+    while (after - before > FEW) {
+      const middle = (before + after) / 2n;
+      const [entry] = await this.#database.all<{ createdAt: string | number }>(
+        `SELECT created_at AS "createdAt" FROM gateway_billing_entry
+          WHERE account_id = ? AND sequence = ?`,
+        [accountId, middle],
+      );
+      if (Number(entry?.createdAt) < time) before = middle;
+      else after = middle;
+    }
+    return before;
   }
 
   /**

@@ -3,6 +3,7 @@ import {
   type GuardedMessage,
   MessageHistory,
 } from '@dundun/messaging/operations';
+import { ProviderCosts, type SpentAmount } from '@dundun/messaging/ports';
 import type { Sql } from '@dundun/messaging/queue';
 import { countryOfNumber } from '@dundun/messaging/values';
 import { Inject, Injectable } from '@nestjs/common';
@@ -14,7 +15,7 @@ import { BatchRates, chargeOf } from '../charging/batch-rates.js';
 import { chargeStateOf } from '../charging/charge-state.js';
 import { secondsOf } from '../charging/reported-price.js';
 import { boundsOf, monthOf } from '../statements/month-totals.js';
-import { type CarrierCost, CarrierPrices, reportedCost } from './carrier-costs.js';
+import { type CarrierCost, reportedCost } from './carrier-costs.js';
 import { MarginStore, type PricedBatch } from './margin.store.js';
 import { type Margin, MarginSums } from './margin-sums.js';
 
@@ -54,8 +55,7 @@ export interface MarginsPart {
 @Injectable()
 export class Margins {
   /** By carrier. */
-  readonly #prices: ReadonlyMap<string, CarrierPrices>;
-  readonly #currency: string | undefined;
+  readonly #prices: ReadonlyMap<string, ProviderCosts>;
 
   constructor(
     private readonly history: MessageHistory,
@@ -63,10 +63,9 @@ export class Margins {
     private readonly channels: GatewayChannels,
     @Inject(ENVIRONMENT) { carriers }: Pick<Environment, 'carriers'>,
   ) {
-    this.#currency = carriers.currency;
     this.#prices = new Map(
       carriers.all.flatMap(({ name, prices }) =>
-        prices ? [[name, new CarrierPrices(prices)] as const] : [],
+        prices ? [[name, ProviderCosts.of(prices, carriers.currency)] as const] : [],
       ),
     );
   }
@@ -117,6 +116,21 @@ export class Margins {
     await this.store.add(sql, sums.all);
   }
 
+  /** What each message of the batches is charged now. */
+  async prices(
+    batches: readonly PricedBatch[],
+    manager: EntityManager,
+  ): Promise<ReadonlyMap<string, SpentAmount>> {
+    const prices = new Map<string, SpentAmount>();
+    if (batches.length === 0) return prices;
+    const known = new Map(batches.map((one) => [one.batch, readBatch(one)]));
+    for await (const { message, batch, details } of this.#messagesOf(known, manager)) {
+      const amount = priceOf(message, batch, details);
+      prices.set(message.messageId, { amount, currency: batch.currency });
+    }
+    return prices;
+  }
+
   /** @returns the number of messages */
   async #add(
     batches: readonly PricedBatch[],
@@ -125,6 +139,25 @@ export class Margins {
   ): Promise<number> {
     if (batches.length === 0) return 0;
     const known = new Map(batches.map((one) => [one.batch, readBatch(one)]));
+    let read = 0;
+    for await (const { message, batch, details } of this.#messagesOf(known, manager)) {
+      read++;
+      const margin = this.#of(message, batch, details);
+      if (!margin) continue;
+      batch.left -= margin.price;
+      sums.add(margin);
+    }
+    // Such as of messages whose recipient was erased.
+    for (const batch of known.values())
+      if (batch.left !== 0n)
+        sums.add({ ...keyOf(batch), messages: 0, parts: 0, price: batch.left, cost: 0n });
+    return read;
+  }
+
+  async *#messagesOf(
+    known: ReadonlyMap<string, ReadBatch>,
+    manager: EntityManager | undefined,
+  ): AsyncGenerator<PricedMessage> {
     const ids = [...known.keys()];
     const details = new Map<string, DetailedReport[]>();
     for (const report of await this.history.detailedReports(ids, manager)) {
@@ -133,22 +166,11 @@ export class Margins {
       if (own) own.push(report);
       else details.set(report.messageId, [report]);
     }
-    let read = 0;
-    for await (const page of this.history.guardedMessages(ids, manager)) {
-      read += page.length;
+    for await (const page of this.history.guardedMessages(ids, manager))
       for (const message of page) {
         const batch = known.get(message.batchId);
-        const margin = batch && this.#of(message, batch, details.get(message.messageId) ?? []);
-        if (!margin) continue;
-        batch.left -= margin.price;
-        sums.add(margin);
+        if (batch) yield { message, batch, details: details.get(message.messageId) ?? [] };
       }
-    }
-    // Such as of messages whose recipient was erased.
-    for (const batch of known.values())
-      if (batch.left !== 0n)
-        sums.add({ ...keyOf(batch), messages: 0, parts: 0, price: batch.left, cost: 0n });
-    return read;
   }
 
   /** `undefined`: no carrier took it, and it is not charged. */
@@ -191,9 +213,10 @@ export class Margins {
     const answered = reportedCost(answer, usual);
     if (answered) return answered;
     const isPriced = channel !== ORDERS && !this.channels.find(channel)?.isTimed;
-    if (!isPriced || recipient === '' || this.#currency === undefined) return undefined;
-    const amount = this.#prices.get(provider ?? '')?.of(recipient, units);
-    return amount === undefined ? undefined : { amount, currency: this.#currency };
+    const prices = this.#prices.get(provider ?? '');
+    if (!isPriced || recipient === '' || prices?.currency === undefined) return undefined;
+    const amount = prices.amountOf(NUMBER.test(recipient) ? recipient : '', units);
+    return amount === undefined ? undefined : { amount, currency: prices.currency };
   }
 }
 
@@ -201,6 +224,12 @@ interface ReadBatch extends Omit<PricedBatch, 'rates'> {
   readonly rates: BatchRates;
   /** What it was charged, less its messages so far. */
   left: bigint;
+}
+
+interface PricedMessage {
+  readonly message: GuardedMessage;
+  readonly batch: ReadBatch;
+  readonly details: readonly DetailedReport[];
 }
 
 function readBatch(batch: PricedBatch): ReadBatch {
@@ -219,7 +248,9 @@ function priceOf(
   { messages, charged, chargeAt, rates, units }: ReadBatch,
   details: readonly DetailedReport[],
 ): bigint {
-  if (messages === 1) return charged;
+  // Another recipient may have been denied, which costs nothing.
+  const isDenied = message.status === 'rejected' && message.provider === null;
+  if (messages === 1) return isDenied ? 0n : charged;
   if (chargeStateOf(message, chargeAt) !== 'charged') return 0n;
   const rate = rates.of(message.recipient);
   if (!rate) return 0n;

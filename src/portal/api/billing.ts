@@ -20,7 +20,7 @@ export interface Billing {
   readonly canMail: boolean;
 }
 
-/** `GET api/billing/today`: what the messages of the present day of UTC have reserved and cost. */
+/** `GET api/billing/today`: charges less refunds of the present day of UTC. */
 export interface SpentToday {
   readonly spent: string;
 }

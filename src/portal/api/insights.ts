@@ -55,8 +55,18 @@ export interface InsightsFigures {
   readonly failed: number;
   readonly parts: number;
   readonly statuses: Readonly<Record<string, number>>;
+  /** What accounts were charged for them, by currency. */
+  readonly prices: readonly InsightsAmount[];
+  /** What carriers charge by their `prices`; empty for people who are no operators. */
+  readonly costs: readonly InsightsAmount[];
   readonly toSent: InsightsTimes | null;
   readonly toDelivered: InsightsTimes | null;
+}
+
+/** A decimal text with its currency. */
+export interface InsightsAmount {
+  readonly amount: string;
+  readonly currency: string;
 }
 
 export interface InsightsTimes {

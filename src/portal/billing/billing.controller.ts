@@ -61,7 +61,7 @@ export class PortalBillingController {
 
   @Get('today')
   async today(@Caller() { accountId }: InAccount): Promise<SpentToday> {
-    return { spent: amountText(await this.budgets.spentToday(accountId)) };
+    return { spent: amountText(await this.billing.spentToday(accountId)) };
   }
 
   @Get('entries')

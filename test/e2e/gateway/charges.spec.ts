@@ -221,9 +221,13 @@ describeEachDatabase('charges of messages', (db) => {
     });
     expect(await moneyOf(accountId)).toEqual({ balance: '100.00', reserved: '4.50' });
     const next = { previous: 'sent', status: 'failed', sequence: 2 } as const;
-    await within(gateway, (charges, manager) =>
-      charges.onChanged([changed(ended, {}), changed(free, next), changed(open, {})], manager),
-    );
+    await within(gateway, async (charges, manager) => {
+      const changes = [changed(ended, {}), changed(free, next), changed(open, {})];
+      // What each of them charged, which Insights counts.
+      expect(await charges.onChanged(changes, manager)).toEqual(
+        [0n, 0n, 4_500_000n].map((amount) => ({ amount, currency: 'NGN' })),
+      );
+    });
     expect(await moneyOf(accountId)).toEqual({ balance: '95.50', reserved: '0.00' });
     // No message has changed: a check would name the batches.
     await within(gateway, (charges, manager) =>

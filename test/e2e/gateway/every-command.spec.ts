@@ -177,6 +177,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   // The simulator has no phone.
   probe: { audit: 'probes.sent', ofGateway: true, code: 1 },
   requests: { audit: null },
+  'insights show': { audit: null },
   'insights receipts': { audit: null },
   'alerts list': { audit: null },
   'alerts rule list': { audit: null },

@@ -49,6 +49,29 @@ describe('dundun messages and lanes', () => {
     const message = `${await send('2348012340001')}-0`;
     await eventually(async () => expect(await statusOf(message)).toBe('delivered'));
     expect(await dundun('insights', 'rebuild')).toEqual({ rebuilt: 1, kept: 0 });
+    const figures = {
+      messages: 1,
+      delivered: 1,
+      failed: 0,
+      parts: 1,
+      prices: [],
+      messages_before: 0,
+    };
+    expect(await dundun('insights', 'show', '--by', 'country', '--days', '2')).toMatchObject({
+      groups: [
+        { name: 'NG', ...figures },
+        { name: 'all', ...figures },
+      ],
+    });
+    expect(await dundun('insights', 'show', '--country', 'GH')).toMatchObject({
+      groups: [{ name: 'all', messages: 0 }],
+    });
+    expect(await dundun('insights', 'show', '--days', '0')).toMatchObject({
+      error: {
+        code: 'invalid_usage',
+        message: expect.stringMatching(/must be 1 to 400/) as unknown,
+      },
+    });
     expect(await dundun('insights', 'rebuild', '--since', '10d', '--until', '9d')).toEqual({
       rebuilt: 0,
       kept: 0,

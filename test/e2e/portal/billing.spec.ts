@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { BillingService } from '../../../src/billing/ledger/billing.service.js';
+import { amountText } from '../../../src/billing/money.js';
 import { RateCards } from '../../../src/billing/rate-cards/rate-cards.service.js';
 import type {
   Billing,
@@ -94,6 +96,48 @@ describeOneDatabase('the Billing of the portal', (database) => {
     expect(csv.text).toContain('messages,,sms,GB,,1,1,4.50');
     expect(await stranger.ok('GET', 'billing')).toMatchObject({ mode: 'off', balance: '0.00' });
     expect((await viewer.call('GET', 'billing/statement?month=2026-13')).status).toBe(422);
+  });
+
+  it('what was spent today is the sum of its entries: refunds count, and yesterday does not', async () => {
+    const today = async () => (await viewer.ok<{ spent: string }>('GET', 'billing/today')).spent;
+    expect(await today()).toBe('9.00');
+    const { app } = gateway.running;
+    const source = app.get(DataSource, { strict: false });
+    const midnight = new Date().setUTCHours(0, 0, 0, 0);
+    const { accountId } = account;
+    // A long history, so that the first entry of the day is searched for; sequences go on.
+    const [last] = await source.query<{ n: string | number }[]>(
+      `SELECT MAX(sequence) AS n FROM gateway_billing_entry WHERE account_id = '${accountId}'`,
+    );
+    const from = Number(last?.n) + 1;
+    const at = (n: number) => (n < 4_000 ? midnight - 4_000_000 + n * 1_000 : midnight + n);
+    const rows = Array.from({ length: 4_500 }, (_, n) => {
+      const [kind, amount] = n % 5 === 0 ? ['refund', 2_000_001] : ['charge', -3_000_000 - n];
+      return `('${accountId}', ${from + n}, '${kind}', ${amount}, 0, 'test-${n}', ${at(n)})`;
+    });
+    // As a year of entries would be: the former ones are of yesterday.
+    await source.query(
+      `UPDATE gateway_billing_entry SET created_at = ${midnight - 86_400_000} WHERE account_id = '${accountId}'`,
+    );
+    for (let start = 0; start < rows.length; start += 500)
+      await source.query(
+        `INSERT INTO gateway_billing_entry (account_id, sequence, kind, amount, balance_after, reference,
+          created_at) VALUES ${rows.slice(start, start + 500).join(', ')}`,
+      );
+    await source.query(
+      `UPDATE gateway_billing_account SET entries = ${from + rows.length - 1} WHERE account_id = '${accountId}'`,
+    );
+    const [sum] = await source.query<{ spent: string | number }[]>(
+      `SELECT -SUM(amount) AS spent FROM gateway_billing_entry WHERE account_id = '${accountId}'
+        AND kind IN ('charge', 'refund') AND created_at >= ${midnight}`,
+    );
+    expect(await today()).toBe(amountText(BigInt(sum?.spent ?? 0)));
+    await source.query(
+      `DELETE FROM gateway_billing_entry WHERE account_id = '${accountId}' AND sequence >= ${from}`,
+    );
+    await source.query(
+      `UPDATE gateway_billing_account SET entries = ${from - 1} WHERE account_id = '${accountId}'`,
+    );
   });
 
   it('admins set budgets and notices, which the audit log has; viewers do not', async () => {

@@ -5,12 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { purgeJob } from '../../../libs/messaging/src/jobs/messaging.jobs.js';
+import { MessagingOperations } from '@dundun/messaging/operations';
+import type { MessageItem } from '@dundun/dashboard';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { BillingCheck } from '../../../src/billing/billing-check.js';
 import { BillingService } from '../../../src/billing/ledger/billing.service.js';
 import { amountText, readAmount } from '../../../src/billing/money.js';
 import { RateCards } from '../../../src/billing/rate-cards/rate-cards.service.js';
-import type { LowestBalances, MarginRow, MarginsPart } from '../../../src/portal/portal-api.js';
+import type {
+  Insights,
+  Listed,
+  LowestBalances,
+  MarginRow,
+  MarginsPart,
+} from '../../../src/portal/portal-api.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from '../gateway/test-gateway.js';
@@ -165,6 +173,72 @@ describeEachDatabase('the margins of the portal', (db) => {
     expect(price).toBe(amountText(100_000_000_000n - (account?.balance ?? 0n)));
   });
 
+  it('Insights has the same price and cost by country and carrier, for operators alone, also after a rebuild', async () => {
+    operator.account = acme.accountId;
+    const [member] = [await signedIn(gateway, 'viewer', acme.accountId)];
+    const { price, cost } = await expected();
+    const margins = (await rowsOf()).filter(({ accountId }) => accountId === acme.accountId);
+    const expectSame = async () => {
+      const { total, groups } = await operator.ok<Insights>('GET', 'insights?by=country');
+      expect(total.current.prices).toEqual([{ amount: price, currency: 'NGN' }]);
+      expect(total.current.costs).toEqual([{ amount: cost, currency: 'NGN' }]);
+      expect(total.former).toMatchObject({ messages: 0, prices: [], costs: [] });
+      for (const { name, current } of groups) {
+        const own = margins.filter(({ country }) => country === name);
+        expect(sumOf(current.prices.map(({ amount }) => amount))).toBe(
+          sumOf(own.map((row) => row.price)),
+        );
+        expect(sumOf(current.costs.map(({ amount }) => amount))).toBe(
+          sumOf(own.map((row) => row.cost)),
+        );
+      }
+      for (const by of ['provider', 'sender', 'channel']) {
+        const { groups: others } = await operator.ok<Insights>('GET', `insights?by=${by}`);
+        const amounts = (what: 'prices' | 'costs') =>
+          sumOf(others.flatMap(({ current }) => current[what].map(({ amount }) => amount)));
+        expect([amounts('prices'), amounts('costs')]).toEqual([price, cost]);
+      }
+    };
+    await expectSame();
+    const theirs = await member.ok<Insights>('GET', 'insights?by=country');
+    expect(theirs.total.current.prices).toEqual([{ amount: price, currency: 'NGN' }]);
+    expect([theirs.total, ...theirs.groups].flatMap(({ current }) => current.costs)).toEqual([]);
+    const { rebuilt, kept } = await get(MessagingOperations).rebuildOutcomes();
+    expect([rebuilt > 0, kept]).toEqual([true, 0]);
+    await expectSame();
+    operator.account = undefined;
+  });
+
+  it('lists, messages and files have what the account is charged, and for operators the cost of the carrier', async () => {
+    const demo = gateway.running.demo!;
+    const member = await signedIn(gateway, 'admin', demo.accountId);
+    const whatsapp = 'messages?channel=whatsapp';
+    const money = { price: '6.70', priceCurrency: 'NGN' };
+    const cost = { cost: '0.0100', currency: 'USD' };
+    const none = { cost: null, currency: null };
+    for (const [client, seen] of [
+      [member, none],
+      [operator, cost],
+    ] as const) {
+      const { data } = await client.ok<Listed<MessageItem>>('GET', whatsapp);
+      expect(data).toMatchObject([{ ...money, ...seen }]);
+      expect(await client.ok('GET', `messages/${data[0]!.id}`)).toMatchObject({
+        ...money,
+        ...seen,
+      });
+      const { text } = await client.call('GET', 'messages/export?channel=whatsapp');
+      const [header, line] = text.split('\r\n');
+      expect(header).toMatch(/,price,price_currency,cost,cost_currency$/);
+      expect(line).toMatch(seen === none ? /,6\.70,NGN,,$/ : /,6\.70,NGN,0\.0100,USD$/);
+    }
+    // A message of a batch of many that no carrier took is free.
+    const { data: failed } = await operator.ok<Listed<MessageItem>>(
+      'GET',
+      `messages?tenant=${acme.accountId}&to=2348012349903&limit=5`,
+    );
+    expect(new Set(failed.map(({ price }) => price))).toEqual(new Set(['0.00']));
+  });
+
   it('a reported cost counts before the prices of the file, and stays in its own currency', async () => {
     const rows = (await rowsOf()).filter(({ accountId }) => accountId !== acme.accountId);
     expect(rows).toMatchObject([
@@ -222,8 +296,14 @@ describeEachDatabase('the margins of the portal', (db) => {
     ]);
   });
 
-  it('margins stay when retention erases the recipients, and count once', async () => {
+  it('margins and Insights stay when retention erases the recipients, and count once', async () => {
     const before = await rowsOf();
+    const insightsBefore = await operator.ok<Insights>('GET', 'insights?by=country');
+    expect(insightsBefore.total.current.prices).not.toEqual([]);
+    const expectInsights = async () => {
+      const { total, groups } = await operator.ok<Insights>('GET', 'insights?by=country');
+      expect([total, groups]).toEqual([insightsBefore.total, insightsBefore.groups]);
+    };
     await query(
       `UPDATE messaging_batch SET poll_at = NULL, completed_at = completed_at - ${MONTH_OF_RETENTION}000`,
     );
@@ -237,6 +317,9 @@ describeEachDatabase('the margins of the portal', (db) => {
     );
     expect(Number(open?.n)).toBe(0);
     expect(await rowsOf()).toEqual(before);
+    await expectInsights();
+    expect((await get(MessagingOperations).rebuildOutcomes()).rebuilt).toBe(0);
+    await expectInsights();
     expect(await get(BillingCheck).run()).toEqual([]);
     // The guard hears of the end of a batch again when its rows are deleted.
     await query(

@@ -166,7 +166,7 @@ describeEachDatabase('routes by outcome', (database) => {
     await app.store.database.transaction((tx) =>
       tx.run(
         `INSERT INTO messaging_outcome_change (part, n, ${OUTCOME_KEY.join(', ')}, ${OUTCOME_SUMS.join(', ')})
-       SELECT ?, r.n, r.start, '', 'sms', r.provider, 'NG', 'ACME', '', '', r.status, 100, 100${', 0'.repeat(OUTCOME_SUMS.length - 2)}
+       SELECT ?, r.n, r.start, '', 'sms', r.provider, 'NG', 'ACME', '', '', r.status, '', '', 100, 100${', 0'.repeat(OUTCOME_SUMS.length - 2)}
        FROM (SELECT 1 AS n, ${slot(clock)} AS start, 'a' AS provider, ${STATUS_RANK.undelivered} AS status
          UNION ALL SELECT 2, ${slot(clock)}, 'b', ${STATUS_RANK.delivered}) AS r`,
         ['01890000-0000-7000-8000-000000000001'],

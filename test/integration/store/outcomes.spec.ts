@@ -1,22 +1,36 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { v7 } from 'uuid';
 import type { ChannelDefinition } from '../../../libs/messaging/src/message/channel-definition.js';
 import { ChannelRegistry } from '../../../libs/messaging/src/message/channel-registry.js';
 import { countryOfNumber } from '../../../libs/messaging/src/message/phone-country.js';
 import { STATUS_RANK, STATUSES } from '../../../libs/messaging/src/message/status.js';
 import { type Clock, systemClock } from '../../../libs/messaging/src/ports/clock.js';
+import type { SpendRefusedError } from '../../../libs/messaging/src/message/errors.js';
 import { StatusListeners } from '../../../libs/messaging/src/ports/listeners.js';
+import { ProviderCosts } from '../../../libs/messaging/src/ports/provider-costs.js';
+import {
+  type GuardedChange,
+  type SpendGuard,
+  SpendGuards,
+  type SpentAmount,
+} from '../../../libs/messaging/src/ports/spend-guard.js';
 import type { Sql } from '../../../libs/messaging/src/store/database/sql.js';
 import { accepted, headOf, refused, StoreBench, type Started } from './contract/store-bench.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { recentOutcomes } from '../../../libs/messaging/src/store/reads/recent-outcomes.js';
 import { readOutcomes } from '../../../libs/messaging/src/store/reads/outcomes.js';
 import { LATENCY_BOUNDS } from '../../../libs/messaging/src/store/rows/latency.js';
+import { OutcomeCosts } from '../../../libs/messaging/src/store/rows/outcome-costs.js';
 import type { NewBatch } from '../../../libs/messaging/src/store/rows/new-batch.js';
 import { BATCH_TEXT_MIGRATIONS } from '../../../libs/messaging/src/store/schema/batch-text.js';
 import { CANCELLATION_MIGRATIONS } from '../../../libs/messaging/src/store/schema/cancellation.js';
-import { OUTCOME_KEY, OUTCOME_SUMS } from '../../../libs/messaging/src/store/schema/outcomes.js';
+import {
+  OUTCOME_AMOUNTS,
+  OUTCOME_KEY,
+  OUTCOME_SUMS,
+  TOTAL_KEY,
+} from '../../../libs/messaging/src/store/schema/outcomes.js';
 import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema/store.migration.js';
 import { OutcomeCounts } from '../../../libs/messaging/src/store/verbs/outcome-counts.js';
 import { BATCH_STATE } from '../../../libs/messaging/src/store/rows/batch-state.js';
@@ -53,6 +67,80 @@ const CALLS: ChannelDefinition = {
 };
 const CHANNELS = new ChannelRegistry([SMS, CALLS]);
 
+/** Of the provider of the store bench. */
+const COSTS: ReadonlyMap<string, ProviderCosts> = new Map([
+  ['scripted', ProviderCosts.of({ '+2348': '0.0030005', '1': '2.5', '*': '0.1' }, 'USD')],
+]);
+
+/** Millionths of the same for messages of one, two and three parts. */
+const COST_OF_PARTS: readonly (readonly [start: string, costs: readonly number[]])[] = [
+  ['2348', [3_001, 6_001, 9_002]],
+  ['1', [2_500_000, 5_000_000, 7_500_000]],
+  ['', [100_000, 200_000, 300_000]],
+];
+
+/** What the guard of these tests charges for a message, by its status alone; millionths. */
+function priceOf(channel: string, recipient: string, status: string, statuses: number): number {
+  // A call that is dialled again has no other price.
+  if (channel === 'calls') return status === 'delivered' ? 15_000_000 : 0;
+  const isPaid = ['sent', 'undelivered', 'delivered', 'read'].includes(status);
+  return isPaid || (status === 'expired' && statuses > 1) ? 4_500_000 + recipient.length : 0;
+}
+
+const currencyOf = (tenant: string): string => (tenant.endsWith('-ghana') ? 'GHS' : 'NGN');
+/** Tenants that do not pay. */
+const isFree = (tenant: string): boolean => tenant.endsWith('-free');
+
+class Guard implements SpendGuard {
+  guards(tenant: string): boolean {
+    return !isFree(tenant);
+  }
+
+  async onAccepted(): Promise<ReadonlyMap<string, SpendRefusedError>> {
+    return new Map();
+  }
+
+  async onChanged(changes: readonly GuardedChange[]): Promise<readonly SpentAmount[]> {
+    return changes.map(({ tenant, channel, recipient, previous, status, event, ...change }) => {
+      const statuses = change.statuses ?? change.sequence;
+      const amount =
+        event === undefined
+          ? priceOf(channel, recipient, status, statuses) -
+            priceOf(channel, recipient, previous, statuses - 1)
+          : 0;
+      return { amount: BigInt(amount), currency: currencyOf(tenant) };
+    });
+  }
+
+  async spent(batches: readonly string[], manager: EntityManager) {
+    const rows = await manager.query<Row[]>(
+      `SELECT m.batch, m.position, m.recipient, m.status, b.channel, b.tenant, ${STATUSES_OF} AS statuses
+       FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
+       WHERE m.batch IN (${batches.map((id) => `'${id}'`).join(', ')})`,
+    );
+    return new Map(
+      rows.map((row): [string, SpentAmount] => [
+        `${row['batch']}-${row['position']}`,
+        { amount: BigInt(priceOfRow(row)), currency: currencyOf(String(row['tenant'])) },
+      ]),
+    );
+  }
+
+  async onCancelled(): Promise<void> {}
+
+  async onEnded(): Promise<void> {}
+}
+
+/** SQL: number of the statuses that the message `m` has had. */
+const STATUSES_OF = `(SELECT count(*) FROM messaging_report r WHERE r.batch = m.batch
+  AND r.position = m.position AND r.sequence > 0 AND r.status IS NOT NULL)`;
+
+/** A message that waits to be sent again has its status as the negative rank. */
+function priceOfRow({ channel, recipient, status, statuses }: Row): number {
+  const name = Number(status) < 0 ? 'queued' : CHANNELS.nameOf(Number(status));
+  return priceOf(String(channel), String(recipient), name, Number(statuses));
+}
+
 /** Wall clock that a test sets; processes differ by a few milliseconds. */
 class SetClock implements Clock {
   static at = 0;
@@ -87,18 +175,25 @@ describeEachDatabase('counts of outcomes', (database) => {
     for (const bench of benches.splice(0)) await bench.close();
   });
 
-  async function start(): Promise<{ bench: StoreBench; stores: MessageStore[] }> {
+  async function start(guard?: SpendGuard): Promise<{ bench: StoreBench; stores: MessageStore[] }> {
     SetClock.at = Date.UTC(2026, 3, 1, 12, 1);
     let ahead = 0;
     const bench = new StoreBench({
       locksRows: true,
       writesSideBySide: true,
       lockWaited: async () => undefined,
-      open: () => openStore(database, new SetClock((ahead += 3))),
+      open: () => openStore(database, new SetClock((ahead += 3)), guard),
     });
     benches.push(bench);
     const stores = [await bench.open(), await bench.open(), await bench.open()];
-    for (const table of ['outcome_hour', 'outcome_change', 'batch', 'message', 'report'])
+    for (const table of [
+      'outcome_hour',
+      'outcome_total',
+      'outcome_change',
+      'batch',
+      'message',
+      'report',
+    ])
       await stores[0]!.database.transaction((tx) => tx.run(`DELETE FROM messaging_${table}`));
     await stores[0]!.database.transaction((tx) =>
       tx.run('UPDATE messaging_outcome_state SET purged_until = 0'),
@@ -107,9 +202,9 @@ describeEachDatabase('counts of outcomes', (database) => {
   }
 
   it.each([1, 2])(
-    'they equal the log after random traffic of three processes, with folds that stop at any statement, and after a rebuild (seed %i)',
+    'counts, prices and costs equal the log after random traffic of three processes, with folds that stop at any statement, and after a rebuild (seed %i)',
     async (seed) => {
-      const { bench, stores } = await start();
+      const { bench, stores } = await start(new Guard());
       const random = randomOf(seed);
       const one = <T>(list: readonly T[]): T => list[random(list.length)] as T;
       const sent: Started[] = [];
@@ -119,7 +214,7 @@ describeEachDatabase('counts of outcomes', (database) => {
         const work: Promise<unknown>[] = [];
         for (let n = random(4); n >= 0; n--) await store.newBatches.enqueue(batchOf(bench, random));
         const share = 1 + random(3);
-        const started = await bench.intend(store, share, 50);
+        const started = (await bench.intend(store, share, 50)).map(guardedAsAccepted);
         for (const each of started) {
           if (random(4) === 0) work.push(bench.report(one(stores), early(each, random)));
           work.push(one(stores).outcomes.record(outcomeOf(each, random)));
@@ -269,6 +364,11 @@ describeEachDatabase('counts of outcomes', (database) => {
     });
     await store.outcomeCounts!.fold();
     expect(await readOutcomes(store.database, query)).toEqual(read);
+    // Of all tenants, by what the totals have, and by what they have not.
+    for (const by of ['country', 'sender'] as const) {
+      const all = await readOutcomes(store.database, { ...query, tenants: 'all', by });
+      expect([all.total, all.slots]).toEqual([read.total, read.slots]);
+    }
     const elsewhere = { ...query, tenants: ['another'] };
     expect((await readOutcomes(store.database, elsewhere)).total.current.messages).toBe(0);
   });
@@ -345,11 +445,23 @@ describeEachDatabase('counts of outcomes', (database) => {
     );
     expect(new Set(rows.map(({ part }) => part)).size).toBeLessThanOrEqual(6);
     expect(rows.reduce((sum, { messages }) => sum + Number(messages), 0)).toBe(100);
-    await expectEqual(store);
+    await expectEqual(store, false);
   });
 });
 
-async function openStore(database: TestDatabase, clock: Clock): Promise<MessageStore> {
+/** As the plan of a lane does, which the store bench replaces. */
+function guardedAsAccepted(started: Started): Started {
+  const { intended } = started;
+  return { ...started, intended: { ...intended, guarded: !isFree(intended.submission.tenant) } };
+}
+
+async function openStore(
+  database: TestDatabase,
+  clock: Clock,
+  guard?: SpendGuard,
+): Promise<MessageStore> {
+  const spend = new SpendGuards();
+  if (guard) spend.set(guard);
   const options = database.options({ entities: [], migrations: [] });
   const source = await new DataSource(options).initialize();
   const store = await MessageStore.open(
@@ -359,6 +471,7 @@ async function openStore(database: TestDatabase, clock: Clock): Promise<MessageS
       migrations: { wanted: MIGRATIONS, known: MIGRATIONS },
       preparedStatements: true,
       outcomes: true,
+      costs: COSTS,
       leaseTime: 30_000,
       idempotencyWindow: 1_000,
       pollAfter: 60_000,
@@ -370,6 +483,7 @@ async function openStore(database: TestDatabase, clock: Clock): Promise<MessageS
       clock,
       events: { wants: () => false, publish: () => undefined },
       listeners: new StatusListeners(),
+      spend,
     },
   );
   const close = store.close.bind(store);
@@ -400,6 +514,7 @@ function batchOf(bench: StoreBench, random: (below: number) => number): NewBatch
   return bench.batch(recipients.length, {
     id: v7({ msecs: at }),
     createdAt: at,
+    tenant: `${bench.scope.tenant}${['', '', '-free', '-ghana'][random(4)]}`,
     channel,
     recipients: isMail ? recipients.map((to) => `${to}@shop.example`) : recipients,
     sender: random(2) === 0 ? 'ACME' : 'SHOP',
@@ -454,7 +569,7 @@ function statusOf({ intended }: Started, random: (below: number) => number) {
   const statuses =
     intended.submission.channel === 'calls'
       ? ['initiated', 'busy', 'busy', 'delivered']
-      : ['sent', 'undelivered', 'delivered', 'delivered', 'read', 'failed', null];
+      : ['sent', 'expired', 'undelivered', 'delivered', 'delivered', 'read', 'failed', null];
   return { status: statuses[random(statuses.length)] as string };
 }
 
@@ -469,34 +584,53 @@ async function brokenFold(store: MessageStore, after: number): Promise<void> {
         writes++ === after ? Promise.reject(new Error('died')) : tx.run(sql, params);
       return work({ ...tx, run });
     });
-  await new OutcomeCounts(own, new SetClock(0)).fold().catch((error: Error) => {
-    if (error.message !== 'died') throw error;
-  });
+  await new OutcomeCounts(own, new SetClock(0), new OutcomeCosts(CHANNELS, new Map()))
+    .fold()
+    .catch((error: Error) => {
+      if (error.message !== 'died') throw error;
+    });
 }
 
 type Row = Record<string, string | number | null>;
+
+const COUNTED_BY = OUTCOME_KEY.filter((name) => !name.endsWith('currency'));
+const COUNTS = OUTCOME_SUMS.filter((name) => !OUTCOME_AMOUNTS.has(name));
+/** Sums of money do not depend on the status. */
+const PAID_BY = COUNTED_BY.filter((name) => name !== 'status');
 
 /** The sums of both tables by hour and key, without those that are zero. */
 async function totals(store: MessageStore): Promise<Map<string, number[]>> {
   const sums = new Map<string, number[]>();
   for (const table of ['outcome_hour', 'outcome_change'])
-    for (const row of await store.database.all<Row>(`SELECT * FROM messaging_${table}`))
+    for (const row of await store.database.all<Row>(`SELECT * FROM messaging_${table}`)) {
       add(
         sums,
         row,
-        OUTCOME_SUMS.map((name) => Number(row[name])),
+        COUNTS.map((name) => Number(row[name])),
       );
+      addMoney(sums, row, `price in ${row['currency']}`, Number(row['price']));
+      addMoney(sums, row, `cost in ${row['cost_currency']}`, Number(row['cost']));
+    }
   return withoutZeros(sums);
 }
 
 function add(sums: Map<string, number[]>, row: Row, values: readonly number[]): void {
-  const start = Math.floor(Number(row['start']) / (HOUR * 1_000));
-  const key = OUTCOME_KEY.map((name) => (name === 'start' ? start : row[name])).join(' | ');
-  const before = sums.get(key) ?? OUTCOME_SUMS.map(() => 0);
+  const key = keyOf(row, COUNTED_BY);
+  const before = sums.get(key) ?? COUNTS.map(() => 0);
   sums.set(
     key,
     before.map((sum, n) => sum + (values[n] ?? 0)),
   );
+}
+
+function addMoney(sums: Map<string, number[]>, row: Row, what: string, amount: number): void {
+  const key = `${what} | ${keyOf(row, PAID_BY)}`;
+  sums.set(key, [(sums.get(key)?.[0] ?? 0) + amount]);
+}
+
+function keyOf(row: Row, names: readonly string[]): string {
+  const start = Math.floor(Number(row['start']) / (HOUR * 1_000));
+  return names.map((name) => (name === 'start' ? start : row[name])).join(' | ');
 }
 
 function withoutZeros(sums: Map<string, number[]>): Map<string, number[]> {
@@ -505,7 +639,7 @@ function withoutZeros(sums: Map<string, number[]>): Map<string, number[]> {
 }
 
 /** The same sums by reading every message and every line of its log. */
-async function expected(store: MessageStore): Promise<Map<string, number[]>> {
+async function expected(store: MessageStore, isPaying: boolean): Promise<Map<string, number[]>> {
   const { database } = store;
   const all = (sql: string) => database.all<Row>(sql);
   const batches = new Map((await all('SELECT * FROM messaging_batch')).map((b) => [b['id'], b]));
@@ -530,7 +664,9 @@ async function expected(store: MessageStore): Promise<Map<string, number[]>> {
   }
   const sums = new Map<string, number[]>();
   const reached = [STATUS_RANK.delivered, STATUS_RANK.read] as number[];
-  for (const message of await all('SELECT * FROM messaging_message')) {
+  for (const message of await all(
+    `SELECT m.*, ${STATUSES_OF} AS statuses FROM messaging_message m`,
+  )) {
     const batch = batches.get(message['batch']!)!;
     const content = JSON.parse(String(batch['content'] ?? 'null')) as Row | null;
     const isCode = content === null || content['secret'] !== undefined;
@@ -556,6 +692,17 @@ async function expected(store: MessageStore): Promise<Map<string, number[]>> {
       const parts = provider === null ? 0 : Number(batch['parts']);
       add(sums, { ...of, provider: provider ?? '', status }, [1, parts]);
     }
+    const where = { ...of, provider: provider ?? '' };
+    const tenant = String(batch['tenant']);
+    if (isPaying && !isFree(tenant)) {
+      const price = priceOfRow({ ...message, channel: batch['channel']! });
+      addMoney(sums, where, `price in ${currencyOf(tenant)}`, price);
+    }
+    if (provider !== null && isTakenSms(message, batch)) {
+      const digits = recipient.includes('@') ? '' : recipient;
+      const [, costs] = COST_OF_PARTS.find(([start]) => digits.startsWith(start))!;
+      addMoney(sums, where, 'cost in USD', costs[Number(batch['parts']) - 1]!);
+    }
     let before = 0;
     for (const raise of log) {
       if (raise['status'] === null) continue;
@@ -573,27 +720,55 @@ async function expected(store: MessageStore): Promise<Map<string, number[]>> {
         add(
           sums,
           { ...of, provider: raise['provider']!, status: rank },
-          OUTCOME_SUMS.map((name) => (name === column ? 1 : 0)),
+          COUNTS.map((name) => (name === column ? 1 : 0)),
         );
     }
   }
   return withoutZeros(sums);
 }
 
+/** Whether a carrier has it, or had it: it was `sent`, and neither refused nor returned. */
+function isTakenSms({ status, statuses }: Row, { channel }: Row): boolean {
+  const { sent, expired, undelivered, delivered, read } = STATUS_RANK;
+  if (channel !== 'sms') return false;
+  if (Number(status) === expired) return Number(statuses) > 1;
+  return [sent, undelivered, delivered, read].some((rank) => rank === Number(status));
+}
+
 /** One line for each row, for a readable difference. */
 function listed(sums: ReadonlyMap<string, readonly number[]>): string[] {
   return [...sums].map(([key, values]) => {
-    const counts = OUTCOME_SUMS.flatMap((name, n) => (values[n] ? `${name} ${values[n]}` : []));
+    const counts = (values.length === 1 ? ['amount'] : COUNTS).flatMap((name, n) =>
+      values[n] ? `${name} ${values[n]}` : [],
+    );
     return `${key}: ${counts.join(', ')}`;
   });
 }
 
+/** The totals of all tenants are the sums of the other rows. */
+async function expectTotals(store: MessageStore): Promise<void> {
+  const key = [...TOTAL_KEY, 'minutes'].join(', ');
+  const sums = OUTCOME_SUMS.map((name) => `CONCAT(sum(${name}), '') AS ${name}`).join(', ');
+  // In one statement: a fold may commit between two.
+  const rows = await store.database.all<Row>(
+    `SELECT 'hour' AS source, ${key}, ${sums} FROM messaging_outcome_hour GROUP BY ${key}
+     UNION ALL SELECT 'total', ${key}, ${sums} FROM messaging_outcome_total GROUP BY ${key}`,
+  );
+  const listedOf = (table: string) =>
+    rows
+      .filter(({ source }) => source === table)
+      .map(({ source: _source, ...row }) => Object.values(row).map(String).join(' | '))
+      .toSorted();
+  expect(listedOf('total')).toEqual(listedOf('hour'));
+}
+
 /** The two reads are two statements, and the last matches may commit between them. */
-async function expectEqual(store: MessageStore): Promise<Map<string, number[]>> {
+async function expectEqual(store: MessageStore, isPaying = true): Promise<Map<string, number[]>> {
   let counted = new Map<string, number[]>();
   await eventually(async () => {
     counted = await totals(store);
-    expect(listed(counted)).toEqual(listed(await expected(store)));
+    expect(listed(counted)).toEqual(listed(await expected(store, isPaying)));
+    await expectTotals(store);
   }, 3_000);
   return counted;
 }

@@ -37,7 +37,16 @@ export interface TotalAnswer {
   readonly more: boolean;
 }
 
-export interface MessageItem {
+export interface MessageMoney {
+  /** What the tenant is charged, as a decimal number with `priceCurrency`; `null`: not known, or free. */
+  readonly price: string | null;
+  readonly priceCurrency: string | null;
+  /** What the provider reports as the cost, with `currency`; `null` also where the caller may not see it. */
+  readonly cost: string | null;
+  readonly currency: string | null;
+}
+
+export interface MessageItem extends MessageMoney {
   /** `{batchId}-{position}`. */
   readonly id: string;
   readonly batchId: string;
@@ -62,9 +71,6 @@ export interface MessageItem {
   readonly country: string;
   /** Parts of one SMS; 0 where the channel has none. */
   readonly parts: number;
-  /** Charged price as a decimal number, with `currency`. */
-  readonly cost: string | null;
-  readonly currency: string | null;
   /** Kind of the content, such as `text`; `null`: it was erased, or carries a one-time code. */
   readonly kind: string | null;
   readonly template: string | null;
@@ -153,4 +159,4 @@ export interface RevealAnswer {
 // GET api/messages/export?…&reveal=true (as MessagesQuery, `limit` up to 10,000, which is the default) →
 // text/csv of so many messages, `X-Rows` has their number; whole with `reveal` (needs the right; audited for
 // each of their tenants). Where there are more, `X-Truncated` is there and `X-Next-Cursor` is the `cursor` of
-// the next piece.
+// the next piece. Its columns `price` and `cost` are those of MessageMoney.

@@ -1,3 +1,5 @@
+import type { MessageMoney } from '../../src/api.js';
+
 /** Digits after the point of the smallest amount. */
 const DIGITS = 6;
 
@@ -26,4 +28,17 @@ export function moneyOf(amount: bigint): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(DIGITS + 1, '0');
   const fraction = digits.slice(-DIGITS).replace(/0+$/, '').padEnd(SHOWN, '0');
   return `${amount < 0n ? '-' : ''}${money(`${digits.slice(0, -DIGITS)}.${fraction}`)}`;
+}
+
+/** Price and cost of a message with their titles, as far as they are known. */
+export function moneyOfMessage({
+  price,
+  priceCurrency,
+  cost,
+  currency,
+}: MessageMoney): readonly (readonly [title: 'Price' | 'Cost', amount: string])[] {
+  const shownPrice =
+    price === null ? [] : [['Price', `${money(price)} ${priceCurrency ?? ''}`] as const];
+  const shownCost = cost === null ? [] : [['Cost', `${money(cost)} ${currency ?? ''}`] as const];
+  return [...shownPrice, ...shownCost];
 }

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { MessageDetail, RevealAnswer } from '../../src/api.js';
-import { money } from '../app/amounts.js';
+import { moneyOfMessage } from '../app/amounts.js';
 import { call } from '../app/api-client.js';
 import { useContextData } from '../app/context.js';
 import { fullTime, textOrTime, valueWords } from '../app/format.js';
@@ -212,7 +212,7 @@ function Details({ message }: { message: MessageDetail }): JSX.Element {
         ],
         ['Provider', message.provider ?? 'not chosen yet'],
         ['Attempts', message.attempts],
-        message.cost !== null && ['Cost', `${money(message.cost)} ${message.currency ?? ''}`],
+        ...moneyOfMessage(message),
         message.category !== null && ['Category', message.category],
         message.sendAt !== null && ['Scheduled for', fullTime(message.sendAt)],
         message.sentAt !== null && ['Sent', fullTime(message.sentAt)],

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { MessageItem, TotalAnswer } from '../../src/api.js';
-import { money } from '../app/amounts.js';
+import { moneyOfMessage } from '../app/amounts.js';
 import { queryOf } from '../app/api-client.js';
 import { allStatuses, useContextData } from '../app/context.js';
 import { formatNumber, plural } from '../app/format.js';
@@ -191,13 +191,18 @@ function recipientOf({ recipient, country }: MessageItem): JSX.Element {
 
 /** Channel, and shape, parts, price and sender of the content; its words are shown once it is revealed. */
 function messageOf(message: MessageItem): JSX.Element {
-  const { channel, sender, kind, template, parts, cost, currency } = message;
+  const { channel, sender, kind, template, parts } = message;
   const shape = [
     kind && kind !== channel && kindWords(kind),
     template,
     parts > 1 && plural(parts, 'part'),
   ];
-  const details = [sender && `from ${sender}`, cost !== null && `${money(cost)} ${currency ?? ''}`];
+  const details = [
+    sender && `from ${sender}`,
+    ...moneyOfMessage(message).map(([title, amount]) =>
+      title === 'Price' ? amount : `cost ${amount}`,
+    ),
+  ];
   return (
     <>
       <ChannelName channel={channel} /> {shape.filter(Boolean).join(', ')}{' '}

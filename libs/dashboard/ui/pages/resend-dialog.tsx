@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { EstimateAnswer, MessageDetail, SendAnswer } from '../../src/api.js';
-import { money } from '../app/amounts.js';
+import { money, moneyOfMessage } from '../app/amounts.js';
 import { call } from '../app/api-client.js';
 import { useChannel } from '../app/context.js';
 import { fullTime } from '../app/format.js';
@@ -119,10 +119,9 @@ function FirstMessage({ message }: { message: MessageDetail }): JSX.Element {
           'Provider’s id',
           <Copy key="provider" value={message.providerId} label="provider’s id" />,
         ],
-        message.cost !== null && [
-          'Cost of the first',
-          `${money(message.cost)} ${message.currency ?? ''}`,
-        ],
+        ...moneyOfMessage(message).map(
+          ([title, amount]) => [`${title} of the first`, amount] as const,
+        ),
       ]}
     />
   );

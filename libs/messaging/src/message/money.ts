@@ -36,3 +36,16 @@ export function digitsOf(currency: string): number {
 export function fitsCurrency(units: bigint, currency: string): boolean {
   return units % 10n ** BigInt(DIGITS - digitsOf(currency)) === 0n;
 }
+
+const MILLIONTHS = 6;
+
+/** Digits after the point that every text has. */
+const SHOWN = 2;
+
+/** The decimal text of millionths, with two to six digits after the point: `5000.00`, `-0.0125`. */
+export function amountText(amount: bigint): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(MILLIONTHS + 1, '0');
+  const whole = digits.slice(0, -MILLIONTHS);
+  const fraction = digits.slice(-MILLIONTHS).replace(/0+$/, '').padEnd(SHOWN, '0');
+  return `${amount < 0n ? '-' : ''}${whole}.${fraction}`;
+}

@@ -27,6 +27,12 @@ export interface OutcomesOptions extends TenantsOption {
   readonly limit?: number | undefined;
 }
 
+/** A sum of money, as a decimal text with two to six digits after the point. */
+export interface OutcomeAmount {
+  readonly amount: string;
+  readonly currency: string;
+}
+
 /** Messages that were submitted or refused, by their status now. */
 export interface OutcomeFigures {
   readonly messages: number;
@@ -36,6 +42,10 @@ export interface OutcomeFigures {
   /** Of submitted messages. */
   readonly parts: number;
   readonly statuses: Readonly<Record<string, number>>;
+  /** What the spend guard charged for them, less what it gave back; by currency, which are never added. */
+  readonly prices: readonly OutcomeAmount[];
+  /** What their providers charge by the option `prices`, for messages that they have taken. */
+  readonly costs: readonly OutcomeAmount[];
   /** Milliseconds from the time when a message was due, interpolated in the classes of a histogram. */
   readonly toSent: Percentiles | null;
   readonly toDelivered: Percentiles | null;

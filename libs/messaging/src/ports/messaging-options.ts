@@ -226,6 +226,11 @@ export interface ProviderOptions {
    * all providers: for `cheapest()` and `maxPrice` of routes. @default none
    */
   readonly prices?: Readonly<Record<string, string>>;
+  /**
+   * Currency of `prices`, by its ISO 4217 code. With it and `store.outcomes`, `MessageHistory.outcomes()`
+   * has what the provider's messages cost. @default they are not counted
+   */
+  readonly currency?: string;
 }
 
 /**

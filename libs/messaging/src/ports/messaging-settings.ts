@@ -107,6 +107,7 @@ const readProvider = group({
   transport,
   rateLimit: optional(rateLimit),
   prices: optional(providerCosts),
+  currency: optional(textLike(/^[A-Z]{3}$/, 'a code of ISO 4217, such as USD')),
 } satisfies ReadersOf<ProviderOptions>);
 
 /** A bare transport has no options. */

@@ -50,6 +50,12 @@ export interface GuardedChange extends MessageStatusChanged {
   readonly statuses?: number;
 }
 
+/** An amount in millionths of its currency. */
+export interface SpentAmount {
+  readonly amount: bigint;
+  readonly currency: string;
+}
+
 /** Messages of a guarded batch that are cancelled before they have started. */
 export interface GuardedCancellation {
   readonly tenant: string;
@@ -116,8 +122,22 @@ export interface SpendGuard {
    * As a status listener's, of messages of guarded batches alone; once for each change. A report that
    * says how the platform bills a message (`details.billable`, 1 or 0, and `details.category`) and raises
    * no status is the event `billed`, with the present status; a repeated report repeats it.
+   * @returns what each change has charged, in the order of the changes, below zero where it gives back;
+   * with `store.outcomes` it is counted for `MessageHistory.outcomes()`. Nothing: it is not counted
    */
-  onChanged(changes: readonly GuardedChange[], manager: EntityManager): Promise<void>;
+  onChanged(
+    changes: readonly GuardedChange[],
+    manager: EntityManager,
+  ): Promise<readonly SpentAmount[] | void>;
+  /**
+   * What messages of batches are charged now, by message; those that are not charged may be left out. It
+   * only reads, through `manager`, whose transaction sees the database as of one time.
+   * @default a rebuild of outcomes has no prices
+   */
+  spent?(
+    batches: readonly string[],
+    manager: EntityManager,
+  ): Promise<ReadonlyMap<string, SpentAmount>>;
   /**
    * Called before the other methods in a transaction that may call several of them, with the tenants
    * whose batches it may change: locks the rows that they would lock, in one order, so that two such

@@ -3,6 +3,7 @@ import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { AmbientTransaction } from '../ports/ambient-transaction.js';
 import type { Clock } from '../ports/clock.js';
 import type { ErasureListeners, EventPublisher, StatusListeners } from '../ports/listeners.js';
+import type { ProviderCosts } from '../ports/provider-costs.js';
 import { SpendGuards } from '../ports/spend-guard.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './database/after-commit.js';
@@ -31,12 +32,14 @@ import { Reads } from './reads/reads.js';
 import { UnmatchedReports } from './reads/unmatched-reports.js';
 import { RecentSends } from './reads/recent-sends.js';
 import { ProviderPauses } from './verbs/provider-pauses.js';
-import { CountingStatusWriter, OutcomeCounts } from './verbs/outcome-counts.js';
+import { CountingStatusWriter } from './verbs/counting-writer.js';
+import { OutcomeCounts } from './verbs/outcome-counts.js';
 import { ReportRecorder } from './verbs/report.js';
 import { OutcomeRecorder } from './verbs/settle.js';
 import { StatusNotices } from './verbs/status-notices.js';
 import { ContentSeals } from './rows/content-seals.js';
 import { KeyedDigests } from './rows/keyed-digests.js';
+import { OutcomeCosts } from './rows/outcome-costs.js';
 import { StatusWriter } from './verbs/status-writer.js';
 import { TraceContexts, TracedEvents } from './reads/traced-events.js';
 import { BatchCompletion } from './upkeep/completion.js';
@@ -51,6 +54,8 @@ export interface StoreSettings {
   readonly migrate: boolean;
   /** Count messages by their outcome. @default false */
   readonly outcomes?: boolean;
+  /** What providers charge. @default it is not counted */
+  readonly costs?: ReadonlyMap<string, ProviderCosts>;
   /** There is an index of messages by recipient. */
   readonly recipientIndex?: boolean;
   /** The store's own, and those of the higher layers. */
@@ -138,8 +143,13 @@ export class MessageStore {
       ? new TracedEvents(published, database.channels, this.traces, tracing)
       : published;
     this.data = new BatchData(database);
-    this.outcomeRebuild = new OutcomeRebuild(database, clock);
-    this.outcomeCounts = settings.outcomes ? new OutcomeCounts(database, clock) : undefined;
+    this.guarded = new GuardedMessages(database);
+    const costs = new OutcomeCosts(database.channels, settings.costs ?? new Map());
+    this.outcomeRebuild = new OutcomeRebuild(database, clock, costs, {
+      spend,
+      guarded: this.guarded,
+    });
+    this.outcomeCounts = settings.outcomes ? new OutcomeCounts(database, clock, costs) : undefined;
     const parts = [
       database,
       listeners,
@@ -158,7 +168,6 @@ export class MessageStore {
     this.reads = new Reads(database, this.digests, this.data, this.holds);
     this.messages = new MessageList(database, settings.recipientIndex ?? false);
     this.changes = new ChangeReader(database, clock);
-    this.guarded = new GuardedMessages(database);
     const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
     this.cancellations = new Cancellations(database, settings.cancelling ?? []);
     this.batches = new BatchChanges(database, writer, clock, this.reads, completion, (tx, ids) =>

@@ -9,6 +9,7 @@ import {
   Filter,
   formatNumber,
   fullTime,
+  money,
   PageHeader,
   percent,
   queryOf,
@@ -24,6 +25,7 @@ import {
 import type { JSX } from 'preact';
 import type {
   Insights,
+  InsightsAmount,
   InsightsDoubt,
   InsightsFigures,
   InsightsGroup,
@@ -150,6 +152,8 @@ function Doubts({ of }: { of: readonly InsightsDoubt[] }): JSX.Element {
 function Figures({ insights, channel }: { insights: Insights; channel: string }): JSX.Element {
   const { total, groups, by, interval } = insights;
   const nameOf = useNames(by);
+  const has = (what: 'prices' | 'costs') =>
+    [total.current, total.former].some((figures) => figures[what].length > 0);
   if (total.current.messages === 0 && total.former.messages === 0)
     return (
       <Card>
@@ -228,11 +232,15 @@ function Figures({ insights, channel }: { insights: Insights; channel: string })
               number: true,
               cell: (row) => <Both of={row} figure={({ parts }) => formatNumber(parts)} />,
             },
+            ...(has('prices') ? [moneyColumn('Price', ({ prices }) => prices)] : []),
+            ...(has('costs') ? [moneyColumn('Cost', ({ costs }) => costs)] : []),
           ]}
         />
       </Card>
       <p class="muted">
         Times are from when a message was due: half of the messages, and 95% of them, were faster.
+        {has('prices') && ' Prices are charges less refunds.'}
+        {has('costs') && ' Costs are by the prices of the carriers, for what they have taken.'}
       </p>
     </>
   );
@@ -254,6 +262,19 @@ function Both(props: {
       </span>
     </>
   );
+}
+
+/** Each currency stands apart. */
+function moneyColumn(title: string, of: (figures: InsightsFigures) => readonly InsightsAmount[]) {
+  const shown = (figures: InsightsFigures): string =>
+    of(figures)
+      .map(({ amount, currency }) => `${money(amount)} ${currency}`)
+      .join(' · ') || '–';
+  return {
+    title,
+    number: true,
+    cell: (row: Omit<InsightsRow, 'name'>) => <Both of={row} figure={shown} />,
+  };
 }
 
 const share = ({ messages, delivered }: { messages: number; delivered: number }): number =>

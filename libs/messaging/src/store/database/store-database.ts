@@ -70,6 +70,14 @@ export abstract class StoreDatabase {
     return this.transaction(work, lockTimeout);
   }
 
+  /**
+   * Reads within the transaction `tx`; its statements see the database as of one time, with all that has
+   * committed before the call. They lock no row.
+   */
+  snapshot<T>(tx: Transaction, read: (sql: Transaction) => Promise<T>): Promise<T> {
+    return read(tx);
+  }
+
   /** Within the transaction of the caller's flow, where it has one. SQLite serialises it with those of the store. */
   callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const ambient = this.options.ambient?.managerOf(this.dataSource);
@@ -251,6 +259,13 @@ export abstract class ServerDatabase extends StoreDatabase {
     return retryTransient(
       () => this.#transaction(work, lockTimeout),
       (error) => lockTimeout !== undefined && isLockTimeout(error),
+    );
+  }
+
+  /** On another connection: the store's transactions see each commit. */
+  override snapshot<T>(_tx: Transaction, read: (sql: Transaction) => Promise<T>): Promise<T> {
+    return this.deadline.wait(() =>
+      this.dataSource.transaction('REPEATABLE READ', (manager) => read(this.join(manager))),
     );
   }
 

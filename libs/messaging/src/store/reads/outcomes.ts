@@ -1,14 +1,16 @@
 import type {
+  OutcomeAmount,
   OutcomeFigures,
   OutcomeFilter,
   OutcomeGroup,
   Outcomes,
   OutcomesOfGroup,
 } from '../../message/outcomes.js';
+import { amountText } from '../../message/money.js';
 import type { Tenants } from '../../message/views.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { LATENCY_BOUNDS, percentilesOf } from '../rows/latency.js';
-import { OUTCOME_SUMS } from '../schema/outcomes.js';
+import { OUTCOME_AMOUNTS, OUTCOME_SUMS, TOTAL_KEY } from '../schema/outcomes.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -32,14 +34,19 @@ interface GroupRow extends Sums {
   readonly name: string;
   readonly former: string | number;
   readonly status: number;
+  readonly currency: string;
+  readonly cost_currency: string;
 }
 
-interface SlotRow {
-  readonly former: string | number;
-  readonly slot: string | number;
+/** Messages that were accepted in an hour, by its start in epoch microseconds. */
+interface HourRow {
+  readonly hour: string | number;
   readonly status: number;
   readonly messages: string | number;
 }
+
+/** A 64-bit integer in a row of any driver: a JavaScript number would round it. */
+const exact = (name: string) => `CONCAT(sum(c.${name}), '') AS ${name}`;
 
 /** Reads the counts of outcomes, also those that no fold has moved yet. */
 export async function readOutcomes(
@@ -51,29 +58,27 @@ export async function readOutcomes(
   const formerSince = since - length;
   const interval = length <= BY_HOURS ? 'hour' : 'day';
   const step = interval === 'hour' ? HOUR : DAY;
-  const { dialect } = database;
-  const source = sourceOf(query, formerSince);
-  // Integers on every database, where SQLite would bind a number as a floating-point value.
-  const edges = dialect.rows({ v_since: 'bigint', v_former: 'bigint' });
-  const params = [...edges.bind([[since * 1_000, formerSince * 1_000]]), ...source.params];
-  const from = `FROM ${edges.sql} JOIN (${source.sql}) AS c ON 1 = 1`;
-  const former = 'CASE WHEN c.start < v_since THEN 1 ELSE 0 END AS former';
-  const sums = OUTCOME_SUMS.map((name) => `sum(${name}) AS ${name}`).join(', ');
-  const rows = await database.all<GroupRow>(
-    `SELECT ${by} AS name, former, status, ${sums} FROM (SELECT c.*, ${former} ${from}) AS f
-     GROUP BY ${by}, former, status`,
-    params,
+  const from = { ...query, since: formerSince };
+  const sums = OUTCOME_SUMS.map((name) =>
+    OUTCOME_AMOUNTS.has(name) ? exact(name) : `sum(c.${name}) AS ${name}`,
   );
-  const begin = 'CASE WHEN c.start < v_since THEN v_former ELSE v_since END';
-  const slots = await database.all<SlotRow>(
-    `SELECT former, slot, status, sum(messages) AS messages FROM (
-       SELECT ${former}, ${dialect.div(`(c.start - ${begin})`, String(step * 1_000))} AS slot, c.status, c.messages
-       ${from}) AS s GROUP BY former, slot, status`,
-    params,
-  );
+  const former = 'CASE WHEN c.start < ? THEN 1 ELSE 0 END AS former';
+  const key = [`c.${by} AS name`, former, 'c.status', 'c.currency', 'c.cost_currency'];
+  const groupSums = summed(from, { key, params: [since * 1_000], sums });
+  const rows = await database.all<GroupRow>(groupSums.sql, groupSums.params);
+  const hourSums = summed(from, {
+    key: [`c.start - c.start % ${HOUR * 1_000} AS hour`, 'c.status'],
+    params: [],
+    sums: ['sum(c.messages) AS messages'],
+  });
+  const hours = await database.all<HourRow>(hourSums.sql, hourSums.params);
   const reader = new FiguresReader(database);
   const byName = new Map<string, GroupRow[]>();
-  for (const row of rows) byName.set(row.name, [...(byName.get(row.name) ?? []), row]);
+  for (const row of rows) {
+    const own = byName.get(row.name);
+    if (own) own.push(row);
+    else byName.set(row.name, [row]);
+  }
   const groups = [...byName]
     .map(([name, own]): OutcomesOfGroup => ({ name, ...reader.both(own) }))
     .toSorted(
@@ -82,7 +87,9 @@ export async function readOutcomes(
         other.former.messages - one.former.messages ||
         (one.name < other.name ? -1 : 1),
     );
-  const slotOf = reader.slots(slots);
+  const slotOf = reader.slots(hours, (at) =>
+    at < since ? [1, Math.floor((at - formerSince) / step)] : [0, Math.floor((at - since) / step)],
+  );
   return {
     since: new Date(since),
     until: new Date(until),
@@ -98,29 +105,38 @@ export async function readOutcomes(
   };
 }
 
-/** Rows of both tables in the period and the one before it. */
-function sourceOf({ tenants, until, where }: OutcomesQuery, formerSince: number) {
+interface Summed {
+  /** What the rows are grouped by, with its parameters. */
+  readonly key: readonly string[];
+  readonly params: readonly unknown[];
+  readonly sums: readonly string[];
+}
+
+/**
+ * Sums of both tables in a period. Each table is summed by itself: rows that are joined first would be
+ * copied. Where nothing asks for tenants, senders or tags, their totals are read.
+ */
+function summed(
+  { tenants, since, until, by, where }: OutcomesQuery,
+  { key, params, sums }: Summed,
+) {
   const filter = Object.entries(where).filter((entry) => entry[1] !== undefined);
   const listed = tenants === 'all' ? [] : tenants;
   const conditions = [
-    'start >= ? AND start < ?',
-    ...(tenants === 'all' ? [] : [`tenant IN (${listed.map(() => '?').join(', ') || 'NULL'})`]),
-    ...filter.map(([name]) => `${name} = ?`),
+    'c.start >= ? AND c.start < ?',
+    ...(tenants === 'all' ? [] : [`c.tenant IN (${listed.map(() => '?').join(', ') || 'NULL'})`]),
+    ...filter.map(([name]) => `c.${name} = ?`),
   ].join(' AND ');
-  const columns = [
-    'start, tenant, channel, provider, country, sender, tag, category, status',
-    ...OUTCOME_SUMS,
-  ].join(', ');
-  const of = (table: string) => `SELECT ${columns} FROM messaging_${table} WHERE ${conditions}`;
-  const params = [
-    formerSince * 1_000,
-    until * 1_000,
-    ...listed,
-    ...filter.map(([, value]) => value),
-  ];
+  const asked = [by, ...filter.map(([name]) => name)];
+  const isTotal = tenants === 'all' && asked.every((name) => TOTAL_KEY.includes(name));
+  const values = filter.map(([, value]) => value);
+  const all = [...params, since * 1_000, until * 1_000, ...listed, ...values];
+  const of = (table: string) =>
+    `SELECT ${[...key, ...sums].join(', ')} FROM messaging_${table} c
+     WHERE ${conditions} GROUP BY ${key.map((_, n) => n + 1).join(', ')}`;
   return {
-    sql: `${of('outcome_hour')} UNION ALL ${of('outcome_change')}`,
-    params: [...params, ...params],
+    sql: `${of(isTotal ? 'outcome_total' : 'outcome_hour')} UNION ALL ${of('outcome_change')}`,
+    params: [...all, ...all],
   };
 }
 
@@ -141,12 +157,14 @@ class FiguresReader {
     };
   }
 
+  /** @param placeOf period and slot of a time in epoch milliseconds */
   slots(
-    rows: readonly SlotRow[],
+    rows: readonly HourRow[],
+    placeOf: (at: number) => readonly [former: number, slot: number],
   ): (former: number, slot: number) => { messages: number; delivered: number } {
     const counts = new Map<string, { messages: number; delivered: number }>();
-    for (const { former, slot, status, messages } of rows) {
-      const key = `${Number(former)} ${Number(slot)}`;
+    for (const { hour, status, messages } of rows) {
+      const key = placeOf(Number(hour) / 1_000).join(' ');
       const own = counts.get(key) ?? { messages: 0, delivered: 0 };
       own.messages += Number(messages);
       if (this.#reached.has(status)) own.delivered += Number(messages);
@@ -167,6 +185,11 @@ class FiguresReader {
       const name = this.database.channels.nameOf(row.status);
       if (own !== 0) statuses[name] = (statuses[name] ?? 0) + own;
     }
+    const [prices, costs] = [new Amounts(), new Amounts()];
+    for (const { currency, cost_currency: costCurrency, ...row } of rows) {
+      prices.add(currency, row['price']);
+      costs.add(costCurrency, row['cost']);
+    }
     const histogram = (name: string) =>
       Array.from({ length: LATENCY_BOUNDS.length + 1 }, (_, n) =>
         rows.reduce((sum, row) => sum + Number(row[`${name}_${n}`]), 0),
@@ -177,8 +200,26 @@ class FiguresReader {
       failed,
       parts,
       statuses,
+      prices: prices.all,
+      costs: costs.all,
       toSent: percentilesOf(histogram('sent')),
       toDelivered: percentilesOf(histogram('delivered')),
     };
+  }
+}
+
+/** Sums by currency, without those that are zero. */
+class Amounts {
+  readonly #sums = new Map<string, bigint>();
+
+  add(currency: string, amount: string | number | undefined): void {
+    this.#sums.set(currency, (this.#sums.get(currency) ?? 0n) + BigInt(amount ?? 0));
+  }
+
+  get all(): readonly OutcomeAmount[] {
+    return [...this.#sums]
+      .filter(([, amount]) => amount !== 0n)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([currency, amount]) => ({ amount: amountText(amount), currency }));
   }
 }

@@ -3,7 +3,12 @@ import { isDuplicateIndex } from '../database/database-errors.js';
 import { driverOf } from '../open-store.js';
 import { BATCH_COUNT_COLUMNS, BATCH_COUNT_KEYS } from './batch-count.js';
 import { columnsSql, type TableColumns } from './columns.js';
-import { OUTCOME_COLUMNS, OUTCOME_PRIMARY_KEYS } from './outcomes.js';
+import {
+  FIRST_OUTCOME_COLUMNS,
+  FIRST_OUTCOME_KEYS,
+  OutcomeMoney1790000002350,
+} from './outcome-money.migration.js';
+import { intoTotals, OUTCOME_COLUMNS, OUTCOME_PRIMARY_KEYS } from './outcomes.js';
 import { PRIMARY_KEYS } from './tables.js';
 
 class Store1790000000000 implements MigrationInterface {
@@ -208,8 +213,8 @@ async function createIfMissing(runner: QueryRunner, statement: string): Promise<
 
 const OutcomeTables = tablesMigration(
   'Outcomes1790000002200',
-  OUTCOME_COLUMNS,
-  OUTCOME_PRIMARY_KEYS,
+  FIRST_OUTCOME_COLUMNS,
+  FIRST_OUTCOME_KEYS,
   [['INDEX', 'outcome_hour_tenant', 'outcome_hour (tenant, start)']],
 );
 
@@ -225,6 +230,22 @@ class Outcomes1790000002200 extends OutcomeTables {
   }
 }
 
+const TotalTables = tablesMigration(
+  'OutcomeTotals1790000002351',
+  { outcome_total: OUTCOME_COLUMNS.outcome_total },
+  { outcome_total: OUTCOME_PRIMARY_KEYS.outcome_total },
+  [],
+);
+
+class OutcomeTotals1790000002351 extends TotalTables {
+  override async up(runner: QueryRunner): Promise<void> {
+    await super.up(runner);
+    // Of a migration that was interrupted on MySQL.
+    await runner.query('DELETE FROM messaging_outcome_total');
+    await runner.query(intoTotals());
+  }
+}
+
 export const STORE_MIGRATIONS = [
   Store1790000000000,
   Operations1790000000040,
@@ -235,6 +256,8 @@ export const STORE_MIGRATIONS = [
   BatchChannelList,
   Outcomes1790000002200,
   RouteReasons1790000002340,
+  OutcomeMoney1790000002350,
+  OutcomeTotals1790000002351,
 ];
 
 /** Index of messages by recipient, only for apps with a frequency cap: each message pays for it. */

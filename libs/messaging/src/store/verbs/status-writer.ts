@@ -4,6 +4,7 @@ import {
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
 } from '../../message/events.js';
+import { STATUS_RANK } from '../../message/status.js';
 import type { BatchLabels } from '../../message/labels.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
@@ -12,6 +13,7 @@ import type {
   GuardedChange,
   GuardedEnd,
   SpendGuards,
+  SpentAmount,
 } from '../../ports/spend-guard.js';
 import { inserter, type RowSource, type RowWriter, updater } from '../database/dialect.js';
 import { countWriter } from '../rows/batch-counts.js';
@@ -42,6 +44,11 @@ export const BILLED = 'billed';
 
 /** Events that are published in one turn of the event loop. */
 const EVENTS = 500;
+
+/** What the spend guard charged by change. */
+export type Spent = ReadonlyMap<StatusChange, SpentAmount>;
+
+const NOTHING: Spent = new Map();
 
 export class StatusWriter {
   /** Tags and metadata of the changes whose events need them; `undefined`: there are none. */
@@ -189,34 +196,35 @@ export class StatusWriter {
    * Tells the spend guard of changes of guarded messages. It locks the rows of tenants, for which
    * others wait until the commit: call it after all other locks are taken, and as the last statement.
    */
-  async guard(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+  async guard(tx: Transaction, changes: readonly StatusChange[]): Promise<Spent> {
     const { guard } = this.spend;
-    if (!guard) return;
+    if (!guard) return NOTHING;
     const guarded = changes.filter(
       ({ message, sequence, event }) =>
         message.guarded === 1 && (sequence > 0 || event !== undefined),
     );
-    if (guarded.length === 0) return;
-    const statuses = await this.#statusesOf(tx, guarded);
+    if (guarded.length === 0) return NOTHING;
+    const statuses = await this.statusesOf(tx, guarded);
     const spent = guarded.map((change): GuardedChange => {
       const known = statuses.get(change);
       return known === undefined
         ? this.#eventOf(change)
         : { ...this.#eventOf(change), statuses: known };
     });
-    await this.database.runForeign(() => guard.onChanged(spent, tx.manager));
+    const amounts = await this.database.runForeign(() => guard.onChanged(spent, tx.manager));
+    if (!amounts) return NOTHING;
+    return new Map(guarded.map((change, n) => [change, amounts[n] as SpentAmount]));
   }
 
   /** Of changes from and to `expired`, which a message may become with and without a provider. */
-  async #statusesOf(
+  protected async statusesOf(
     tx: Transaction,
     changes: readonly StatusChange[],
   ): Promise<ReadonlyMap<StatusChange, number>> {
-    const { channels } = this.database;
     const expired = changes.filter(
       ({ previous, status, event }) =>
         (event === undefined || event === BILLED) &&
-        [previous, status].some((rank) => channels.statusOf(rank) === 'expired'),
+        [previous, status].includes(STATUS_RANK.expired),
     );
     if (expired.length === 0) return new Map();
     const { sql, rows } = this.#earlierStatuses;
