@@ -10,14 +10,8 @@ import type { GuardedMessage, GuardedMessages } from '../reads/guarded-messages.
 import { latencyClass } from '../rows/latency.js';
 import { IS_TAKEN, type OutcomeCosts } from '../rows/outcome-costs.js';
 import { intoTotals, OUTCOME_AMOUNTS, OUTCOME_KEY, OUTCOME_SUMS } from '../schema/outcomes.js';
-import {
-  dueTime,
-  edgeOf,
-  FIVE_MINUTES,
-  histograms,
-  HOUR,
-  labelsOf,
-} from '../verbs/outcome-counts.js';
+import { edgeOf } from '../verbs/outcome-counts.js';
+import { dueTime, FIVE_MINUTES, histograms, HOUR, labelsOf } from '../verbs/outcome-sql.js';
 
 /** Rows of one statement. */
 const ROWS = 500;

@@ -7,24 +7,26 @@ import type { SpentAmount } from '../../ports/spend-guard.js';
 import { BoundedCache } from '../database/bounded-cache.js';
 import type { Dialect } from '../database/dialect.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
-import { LATENCY_BOUNDS, latencyClassOf } from '../rows/latency.js';
+import { latencyClassOf } from '../rows/latency.js';
 import { isTaken, type OutcomeCosts } from '../rows/outcome-costs.js';
 import type { LockedMessage, StatusChange } from '../rows/status.js';
 import { OUTCOME_KEY, OUTCOME_SUMS, TOTAL_KEY } from '../schema/outcomes.js';
+import {
+  dueTime,
+  FIVE_MINUTES,
+  floored,
+  histogramsBy,
+  HOUR,
+  labelsOf,
+  LATENCY,
+} from './outcome-sql.js';
 import type { Spent } from './status-writer.js';
-
-/** Microseconds. */
-export const FIVE_MINUTES = 300_000_000;
-export const HOUR = 3_600_000_000;
 
 /** Rows of 5 minutes are kept for so long before they are folded into hours. */
 const DETAILED = 3 * HOUR;
 
 /** Groups of changes that one fold moves. */
 const PARTS = 500;
-
-/** Which of the histograms a change is counted in. */
-const LATENCY = { none: 0, sent: 1, delivered: 2 } as const;
 
 /** Batches, and submissions, whose facts a process keeps. */
 const MOST_KNOWN = 20_000;
@@ -62,6 +64,8 @@ interface Facts {
 
 /** Of one message. */
 interface Place {
+  /** Equal for messages that are counted together, but for status and currency of the price. */
+  readonly key: string;
   readonly facts: BatchFacts;
   /** Of its submission; '': it has none. */
   readonly provider: string;
@@ -125,50 +129,6 @@ const SUM_ROW = {
 interface SubmissionKey {
   readonly batch: string;
   readonly n: number;
-}
-
-/** SQL of a time rounded down. */
-function floored(time: string, to: number): string {
-  return `${time} - ${time} % ${to}`;
-}
-
-/** SQL: when a message of the batch `b` was due; it no longer changes once the batch has started. */
-export function dueTime(dialect: Dialect): string {
-  return dialect.greatest('b.created_at', 'coalesce(b.send_at, 0)');
-}
-
-/**
- * SQL: tag and category of the batch `b` with its first label `l`. The content of a one-time code is
- * erased while its reports still come: it has the same two values before and after.
- */
-export function labelsOf(dialect: Dialect): { readonly tag: string; readonly category: string } {
-  const isCode = `(b.content IS NULL OR ${dialect.jsonText('b.content', 'secret')} IS NOT NULL)`;
-  const kind = dialect.jsonText('b.content', 'kind');
-  const template = `CASE WHEN (${kind}) = 'template' THEN ${dialect.jsonText('b.content', 'template')} END`;
-  return {
-    tag: `CASE WHEN ${isCode} THEN '' ELSE substr(coalesce(${template}, l.tag, ''), 1, 64) END`,
-    category: `CASE WHEN ${isCode} THEN 'authentication'
-      ELSE substr(coalesce(${dialect.jsonText('b.content', 'category')}, ''), 1, 32) END`,
-  };
-}
-
-/** SQL: for each class of the histograms, by its name. */
-function histogramsBy(column: (latency: number, span: number, name: string) => string): string {
-  return (['sent', 'delivered'] as const)
-    .flatMap((name) =>
-      Array.from({ length: LATENCY_BOUNDS.length + 1 }, (_, span) =>
-        column(LATENCY[name], span, `${name}_${span}`),
-      ),
-    )
-    .join(', ');
-}
-
-/** SQL: the histograms of rows with a `latency` kind and its class `span`. */
-export function histograms(): string {
-  return histogramsBy(
-    (latency, span, name) =>
-      `sum(CASE WHEN latency = ${latency} AND span = ${span} THEN 1 ELSE 0 END) AS ${name}`,
-  );
 }
 
 /** Whether messages with the status are in the counts: those that have been submitted or refused. */
@@ -297,10 +257,7 @@ export class OutcomeCounts {
   #sumsOf(counted: readonly Counted[], read: Facts, spent: Spent): readonly Sum[] {
     const sums = new Map<string, Sum>();
     const sumOf = (place: Place, status: number): Sum => {
-      const { start, tenant, channel, sender, tag, category } = place.facts;
-      const { provider, country, currency, cost } = place;
-      const own = [start, tenant, channel, provider, country, sender, tag, category, status];
-      const key = [...own, currency, cost?.currency].join('\0');
+      const key = `${status} ${place.currency} ${place.key}`;
       let sum = sums.get(key);
       if (!sum) {
         sum = { place, status, messages: 0, parts: 0, price: 0n, cost: 0n, bins: new Map() };
@@ -354,7 +311,9 @@ export class OutcomeCounts {
     const digits = address?.kind === 'phone' ? address.value : '';
     const country = digits === '' ? '' : countryOfNumber(digits);
     const cost = this.costs.of(provider, facts.channel, digits, facts.parts);
-    return { facts, provider, country, currency: '', cost };
+    const { start, tenant, channel, sender, tag, category } = facts;
+    const own = [start, tenant, channel, provider, country, sender, tag, category, cost?.currency];
+    return { key: own.join('\0'), facts, provider, country, currency: '', cost };
   }
 
   /** Runs one transaction. @returns false where nothing is left to fold, or another process folds */
