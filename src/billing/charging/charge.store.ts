@@ -48,6 +48,14 @@ export interface ChargedBatch extends AcceptedBatch {
   readonly reported: string | null;
 }
 
+export interface StoredBatch extends ChargedBatch {
+  /** Retention or an erasure has ended it. */
+  readonly isEnded: boolean;
+}
+
+type ChargedRow = Omit<ChargedBatch, 'reserved' | 'charged'> &
+  Record<'reserved' | 'charged', string>;
+
 /** A change of what a batch has reserved and charged. */
 export interface BatchMove {
   readonly batch: string;
@@ -166,32 +174,21 @@ export class ChargeStore {
     return this.#find(sql, this.#sql.found, [...new Set(batches)]);
   }
 
-  /** Batches that still change, by their ids. @param after the last one of the page before */
-  open(after: string, limit: number): Promise<readonly ChargedBatch[]> {
-    return this.#read(this.#database, this.#sql.open, [after, limit]);
+  /** Batches by their ids, also ended ones. @param after the last one of the page before */
+  async page(after: string, limit: number): Promise<readonly StoredBatch[]> {
+    const rows = await this.#database.all<ChargedRow & { readonly closed: number }>(
+      this.#sql.page,
+      [after, limit],
+    );
+    return rows.map((row) => ({ ...chargedOf(row), isEnded: Number(row.closed) === 1 }));
   }
 
   #find(sql: Pick<Sql, 'all'>, statement: string, batches: readonly string[]) {
     return this.#read(sql, statement, this.#sql.ids.bind(batches));
   }
 
-  /** Batches that have ended and still reserve, at most `limit`. */
-  unreleased(limit: number): Promise<readonly ChargedBatch[]> {
-    return this.#read(this.#database, this.#sql.unreleased, [limit]);
-  }
-
   async #read(sql: Pick<Sql, 'all'>, statement: string, params: readonly unknown[]) {
-    const rows = await sql.all<
-      Omit<ChargedBatch, 'reserved' | 'charged'> & Record<'reserved' | 'charged', string>
-    >(statement, params);
-    return rows.map((row): ChargedBatch => ({
-      ...row,
-      units: Number(row.units),
-      messages: Number(row.messages),
-      reserved: BigInt(row.reserved),
-      charged: BigInt(row.charged),
-      acceptedAt: Number(row.acceptedAt),
-    }));
+    return (await sql.all<ChargedRow>(statement, params)).map(chargedOf);
   }
 
   /** The rule of each account for reservations of messages whose end stays unknown. */
@@ -229,6 +226,17 @@ export class ChargeStore {
     const { close, ids } = this.#sql;
     await sql.run(close, ids.bind(batches.toSorted()));
   }
+}
+
+function chargedOf(row: ChargedRow): ChargedBatch {
+  return {
+    ...row,
+    units: Number(row.units),
+    messages: Number(row.messages),
+    reserved: BigInt(row.reserved),
+    charged: BigInt(row.charged),
+    acceptedAt: Number(row.acceptedAt),
+  };
 }
 
 function kindOf(amount: bigint): EntryKind {
@@ -342,10 +350,8 @@ function statementsFor({ dialect }: QueueDatabase) {
     }),
     charged: `${batches}, b.currency FROM ${byId}
       WHERE b.closed = 0 ORDER BY b.batch ${dialect.forUpdate('b')}`,
-    open: `${batches}, b.currency FROM gateway_billing_batch b
-      WHERE b.closed = 0 AND b.batch > ? ORDER BY b.batch LIMIT ?`,
-    unreleased: `${batches}, b.currency FROM gateway_billing_batch b
-      WHERE b.closed = 1 AND b.reserved <> 0 ORDER BY b.batch LIMIT ?`,
+    page: `${batches}, b.currency, b.closed FROM gateway_billing_batch b
+      WHERE b.batch > ? ORDER BY b.batch LIMIT ?`,
     // A process of an earlier version stores batches without their currency.
     found: `${batches}, COALESCE(b.currency, a.currency) AS currency FROM ${byId}
       JOIN gateway_billing_account a ON a.account_id = b.account_id`,

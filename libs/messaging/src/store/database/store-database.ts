@@ -80,6 +80,12 @@ export abstract class StoreDatabase {
     work: (manager: EntityManager) => Promise<T>,
   ): Promise<T>;
 
+  /**
+   * Reads at one moment, for `work` that gives other work turns of the event loop. Writes do not wait for
+   * it; on SQLite their log grows until its end.
+   */
+  abstract snapshot<T>(work: (sql: Pick<Sql, 'all'>) => Promise<T>): Promise<T>;
+
   /** On PostgreSQL one statement by itself, else a short transaction. */
   fastPath<T>(work: (sql: Sql, tx?: Transaction) => Promise<T>): Promise<T> {
     return this.transaction((tx) => work(tx, tx));
@@ -252,6 +258,22 @@ export abstract class ServerDatabase extends StoreDatabase {
       () => this.#transaction(work, lockTimeout),
       (error) => lockTimeout !== undefined && isLockTimeout(error),
     );
+  }
+
+  /** InnoDB and PostgreSQL keep the rows of the first read for the whole transaction. */
+  snapshot<T>(work: (sql: Pick<Sql, 'all'>) => Promise<T>): Promise<T> {
+    const reading = async (): Promise<T> => {
+      const runner = this.dataSource.createQueryRunner();
+      try {
+        await runner.startTransaction('REPEATABLE READ');
+        return await work(this.on(runner, runner.manager));
+      } finally {
+        // It has written nothing.
+        await runner.rollbackTransaction().catch(() => undefined);
+        await runner.release();
+      }
+    };
+    return retryTransient(() => this.deadline.wait(reading));
   }
 
   protected newCallerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
