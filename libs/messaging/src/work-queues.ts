@@ -15,6 +15,7 @@ import type { Sql, Transaction } from './store/database/sql.js';
 export interface QueueDatabase {
   readonly dialect: Pick<
     Dialect,
+    | 'chains'
     | 'forceIndex'
     | 'forUpdate'
     | 'join'
