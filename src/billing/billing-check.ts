@@ -22,7 +22,7 @@ import {
 import { TIME } from '../accounts/accounts.tables.js';
 import { tablesOf } from '../config/entity-tables.js';
 import { BillingService } from './ledger/billing.service.js';
-import type { Difference } from './ledger/ledger.store.js';
+import type { Difference } from './ledger/ledger-audit.js';
 
 /** The only row. */
 const ID = 1;

@@ -10,6 +10,7 @@ import { ChargeStore } from './charging/charge.store.js';
 import { MessageCosts } from './charging/message-costs.js';
 import { DemoBilling } from './demo-billing.js';
 import { BillingService } from './ledger/billing.service.js';
+import { LedgerAudit } from './ledger/ledger-audit.js';
 import { LedgerStore } from './ledger/ledger.store.js';
 import { MarginStore } from './margins/margin.store.js';
 import { Margins } from './margins/margins.service.js';
@@ -33,6 +34,7 @@ const SERVICES = [
   ChargeStore,
   DemoBilling,
   MessageCosts,
+  LedgerAudit,
   LedgerStore,
   MarginStore,
   Margins,

@@ -9,12 +9,13 @@ import { Lanes } from './store/verbs/lanes.js';
 import type { MessageStore } from './store/message-store.js';
 import type { EntityManager } from 'typeorm';
 import type { Dialect } from './store/database/dialect.js';
-import type { Transaction } from './store/database/sql.js';
+import type { Sql, Transaction } from './store/database/sql.js';
 
 /** Access to the app's database for a queue's own tables. Statements use `?` placeholders. */
 export interface QueueDatabase {
   readonly dialect: Pick<
     Dialect,
+    | 'chains'
     | 'forceIndex'
     | 'forUpdate'
     | 'join'
@@ -28,6 +29,11 @@ export interface QueueDatabase {
   all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
   /** Repeated after deadlocks and serialisation failures. @param lockTimeout milliseconds of each lock wait */
   transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T>;
+  /**
+   * Reads at one moment, also over several turns of the event loop, on a connection that no write waits
+   * for. On SQLite the log of writes grows meanwhile, and on PostgreSQL no old row is removed: keep it short.
+   */
+  snapshot<T>(work: (sql: Pick<Sql, 'all'>) => Promise<T>): Promise<T>;
   /** @throws TransactionRequiredError where `manager` is in no transaction of this data source */
   join(manager: EntityManager): Transaction;
 }

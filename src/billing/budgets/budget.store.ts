@@ -1,7 +1,5 @@
 import { type QueueDatabase, type Sql, WorkQueues } from '@dundun/messaging/queue';
 import { Injectable } from '@nestjs/common';
-import type { Difference } from '../ledger/ledger.store.js';
-import { amountText } from '../money.js';
 import type { BudgetPeriod } from './budget-period.js';
 
 export interface BudgetKey {
@@ -56,7 +54,7 @@ export class BudgetStore {
   }
 
   /** Of one account: the whole account first, then by credential and period. */
-  async list(accountId: string, sql: Sql | QueueDatabase = this.#database): Promise<Budget[]> {
+  async list(accountId: string, sql: Pick<Sql, 'all'> = this.#database): Promise<Budget[]> {
     const rows = await sql.all<Row>(
       `SELECT ${COLUMNS} FROM gateway_billing_budget b WHERE b.account_id = ?
         ORDER BY b.spender, b.period`,
@@ -100,31 +98,6 @@ export class BudgetStore {
       [accountId, since, ...(spender === '' ? [] : [spender])],
     );
     return BigInt(row?.spent ?? 0);
-  }
-
-  /** Recomputes what is spent from the batches of the period. Empty: all agree. */
-  async differences(sql: Sql): Promise<readonly Difference[]> {
-    const computed = 'COALESCE(SUM(x.reserved + x.charged), 0)';
-    const rows = await sql.all<
-      Record<'account' | 'spender' | 'period' | 'stored' | 'computed', string>
-    >(
-      `SELECT b.account_id AS account, b.spender, b.period, ${text('b.spent')} AS stored,
-          ${text(computed)} AS computed
-        FROM gateway_billing_budget b LEFT JOIN gateway_billing_batch x
-          ON x.account_id = b.account_id AND x.accepted_at >= b.starts_at
-          AND (b.spender = '' OR x.spender = b.spender)
-        GROUP BY b.account_id, b.spender, b.period, b.spent
-        HAVING b.spent <> ${computed} ORDER BY b.account_id, b.spender, b.period`,
-    );
-    return rows.map(({ account, spender, period, stored, computed: sum }) => {
-      const what = `spent of the budget of ${spender || 'the account'} for the ${period}`;
-      return {
-        account,
-        what,
-        stored: amountText(BigInt(stored)),
-        computed: amountText(BigInt(sum)),
-      };
-    });
   }
 
   /** Replaces the budget of the key. */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { MessagingService } from '@dundun/messaging';
 import {
   type DetailedReport,
@@ -6,15 +7,18 @@ import {
 } from '@dundun/messaging/operations';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Difference } from '../ledger/ledger.store.js';
+import type { Difference } from '../ledger/ledger-audit.js';
 import { amountText } from '../money.js';
 import { BatchRates, chargeOf, reportedChargeOf, reservationOf } from './batch-rates.js';
 import { chargeStateOf } from './charge-state.js';
-import { type ChargedBatch, ChargeStore } from './charge.store.js';
+import { type ChargedBatch, ChargeStore, type StoredBatch } from './charge.store.js';
 import { reportedAfter, reportedBy, secondsOf } from './reported-price.js';
 
-/** Batches that are read together. */
-const PAGE = 50;
+/** Batches of a statement, ended ones among them. */
+const PAGE = 1_000;
+
+/** Batches whose messages are read together. */
+const TOGETHER = 50;
 
 /** Most differences that are named. */
 const MOST = 100;
@@ -39,24 +43,34 @@ export class ChargeAudit {
   ) {}
 
   /**
-   * Compares every batch that may still change, page by page. Batches at work change meanwhile: one that
-   * differs is compared again with its row locked.
+   * Compares every batch that may still change, page by page, with a turn for other work after each.
+   * Batches at work change meanwhile: one that differs is compared again with its row locked.
    */
   async differences(): Promise<readonly Difference[]> {
-    const found: Difference[] = (await this.store.unreleased(MOST)).map((batch) =>
-      differenceOf(batch, 'reserved', batch.reserved, 0n),
-    );
-    for (let after = ''; found.length < MOST;) {
-      const page = await this.store.open(after, PAGE);
-      const computed = await this.#compute(page);
+    const found: Difference[] = [];
+    let page: readonly StoredBatch[] | undefined;
+    do {
+      page = await this.store.page(page?.at(-1)?.batch ?? '', PAGE);
       for (const batch of page)
-        if (differencesOf(batch, computed.get(batch.batch)).length > 0)
-          found.push(...(await this.#again(batch.batch)));
-      const last = page.at(-1);
-      if (!last || page.length < PAGE) break;
-      after = last.batch;
-    }
+        if (batch.isEnded && batch.reserved !== 0n)
+          found.push(differenceOf(batch, 'reserved', batch.reserved, 0n));
+      const open = page.filter(({ isEnded }) => !isEnded);
+      for (let from = 0; from < open.length && found.length < MOST; from += TOGETHER) {
+        found.push(...(await this.#compare(open.slice(from, from + TOGETHER))));
+        await turn();
+      }
+      await turn();
+    } while (page.length === PAGE && found.length < MOST);
     return found.slice(0, MOST);
+  }
+
+  async #compare(batches: readonly ChargedBatch[]): Promise<readonly Difference[]> {
+    const computed = await this.#compute(batches);
+    const found: Difference[] = [];
+    for (const batch of batches)
+      if (differencesOf(batch, computed.get(batch.batch)).length > 0)
+        found.push(...(await this.#again(batch.batch)));
+    return found;
   }
 
   /** While its row is locked, no change of a status that moves its money commits. */

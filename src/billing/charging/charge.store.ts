@@ -3,12 +3,19 @@ import {
   insertion,
   type QueueDatabase,
   type Sql,
+  type Statement,
   updateOf,
   WorkQueues,
 } from '@dundun/messaging/queue';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { BillingMode, EntryKind } from '../ledger/ledger.tables.js';
+import {
+  crossedSql,
+  type Crossing,
+  type CrossingRow,
+  crossingsOf,
+} from '../thresholds/threshold.store.js';
 import type { ChargeAt, Unsettled } from './charge-state.js';
 
 /** The row of an account, locked. Amounts are millionths. */
@@ -48,6 +55,14 @@ export interface ChargedBatch extends AcceptedBatch {
   readonly reported: string | null;
 }
 
+export interface StoredBatch extends ChargedBatch {
+  /** Retention or an erasure has ended it. */
+  readonly isEnded: boolean;
+}
+
+type ChargedRow = Omit<ChargedBatch, 'reserved' | 'charged'> &
+  Record<'reserved' | 'charged', string>;
+
 /** A change of what a batch has reserved and charged. */
 export interface BatchMove {
   readonly batch: string;
@@ -67,6 +82,14 @@ export interface AccountMove {
   readonly note: string;
   /** Epoch milliseconds. */
   readonly at: number;
+}
+
+/** What messages of batches move that need no read. */
+export interface Charge {
+  readonly batches: readonly BatchMove[];
+  readonly accounts: readonly AccountMove[];
+  /** Adds to the totals of the month. */
+  readonly month: Statement;
 }
 
 /** What batches of an account take, under the terms by which they are priced. */
@@ -152,6 +175,31 @@ export class ChargeStore {
     return (await sql.run(text, params)) === batches.length;
   }
 
+  /**
+   * As {@link moveOpen}, {@link move} and the totals of the month, in two statements instead of one for
+   * each table, where the server has such statements.
+   * @returns balances that have passed an amount; `undefined`: not all batches fit, and they alone have moved
+   */
+  async charge(
+    sql: Sql,
+    { batches, accounts, month }: Charge,
+  ): Promise<readonly Crossing[] | undefined> {
+    const { account, chained } = this.#sql;
+    if (!chained) throw new TypeError('the server has no such statement');
+    const open = this.#sql.moveOpen(inIdOrder(batches));
+    const rows = account.bind(inOrder(accounts));
+    const locked = await sql.all(chained.open(open.sql), [...open.params, batches.length, ...rows]);
+    if (locked.length < accounts.length) return undefined;
+    // A statement of its own: it sees the thresholds as they are under the lock.
+    const { sql: text, params } = month;
+    return crossingsOf(await sql.all<CrossingRow>(chained.pay(text), [...rows, ...params]));
+  }
+
+  /** Whether {@link charge} is there. */
+  get chains(): boolean {
+    return this.#sql.chained !== undefined;
+  }
+
   /** Batches that still change; locks them, in the order of their ids. */
   charged(sql: Sql, batches: readonly string[]): Promise<readonly ChargedBatch[]> {
     return this.#find(sql, this.#sql.charged, [...new Set(batches)].toSorted());
@@ -166,32 +214,21 @@ export class ChargeStore {
     return this.#find(sql, this.#sql.found, [...new Set(batches)]);
   }
 
-  /** Batches that still change, by their ids. @param after the last one of the page before */
-  open(after: string, limit: number): Promise<readonly ChargedBatch[]> {
-    return this.#read(this.#database, this.#sql.open, [after, limit]);
+  /** Batches by their ids, also ended ones. @param after the last one of the page before */
+  async page(after: string, limit: number): Promise<readonly StoredBatch[]> {
+    const rows = await this.#database.all<ChargedRow & { readonly closed: number }>(
+      this.#sql.page,
+      [after, limit],
+    );
+    return rows.map((row) => ({ ...chargedOf(row), isEnded: Number(row.closed) === 1 }));
   }
 
   #find(sql: Pick<Sql, 'all'>, statement: string, batches: readonly string[]) {
     return this.#read(sql, statement, this.#sql.ids.bind(batches));
   }
 
-  /** Batches that have ended and still reserve, at most `limit`. */
-  unreleased(limit: number): Promise<readonly ChargedBatch[]> {
-    return this.#read(this.#database, this.#sql.unreleased, [limit]);
-  }
-
   async #read(sql: Pick<Sql, 'all'>, statement: string, params: readonly unknown[]) {
-    const rows = await sql.all<
-      Omit<ChargedBatch, 'reserved' | 'charged'> & Record<'reserved' | 'charged', string>
-    >(statement, params);
-    return rows.map((row): ChargedBatch => ({
-      ...row,
-      units: Number(row.units),
-      messages: Number(row.messages),
-      reserved: BigInt(row.reserved),
-      charged: BigInt(row.charged),
-      acceptedAt: Number(row.acceptedAt),
-    }));
+    return (await sql.all<ChargedRow>(statement, params)).map(chargedOf);
   }
 
   /** The rule of each account for reservations of messages whose end stays unknown. */
@@ -213,15 +250,19 @@ export class ChargeStore {
     const { moves, moveBatches, account, moveAccounts, insertEntries } = this.#sql;
     if (batches.length > 0) await sql.run(moveBatches, moves.bind(inIdOrder(batches)));
     if (accounts.length === 0) return;
-    // The server may take the rows of one statement in another order.
-    if (accounts.length > 1)
-      await this.lock(
-        sql,
-        accounts.map(({ accountId }) => accountId),
-      );
+    await this.#lockAll(sql, accounts);
     await sql.run(moveAccounts, account.bind(inOrder(accounts)));
     const paid = accounts.filter(({ amount }) => amount !== 0n);
     if (paid.length > 0) await sql.run(insertEntries, account.bind(paid));
+  }
+
+  /** The server may take the rows of one statement in another order. */
+  async #lockAll(sql: Sql, accounts: readonly AccountMove[]): Promise<void> {
+    if (accounts.length < 2) return;
+    await this.lock(
+      sql,
+      accounts.map(({ accountId }) => accountId),
+    );
   }
 
   /** No later report changes these batches. */
@@ -229,6 +270,17 @@ export class ChargeStore {
     const { close, ids } = this.#sql;
     await sql.run(close, ids.bind(batches.toSorted()));
   }
+}
+
+function chargedOf(row: ChargedRow): ChargedBatch {
+  return {
+    ...row,
+    units: Number(row.units),
+    messages: Number(row.messages),
+    reserved: BigInt(row.reserved),
+    charged: BigInt(row.charged),
+    acceptedAt: Number(row.acceptedAt),
+  };
 }
 
 function kindOf(amount: bigint): EntryKind {
@@ -289,6 +341,11 @@ function statementsFor({ dialect }: QueueDatabase) {
       ${text('b.reserved')} AS reserved, ${text('b.charged')} AS charged`;
   const byId = `${ids.keyed} ${dialect.join} gateway_billing_batch b ${primary} ON b.batch = v_id`;
   const ofAccount = 'gateway_billing_account.account_id = v_account';
+  const changed = `balance = balance + v_amount, reserved = reserved + v_reserved,
+    entries = entries + v_entries`;
+  const entry = `INSERT INTO gateway_billing_entry (account_id, sequence, kind, amount, balance_after,
+      reference, note, user_id, created_at)
+    SELECT a.account_id, a.entries, v_kind, v_amount, a.balance, v_reference, v_note, NULL, v_at`;
   return {
     ids,
     inTurn,
@@ -342,10 +399,8 @@ function statementsFor({ dialect }: QueueDatabase) {
     }),
     charged: `${batches}, b.currency FROM ${byId}
       WHERE b.closed = 0 ORDER BY b.batch ${dialect.forUpdate('b')}`,
-    open: `${batches}, b.currency FROM gateway_billing_batch b
-      WHERE b.closed = 0 AND b.batch > ? ORDER BY b.batch LIMIT ?`,
-    unreleased: `${batches}, b.currency FROM gateway_billing_batch b
-      WHERE b.closed = 1 AND b.reserved <> 0 ORDER BY b.batch LIMIT ?`,
+    page: `${batches}, b.currency, b.closed FROM gateway_billing_batch b
+      WHERE b.batch > ? ORDER BY b.batch LIMIT ?`,
     // A process of an earlier version stores batches without their currency.
     found: `${batches}, COALESCE(b.currency, a.currency) AS currency FROM ${byId}
       JOIN gateway_billing_account a ON a.account_id = b.account_id`,
@@ -362,14 +417,28 @@ function statementsFor({ dialect }: QueueDatabase) {
     moveAccounts: dialect.updateFrom({
       table: 'gateway_billing_account',
       rows: account,
-      set: `balance = balance + v_amount, reserved = reserved + v_reserved,
-        entries = entries + v_entries`,
+      set: changed,
       where: ofAccount,
     }),
-    insertEntries: `INSERT INTO gateway_billing_entry (account_id, sequence, kind, amount, balance_after,
-        reference, note, user_id, created_at)
-      SELECT a.account_id, a.entries, v_kind, v_amount, a.balance, v_reference, v_note, NULL, v_at
-      FROM ${account.sql} JOIN gateway_billing_account a ON a.account_id = v_account`,
+    insertEntries: `${entry} FROM ${account.sql} JOIN gateway_billing_account a ON a.account_id = v_account`,
+    chained: dialect.chains
+      ? {
+          open: (open: string) => `WITH opened AS (${open} RETURNING 1),
+              fit AS (SELECT count(*) = ? AS is_fit FROM opened)
+            SELECT a.account_id FROM fit, ${account.keyed}
+            JOIN gateway_billing_account a ON a.account_id = v_account
+            WHERE is_fit ORDER BY CAST(v_account AS text) COLLATE "C" ${dialect.forUpdate('a')}`,
+          pay: (month: string) => `WITH a AS (${dialect.updateFrom({
+            table: 'gateway_billing_account',
+            rows: account,
+            set: changed,
+            where: ofAccount,
+          })} RETURNING gateway_billing_account.*, v.*),
+              entered AS (${entry} FROM a WHERE v_amount <> 0),
+              added AS (${month})
+            ${crossedSql('a')}`,
+        }
+      : undefined,
     close: dialect.updateFrom({
       table: 'gateway_billing_batch',
       rows: ids,

@@ -7,15 +7,20 @@ export type ReadBatch = Omit<ChargedBatch, 'rates'> & { readonly rates: BatchRat
 /** What a batch keeps for its life. */
 type AcceptedTerms = Omit<AcceptedBatch, 'rates' | 'reserved'> & { readonly rates: BatchRates };
 
-/** Batches that are remembered: those of the last seconds of a busy process, a few MB. */
-const MOST = 20_000;
+/** Batches of each half that are remembered: those of the last seconds of a busy process, a few MB. */
+const MOST = 10_000;
 
 /** Rates that are remembered: most batches have those of a few others. */
 const MOST_RATES = 1_000;
 
 /** The batches that this process has accepted or read last, so that it needs no read to charge them. */
 export class RecentBatches {
-  readonly #batches = new Map<string, AcceptedTerms>();
+  /**
+   * Two halves, because a map that drops its first entry for each new one has to look for it behind all
+   * those that it has dropped.
+   */
+  #young = new Map<string, AcceptedTerms>();
+  #old = new Map<string, AcceptedTerms>();
   readonly #rates = new Map<string, BatchRates>();
 
   add(one: AcceptedBatch): void {
@@ -23,22 +28,21 @@ export class RecentBatches {
     const { currency, messages, spender, acceptedAt } = one;
     const rates = this.ratesOf(one.rates);
     const terms = { batch, accountId, channel, chargeAt, units, currency, messages, rates };
-    this.#batches.delete(batch);
-    this.#batches.set(batch, { ...terms, spender, acceptedAt });
-    if (this.#batches.size <= MOST) return;
-    for (const oldest of this.#batches.keys()) {
-      this.#batches.delete(oldest);
-      return;
+    if (this.#young.size >= MOST) {
+      this.#old = this.#young;
+      this.#young = new Map();
     }
+    this.#young.set(batch, { ...terms, spender, acceptedAt });
   }
 
   get(batch: string): AcceptedTerms | undefined {
-    return this.#batches.get(batch);
+    return this.#young.get(batch) ?? this.#old.get(batch);
   }
 
   /** @param batch another process, or a report, has changed how it is charged */
   forget(batch: string): void {
-    this.#batches.delete(batch);
+    this.#young.delete(batch);
+    this.#old.delete(batch);
   }
 
   /** @param written as `writeRates()` has written them */

@@ -7,19 +7,13 @@ import { invalidField } from '../../http/api-error.js';
 import { isText } from '../../http/fields.js';
 import type { PageQuery } from '../../http/page.dto.js';
 import { startOf } from '../budgets/budget-period.js';
-import { BudgetStore } from '../budgets/budget.store.js';
 import { ChargeAudit } from '../charging/charge-audit.js';
 import type { ChargeAt, Unsettled } from '../charging/charge-state.js';
 import { amountText, LARGEST, readAmount } from '../money.js';
 import { DEFAULT_CARD, RateCards } from '../rate-cards/rate-cards.service.js';
 import { BalanceNotices } from '../thresholds/balance-notices.js';
-import {
-  type AccountMoney,
-  type Difference,
-  type Entry,
-  LedgerStore,
-  type LowestBalances,
-} from './ledger.store.js';
+import { type Difference, LedgerAudit } from './ledger-audit.js';
+import { type AccountMoney, type Entry, LedgerStore, type LowestBalances } from './ledger.store.js';
 import type { BillingMode, EntryKind } from './ledger.tables.js';
 
 /** Widths of the columns. */
@@ -62,9 +56,9 @@ export class BillingService {
     private readonly accounts: AccountsService,
     private readonly ledger: LedgerStore,
     private readonly cards: RateCards,
-    private readonly audit: ChargeAudit,
+    private readonly chargeAudit: ChargeAudit,
     private readonly notices: BalanceNotices,
-    private readonly budgets: BudgetStore,
+    private readonly ledgerAudit: LedgerAudit,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
@@ -187,12 +181,8 @@ export class BillingService {
    * messages. Empty: all agree.
    */
   async differences(): Promise<readonly Difference[]> {
-    // On SQLite other flows share the connection: their open transactions would be read in part.
-    const ofAccounts = await this.messaging.transaction(async (manager) => {
-      const sql = this.ledger.join(manager);
-      return [...(await this.ledger.differences(sql)), ...(await this.budgets.differences(sql))];
-    });
-    return [...ofAccounts, ...(await this.audit.differences())];
+    const ofAccounts = await this.ledgerAudit.differences();
+    return [...ofAccounts, ...(await this.chargeAudit.differences())];
   }
 
   async #post(

@@ -2,7 +2,7 @@ import { type QueueDatabase, type Sql, WorkQueues } from '@dundun/messaging/queu
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { ChargeAt, Unsettled } from '../charging/charge-state.js';
-import { amountText, LARGEST } from '../money.js';
+import { LARGEST } from '../money.js';
 import type { BillingMode, EntryKind } from './ledger.tables.js';
 
 /** Amounts are millionths. */
@@ -50,23 +50,11 @@ export interface Entry extends Omit<NewEntry, 'at'> {
   readonly createdAt: Date;
 }
 
-/** What a recomputation finds otherwise than it is stored. */
-export interface Difference {
-  readonly account: string;
-  /** Such as `balance`. */
-  readonly what: string;
-  readonly stored: string;
-  readonly computed: string;
-}
-
 /** More than the clocks of processes differ, whose entries follow each other; milliseconds. */
 const SLACK = 600_000;
 
 /** Entries before a time that a sum may read in vain. */
 const FEW = 1_000n;
-
-/** Most entries that a check names. */
-const MOST_DIFFERENCES = 100;
 
 /** A 64-bit integer in a row of any driver: a JavaScript number would round it. */
 const text = (column: string) => `CONCAT(${column}, '')`;
@@ -220,83 +208,6 @@ export class LedgerStore {
     );
     return true;
   }
-
-  /** Recomputes the accounts from their entries and from what their batches have. Empty: all agree. */
-  async differences(sql: Sql): Promise<readonly Difference[]> {
-    const sums = await sql.all<Record<'account' | SumName, string>>(
-      `SELECT a.account_id AS account, ${text('a.balance')} AS balance, ${text('a.entries')} AS entries,
-          ${text('a.reserved')} AS reserved, ${text('COALESCE(e.total, 0)')} AS total,
-          ${text('COALESCE(e.number, 0)')} AS number, ${text('COALESCE(e.last, 0)')} AS last,
-          ${text('COALESCE(e.charged, 0)')} AS charged, ${text('COALESCE(b.charged, 0)')} AS "ofBatches",
-          ${text('COALESCE(b.reserved, 0)')} AS open
-        FROM gateway_billing_account a LEFT JOIN (
-          SELECT account_id, SUM(amount) AS total, COUNT(*) AS number, MAX(sequence) AS last,
-            -SUM(CASE WHEN kind IN ('charge', 'refund') THEN amount ELSE 0 END) AS charged
-          FROM gateway_billing_entry GROUP BY account_id) e ON e.account_id = a.account_id
-        LEFT JOIN (
-          SELECT account_id, SUM(reserved) AS reserved, SUM(charged) AS charged
-          FROM gateway_billing_batch GROUP BY account_id) b ON b.account_id = a.account_id
-        WHERE a.balance <> COALESCE(e.total, 0) OR a.entries <> COALESCE(e.number, 0)
-          OR a.entries <> COALESCE(e.last, 0) OR a.reserved <> COALESCE(b.reserved, 0)
-          OR COALESCE(e.charged, 0) <> COALESCE(b.charged, 0)
-        ORDER BY a.account_id`,
-    );
-    const afterwards = await sql.all<Record<'account' | EntryName, string>>(
-      `SELECT account_id AS account, ${text('sequence')} AS sequence,
-          ${text('balance_after')} AS stored, ${text('computed')} AS computed FROM (
-          SELECT account_id, sequence, balance_after, amount + COALESCE(
-            LAG(balance_after) OVER (PARTITION BY account_id ORDER BY sequence), 0) AS computed
-          FROM gateway_billing_entry) AS e
-        WHERE balance_after <> computed ORDER BY e.account_id, e.sequence LIMIT ${MOST_DIFFERENCES}`,
-    );
-    const without = await sql.all<Record<'account' | 'number', string>>(
-      `SELECT e.account_id AS account, ${text('COUNT(*)')} AS number FROM gateway_billing_entry e
-        WHERE NOT EXISTS (
-          SELECT 1 FROM gateway_billing_account a WHERE a.account_id = e.account_id)
-        GROUP BY e.account_id ORDER BY e.account_id`,
-    );
-    return [
-      ...sums.flatMap(differencesOf),
-      ...afterwards.map(({ account, sequence, stored, computed }) => {
-        const what = `balance_after of entry ${sequence}`;
-        return { account, what, stored: shown(stored), computed: shown(computed) };
-      }),
-      ...without.map(({ account, number }) => {
-        return { account, what: 'account', stored: 'none', computed: `${number} entries` };
-      }),
-    ];
-  }
-}
-
-type SumName =
-  | 'balance'
-  | 'entries'
-  | 'reserved'
-  | 'total'
-  | 'number'
-  | 'last'
-  | 'charged'
-  | 'ofBatches'
-  | 'open';
-type EntryName = 'sequence' | 'stored' | 'computed';
-
-function shown(amount: string): string {
-  return amountText(BigInt(amount));
-}
-
-function differencesOf(row: Readonly<Record<'account' | SumName, string>>): Difference[] {
-  const { account, balance, entries, reserved, total, number, last } = row;
-  const { charged, ofBatches, open } = row;
-  const compared = [
-    ['balance', shown(balance), shown(total)],
-    ['entries', entries, number],
-    ['number of the last entry', entries, last],
-    ['reserved', shown(reserved), shown(open)],
-    ['charges', shown(charged), shown(ofBatches)],
-  ] as const;
-  return compared.flatMap(([what, stored, computed]) =>
-    stored === computed ? [] : [{ account, what, stored, computed }],
-  );
 }
 
 function moneyOf(row: Written<AccountMoney>): AccountMoney {

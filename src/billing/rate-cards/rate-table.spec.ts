@@ -50,7 +50,10 @@ describe('RateTable', () => {
   it('the groups of a batch have each of its recipients with its price', () => {
     fc.assert(
       fc.property(cards, fc.array(numbers), (rates, recipients) => {
-        const found = new RateTable(rates).price('sms', null, recipients);
+        const table = new RateTable(rates);
+        const found = table.price('sms', null, recipients);
+        // A batch leaves nothing behind for the next one.
+        expect(table.price('sms', null, recipients)).toEqual(found);
         const each = recipients.map((number) => longest(rates, number));
         expect(found.unpriced).toBe(each.indexOf(undefined));
         expect(found.amount).toBe(each.reduce((sum, one) => sum + (one?.amount ?? 0n), 0n));

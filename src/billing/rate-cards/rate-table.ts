@@ -106,6 +106,8 @@ class PrefixTree {
   readonly #next: Int32Array;
   /** The place in `rates` of the prefix that ends at a node; -1: none does. */
   readonly #ends: Int32Array;
+  /** Recipients by the place of their rate, while they are priced; all zero before and after. */
+  readonly #counts: Int32Array;
 
   constructor(private readonly rates: readonly Rate[]) {
     const next: number[] = Array.from({ length: DIGITS }, () => 0);
@@ -124,6 +126,7 @@ class PrefixTree {
     }
     this.#next = Int32Array.from(next);
     this.#ends = Int32Array.from(ends);
+    this.#counts = new Int32Array(rates.length);
   }
 
   find(recipient: string): Rate | undefined {
@@ -131,7 +134,7 @@ class PrefixTree {
   }
 
   price(recipients: readonly string[]): PricedRecipients {
-    const counts = new Int32Array(this.rates.length);
+    const counts = this.#counts;
     const order: number[] = [];
     let unpriced = -1;
     for (let at = 0; at < recipients.length; at++) {
@@ -148,6 +151,7 @@ class PrefixTree {
     const groups = order.flatMap((place): RateGroup[] => {
       const rate = this.rates[place];
       const count = counts[place] ?? 0;
+      counts[place] = 0;
       if (!rate) return [];
       amount += rate.amount * BigInt(count);
       return [{ rate, recipients: count }];

@@ -1,4 +1,4 @@
-import { type QueueDatabase, type Sql, WorkQueues } from '@dundun/messaging/queue';
+import { type QueueDatabase, type Sql, type Statement, WorkQueues } from '@dundun/messaging/queue';
 import { Injectable } from '@nestjs/common';
 import type { EntryKind } from '../ledger/ledger.tables.js';
 import { type MonthSum, type MonthTotal, monthOf } from './month-totals.js';
@@ -40,9 +40,15 @@ export class StatementStore {
   /** Adds to the totals of the month; the rows of the accounts are locked. */
   async add(sql: Sql, totals: readonly MonthTotal[], at: number): Promise<void> {
     if (totals.length === 0) return;
-    const { add, rows } = this.#sql;
+    const addition = this.addition(totals, at);
+    await sql.run(addition.sql, addition.params);
+  }
+
+  /** The statement of {@link add}. */
+  addition(totals: readonly MonthTotal[], at: number): Statement {
     const month = monthOf(at);
-    await sql.run(add, rows.bind(totals.map((total) => ({ ...total, month }))));
+    const { add, rows } = this.#sql;
+    return { sql: add, params: rows.bind(totals.map((total) => ({ ...total, month }))) };
   }
 
   /**

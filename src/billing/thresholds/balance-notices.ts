@@ -20,9 +20,13 @@ export class BalanceNotices {
    * one notice; after it has risen again, the next fall has another one.
    */
   async look(manager: EntityManager, accounts: readonly string[]): Promise<void> {
-    const sql = this.store.join(manager);
-    const crossings = await this.store.crossings(sql, accounts);
+    await this.tell(manager, await this.store.crossings(this.store.join(manager), accounts));
+  }
+
+  /** Notes crossings of locked accounts, and tells of falls. */
+  async tell(manager: EntityManager, crossings: readonly Crossing[]): Promise<void> {
     if (crossings.length === 0) return;
+    const sql = this.store.join(manager);
     await this.store.note(sql, crossings);
     const told = crossings
       .filter(({ isDown }) => isDown)

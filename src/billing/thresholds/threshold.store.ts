@@ -34,7 +34,7 @@ export interface Notice {
 /** A 64-bit integer in a row of any driver: a JavaScript number would round it. */
 const text = (column: string) => `CONCAT(${column}, '')`;
 
-type Row = Record<'accountId' | 'balance' | 'creditLimit' | 'currency', string> & {
+export type CrossingRow = Record<'accountId' | 'balance' | 'creditLimit' | 'currency', string> & {
   readonly emails: string | null;
   /** Empty without a threshold, as text of NULL is. */
   readonly amount: string;
@@ -61,21 +61,8 @@ export class ThresholdStore {
   async crossings(sql: Sql, accounts: readonly string[]): Promise<readonly Crossing[]> {
     if (accounts.length === 0) return [];
     const { crossed, ids } = this.#sql;
-    const rows = await sql.all<Row>(crossed, ids.bind([...new Set(accounts)]));
-    const seen = new Set<string>();
-    return rows.flatMap(({ amount, isBelow, isExhausted, ...row }) => {
-      const balance = BigInt(row.balance);
-      const creditLimit = BigInt(row.creditLimit);
-      const of = { ...row, balance, creditLimit };
-      const found: Crossing[] = [];
-      if (isBelow !== null)
-        found.push({ ...of, threshold: BigInt(amount), isDown: Number(isBelow) === 0 });
-      const isDown = balance + creditLimit <= 0n;
-      if (isDown !== (Number(isExhausted) === 1) && !seen.has(row.accountId))
-        found.push({ ...of, threshold: null, isDown });
-      seen.add(row.accountId);
-      return found;
-    });
+    const rows = await sql.all<CrossingRow>(crossed, ids.bind([...new Set(accounts)]));
+    return crossingsOf(rows);
   }
 
   /** Remembers on which side the balances are. */
@@ -148,6 +135,37 @@ export class ThresholdStore {
   }
 }
 
+/** @param rows of {@link crossedSql} */
+export function crossingsOf(rows: readonly CrossingRow[]): readonly Crossing[] {
+  const seen = new Set<string>();
+  return rows.flatMap(({ amount, isBelow, isExhausted, ...row }) => {
+    const balance = BigInt(row.balance);
+    const creditLimit = BigInt(row.creditLimit);
+    const of = { ...row, balance, creditLimit };
+    const found: Crossing[] = [];
+    if (isBelow !== null)
+      found.push({ ...of, threshold: BigInt(amount), isDown: Number(isBelow) === 0 });
+    const isDown = balance + creditLimit <= 0n;
+    if (isDown !== (Number(isExhausted) === 1) && !seen.has(row.accountId))
+      found.push({ ...of, threshold: null, isDown });
+    seen.add(row.accountId);
+    return found;
+  });
+}
+
+/** Balances on the other side of an amount than when they were last looked at. @param accounts alias `a` */
+export function crossedSql(accounts: string): string {
+  return `SELECT a.account_id AS "accountId", ${text('a.balance')} AS balance,
+      ${text('a.credit_limit')} AS "creditLimit", a.currency, a.notified_emails AS emails,
+      a.is_exhausted AS "isExhausted", ${text('t.amount')} AS amount, t.is_below AS "isBelow"
+    FROM ${accounts}
+    LEFT JOIN gateway_billing_threshold t ON t.account_id = a.account_id
+      AND ((t.is_below = 0 AND a.balance < t.amount) OR (t.is_below = 1 AND a.balance >= t.amount))
+    WHERE a.mode <> 'off' AND (t.account_id IS NOT NULL
+      OR a.is_exhausted <> CASE WHEN a.balance + a.credit_limit <= 0 THEN 1 ELSE 0 END)
+    ORDER BY a.account_id, t.amount DESC`;
+}
+
 function statementsFor({ dialect }: QueueDatabase) {
   const ids = dialect.rows<string>({ v_id: ['key', (id) => id] });
   const sides = dialect.rows<Crossing>({
@@ -165,16 +183,8 @@ function statementsFor({ dialect }: QueueDatabase) {
     ids,
     sides,
     notice,
-    crossed: `SELECT a.account_id AS "accountId", ${text('a.balance')} AS balance,
-        ${text('a.credit_limit')} AS "creditLimit", a.currency, a.notified_emails AS emails,
-        a.is_exhausted AS "isExhausted", ${text('t.amount')} AS amount, t.is_below AS "isBelow"
-      FROM ${ids.keyed} ${dialect.join} gateway_billing_account a
-        ${dialect.forceIndex('PRIMARY')} ON a.account_id = v_id
-      LEFT JOIN gateway_billing_threshold t ON t.account_id = a.account_id
-        AND ((t.is_below = 0 AND a.balance < t.amount) OR (t.is_below = 1 AND a.balance >= t.amount))
-      WHERE a.mode <> 'off' AND (t.account_id IS NOT NULL
-        OR a.is_exhausted <> CASE WHEN a.balance + a.credit_limit <= 0 THEN 1 ELSE 0 END)
-      ORDER BY a.account_id, t.amount DESC`,
+    crossed: crossedSql(`${ids.keyed} ${dialect.join} gateway_billing_account a
+      ${dialect.forceIndex('PRIMARY')} ON a.account_id = v_id`),
     noteLow: dialect.updateFrom({
       table: 'gateway_billing_threshold',
       rows: sides,

@@ -5,6 +5,32 @@ import type { StoreContract } from './store-bench.js';
 
 export function upkeepContract({ describe, test }: StoreContract): void {
   describe('upkeep', () => {
+    test('reads at one moment do not see what commits beside them, and no commit waits for them', async (bench) => {
+      const store = await bench.open();
+      const other = await bench.open();
+      await bench.enqueue(store);
+      const count = async (sql: Pick<typeof store.database, 'all'>) => {
+        const [row] = await sql.all<{ n: number | string }>(
+          'SELECT count(*) AS n FROM messaging_batch WHERE tenant = ?',
+          [bench.scope.tenant],
+        );
+        return Number(row?.n);
+      };
+      const counts = await store.database.snapshot(async (sql) => {
+        const before = await count(sql);
+        await bench.enqueue(store);
+        await bench.enqueue(other);
+        await new Promise((resolve) => setImmediate(resolve));
+        return [before, await count(sql), await count(store.database)];
+      });
+      assert.deepEqual(counts, [1, 1, 3]);
+      await assert.rejects(
+        store.database.snapshot(() => Promise.reject(new Error('stopped'))),
+        /stopped/,
+      );
+      assert.equal(await store.database.snapshot(count), 3);
+    });
+
     test('a recipient of any address kind is erased from ended batches, and other recipients stay', async (bench) => {
       const store = await bench.open();
       const keys = ['a_b@example.com', 'axb@example.com', 'platform:NG.1%', bench.to(0)];

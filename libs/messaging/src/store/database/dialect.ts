@@ -103,6 +103,8 @@ export interface Dialect {
    * it: 3 µs of CPU for each row of eleven columns, eight of them shared.
    */
   readonly sharesValues: boolean;
+  /** Whether parts of a statement can read the rows that others of it have changed, by `WITH … RETURNING`. */
+  readonly chains: boolean;
   /**
    * FROM clause: the rows of `table` whose `column` is in the source's only column. PostgreSQL gets
    * the array, because it uses an index for arrays and has no statistics of a relation.

@@ -74,7 +74,7 @@ export abstract class StoreDatabase {
    * Reads within the transaction `tx`; its statements see the database as of one time, with all that has
    * committed before the call. They lock no row.
    */
-  snapshot<T>(tx: Transaction, read: (sql: Transaction) => Promise<T>): Promise<T> {
+  snapshotWithin<T>(tx: Transaction, read: (sql: Transaction) => Promise<T>): Promise<T> {
     return read(tx);
   }
 
@@ -87,6 +87,12 @@ export abstract class StoreDatabase {
   protected abstract newCallerTransaction<T>(
     work: (manager: EntityManager) => Promise<T>,
   ): Promise<T>;
+
+  /**
+   * Reads at one moment, for `work` that gives other work turns of the event loop. Writes do not wait for
+   * it; on SQLite their log grows until its end.
+   */
+  abstract snapshot<T>(work: (sql: Pick<Sql, 'all'>) => Promise<T>): Promise<T>;
 
   /** On PostgreSQL one statement by itself, else a short transaction. */
   fastPath<T>(work: (sql: Sql, tx?: Transaction) => Promise<T>): Promise<T> {
@@ -262,11 +268,25 @@ export abstract class ServerDatabase extends StoreDatabase {
     );
   }
 
+  /** InnoDB and PostgreSQL keep the rows of the first read for the whole transaction. */
+  snapshot<T>(work: (sql: Transaction) => Promise<T>): Promise<T> {
+    const reading = async (): Promise<T> => {
+      const runner = this.dataSource.createQueryRunner();
+      try {
+        await runner.startTransaction('REPEATABLE READ');
+        return await work(this.on(runner, runner.manager));
+      } finally {
+        // It has written nothing.
+        await runner.rollbackTransaction().catch(() => undefined);
+        await runner.release();
+      }
+    };
+    return retryTransient(() => this.deadline.wait(reading));
+  }
+
   /** On another connection: the store's transactions see each commit. */
-  override snapshot<T>(_tx: Transaction, read: (sql: Transaction) => Promise<T>): Promise<T> {
-    return this.deadline.wait(() =>
-      this.dataSource.transaction('REPEATABLE READ', (manager) => read(this.join(manager))),
-    );
+  override snapshotWithin<T>(_tx: Transaction, read: (sql: Transaction) => Promise<T>): Promise<T> {
+    return this.snapshot(read);
   }
 
   protected newCallerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {

@@ -59,6 +59,7 @@ export const MYSQL_DIALECT: Dialect = {
     };
   },
   sharesValues: false,
+  chains: false,
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} STRAIGHT_JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
   updateFrom: ({ table, rows, set, where, index = 'PRIMARY' }) =>

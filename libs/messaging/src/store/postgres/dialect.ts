@@ -58,6 +58,7 @@ export const POSTGRES_DIALECT: Dialect = {
     };
   },
   sharesValues: false,
+  chains: true,
   whereIn: (table, column, alias) =>
     `(SELECT * FROM ${table} WHERE ${column} = ANY(?::text[])) AS ${alias}`,
   updateFrom: (update) => {

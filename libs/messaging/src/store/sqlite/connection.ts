@@ -3,6 +3,7 @@ import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlit
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { MessagingConfigError, TransactionRequiredError } from '../../message/errors.js';
 import {
+  type Sql,
   StoreDatabase,
   type StoreDatabaseOptions,
   type Transaction,
@@ -26,6 +27,12 @@ const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
  * testing kit: it refuses `BEGIN IMMEDIATE` within a transaction as busy.
  */
 export const IN_MEMORY = Symbol('IN_MEMORY');
+
+/**
+ * Prepared statements that a connection keeps. With billing the store runs more than the 100 of which
+ * TypeORM drops the oldest, however often it runs.
+ */
+const STATEMENTS = 1_000;
 
 /** Milliseconds for which TypeORM lets a statement wait for a lock, unless the app sets `timeout`. */
 const BUSY_TIMEOUT = 5_000;
@@ -77,14 +84,7 @@ export class SqliteDatabase extends StoreDatabase {
       throw new MessagingConfigError(
         'dataSource: an in-memory SQLite database is lost with the process and cannot be shared; use a file',
       );
-    const own = new DataSource({
-      ...options,
-      synchronize: false,
-      dropSchema: false,
-      migrationsRun: false,
-      subscribers: [],
-      timeout: 0,
-    });
+    const own = new DataSource(this.#ownOptions);
     await own.initialize();
     for (const pragma of CACHE) await own.query(`PRAGMA ${pragma}`);
     const [mode] = await own.query<{ journal_mode: string }[]>('PRAGMA journal_mode = WAL');
@@ -132,6 +132,35 @@ export class SqliteDatabase extends StoreDatabase {
   /** On the app's connection: on the store's own, others would read uncommitted rows. */
   override longTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.newCallerTransaction((manager) => work(this.join(manager)));
+  }
+
+  /** On a connection of its own. Without a WAL a commit cannot pass a reader: writes wait, as for a transaction. */
+  snapshot<T>(work: (sql: Pick<Sql, 'all'>) => Promise<T>): Promise<T> {
+    if (!this.#wal) return this.newCallerTransaction((manager) => work(this.join(manager)));
+    return this.deadline.wait(async () => {
+      const own = { ...this.#ownOptions, entities: [], migrations: [] };
+      const reader = await new DataSource(own).initialize();
+      try {
+        const runner = reader.createQueryRunner();
+        await runner.query('BEGIN');
+        return await work(this.on(runner, runner.manager));
+      } finally {
+        await reader.destroy();
+      }
+    });
+  }
+
+  /** A further connection to the file. */
+  get #ownOptions(): BetterSqlite3DataSourceOptions {
+    return {
+      ...(this.dataSource.options as BetterSqlite3DataSourceOptions),
+      synchronize: false,
+      dropSchema: false,
+      migrationsRun: false,
+      subscribers: [],
+      timeout: 0,
+      statementCacheSize: STATEMENTS,
+    };
   }
 
   override runForeign<T>(work: () => Promise<T>): Promise<T> {

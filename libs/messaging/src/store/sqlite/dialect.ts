@@ -58,6 +58,7 @@ export const SQLITE_DIALECT: Dialect = {
     };
   },
   sharesValues: true,
+  chains: false,
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
   updateFrom: ({ table, rows, set, where }) =>

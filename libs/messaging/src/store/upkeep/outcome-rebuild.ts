@@ -120,7 +120,7 @@ export class OutcomeRebuild {
     const isDetailed = hour >= edgeOf(this.clock);
     const rows = new Map<string, Record<string, Big>>();
     for (let start = hour; start < hour + HOUR; start += FIVE_MINUTES) {
-      const found = await this.database.snapshot(tx, (sql) => this.#slice(sql, start));
+      const found = await this.database.snapshotWithin(tx, (sql) => this.#slice(sql, start));
       for (const row of found)
         addTo(rows, row, isDetailed ? { start, minutes: 5 } : { start: hour, minutes: 60 });
       // The server ends a transaction that is idle for long.

@@ -57,8 +57,8 @@ export class BatchGuards {
   }
 
   /** The batch as the spend guard sees it. */
-  guardedOf({ createdAt, ...batch }: NewBatch): GuardedBatch {
-    const { id, tenant, channel, sender, content, parts, spender = null } = batch;
+  guardedOf(batch: NewBatch): GuardedBatch {
+    const { id, tenant, channel, sender, content, parts, spender = null, createdAt } = batch;
     return {
       id,
       tenant,

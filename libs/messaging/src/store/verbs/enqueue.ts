@@ -3,7 +3,7 @@ import {
   IdempotencyKeyInUseError,
   SpendBusyError,
 } from '../../message/errors.js';
-import type { GuardedBatch, SpendGuards } from '../../ports/spend-guard.js';
+import type { SpendGuards } from '../../ports/spend-guard.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isDataError, isLockTimeout } from '../database/database-errors.js';
 import { type Flush, GroupCommit } from '../database/group-commit.js';
@@ -42,8 +42,6 @@ export class NewBatches {
   readonly #extended: GroupCommit<NewBatch, Enqueued>;
   /** A separate group: the spend guard takes their money in the statement that stores them. */
   readonly #reserved: GroupCommit<NewBatch, Enqueued>;
-  /** As the spend guard sees the batches of {@link #reserved}. */
-  readonly #asked = new WeakMap<NewBatch, GuardedBatch>();
   /** A separate group: only batches with keys may wait for a key that an open transaction holds. */
   readonly #keyed: GroupCommit<NewBatch, Enqueued>;
   /** Batches that take several turns, one at a time; see {@link takesTurns}. */
@@ -221,10 +219,7 @@ export class NewBatches {
     const { guard } = this.spend;
     if (!batch.guarded || !guard?.reserve || !guard.expects) return false;
     if (batch.watched || batch.denied.length > 0 || hasData(batch)) return false;
-    const asked = this.#guards.guardedOf(batch);
-    if (!guard.expects(asked)) return false;
-    this.#asked.set(batch, asked);
-    return true;
+    return guard.expects(this.#guards.guardedOf(batch));
   }
 
   /** Batches that the guard refuses, or does not know, are accepted or refused by the slow path. */
@@ -233,8 +228,9 @@ export class NewBatches {
     const { reserve } = database.fastPaths;
     const fast = async (sql: Sql) => {
       const batches = take();
+      // Made again: what a weak map keeps for each batch outlives it, and is collected late.
       const taken = this.spend.guard?.reserve?.(
-        batches.flatMap((batch) => this.#asked.get(batch) ?? []),
+        batches.map((batch) => this.#guards.guardedOf(batch)),
       );
       if (!taken) throw new ConcurrentChangeError();
       const { take: statement, rows, insert } = taken;

@@ -105,7 +105,8 @@ function Balance({ billing }: { billing: Billing }): JSX.Element {
           today && [
             'Spent today',
             <span key="today">
-              {shown(today.spent)} <small class="muted">charges less refunds since midnight, UTC</small>
+              {shown(today.spent)}{' '}
+              <small class="muted">charges less refunds since midnight, UTC</small>
             </span>,
           ],
           mode === 'postpaid' && ['Credit limit', shown(creditLimit)],
