@@ -1,3 +1,4 @@
+import { parsedUrl } from '@dundun/messaging/values';
 export type DatabaseUrl =
   | { readonly type: 'sqlite'; readonly path: string }
   | { readonly type: 'postgres' | 'mysql' | 'mariadb'; readonly url: string };
@@ -12,7 +13,7 @@ const SERVERS: Readonly<Record<string, 'postgres' | 'mysql' | 'mariadb'>> = {
 /** @throws Error with the remedy; it never contains the value, which may hold a password */
 export function parseDatabaseUrl(value: string): DatabaseUrl {
   if (value.startsWith('sqlite:')) return { type: 'sqlite', path: sqlitePath(value.slice(7)) };
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parsedUrl(value);
   const type = url && SERVERS[url.protocol];
   if (!type)
     throw new Error(

@@ -1,3 +1,4 @@
+import { parsedUrl } from '@dundun/messaging/values';
 import type { ArgumentsHost } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -45,9 +46,9 @@ export function headFault({
 /** Node does not check an address in the request line (RFC 9112, section 3.2.2). */
 function isOfHost(url: string, host: string | undefined): boolean {
   if (url.startsWith('/') || url === '*') return true;
-  const whole = URL.canParse(url) ? new URL(url) : undefined;
+  const whole = parsedUrl(url);
   const own = `${whole?.protocol}//${host}`;
-  return whole !== undefined && URL.canParse(own) && new URL(own).host === whole.host;
+  return whole !== undefined && parsedUrl(own)?.host === whole.host;
 }
 
 /** Nest's `switchToHttp()` would create three functions for each request. */

@@ -1,3 +1,4 @@
+import { parsedUrl } from '@dundun/messaging/values';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../config/environment.js';
@@ -45,7 +46,7 @@ const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
  */
 export function isOwnHost(host: string | undefined, { PUBLIC_URL }: HostSettings): boolean {
   if (host === undefined) return false;
-  const written = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+  const written = parsedUrl(`http://${host}`);
   if (!written || written.username !== '' || written.pathname !== '/') return false;
   if (LOOPBACK.test(written.hostname)) return true;
   const own = new URL(PUBLIC_URL);
@@ -58,9 +59,9 @@ export function isSameOrigin({ headers }: HttpRequest, settings: HostSettings): 
   const { origin, 'sec-fetch-site': site } = headers;
   if (site !== undefined && site !== 'same-origin') return false;
   if (origin === undefined) return site !== undefined;
-  if (!URL.canParse(origin)) return false;
-  const { host, origin: written } = new URL(origin);
-  return host === headers.host || written === new URL(settings.PUBLIC_URL).origin;
+  const url = parsedUrl(origin);
+  if (!url) return false;
+  return url.host === headers.host || url.origin === new URL(settings.PUBLIC_URL).origin;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   isPhoneNumber,
   parseMailbox,
   rateOf,
+  parsedUrl,
 } from '@dundun/messaging/values';
 import { milliseconds } from './durations.js';
 import ipaddr from 'ipaddr.js';
@@ -286,7 +287,7 @@ export function httpUrl(written: string): string {
 
 /** Address of an SMTP relay. */
 export function relayUrl(written: string): string {
-  const url = URL.canParse(written) ? new URL(written) : undefined;
+  const url = parsedUrl(written);
   if ((url?.protocol !== 'smtp:' && url?.protocol !== 'smtps:') || url.hostname === '')
     throw new Error('is no relay; write smtp://user:password@relay.example.com:587 or smtps://…');
   if ((url.username === '') !== (url.password === ''))

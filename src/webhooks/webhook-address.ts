@@ -1,3 +1,4 @@
+import { parsedUrl } from '@dundun/messaging/values';
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -118,9 +119,8 @@ function problemOf(value: string, { allowPrivate, requireHttps, ports }: UrlOpti
   if (value === '') return 'must be an address such as https://example.com/sms-reports';
   if (value.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   // The URL parser would silently drop line breaks and encode spaces.
-  if (/[\s\p{C}\\]/u.test(value) || !URL.canParse(value))
-    return 'must be a complete address such as https://example.com/sms-reports';
-  const url = new URL(value);
+  const url = /[\s\p{C}\\]/u.test(value) ? undefined : parsedUrl(value);
+  if (!url) return 'must be a complete address such as https://example.com/sms-reports';
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     return 'must begin with https:// or http://';
   if (requireHttps && url.protocol === 'http:') return 'must begin with https://';
@@ -151,5 +151,5 @@ function isInside(hostname: string): boolean {
 
 /** Scheme, host and port: the part of a URL that a log may show. */
 export function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : 'invalid';
+  return parsedUrl(url)?.origin ?? 'invalid';
 }

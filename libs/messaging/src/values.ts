@@ -11,6 +11,7 @@ export { amountText } from './message/money.js';
 export { countryOfNumber } from './message/phone-country.js';
 export { addressIdentity } from './message/phone-identity.js';
 export { isPhoneNumber, maskPhoneNumber, withoutTrunkPrefix } from './message/phone-number.js';
+export { parsedUrl } from './message/url.js';
 export { templateBodyFault } from './message/templates.js';
 export { standardWebhooks } from './providers/http/interface-callbacks.js';
 export { rateOf } from './ports/option-schema.js';

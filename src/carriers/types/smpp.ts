@@ -1,8 +1,9 @@
+import { parsedUrl } from '@dundun/messaging/values';
 import { oneOf, text, wholeNumber } from '../../settings/parsers.js';
 import { carrierType } from '../carrier-type.js';
 
 function smscUrl(written: string): string {
-  const url = URL.canParse(written) ? new URL(written) : undefined;
+  const url = parsedUrl(written);
   if ((url?.protocol !== 'smpp:' && url?.protocol !== 'smpps:') || url.hostname === '')
     throw new Error(
       'is no SMSC; write smpp://system_id:password@smsc.example.com:2775 or smpps://…',

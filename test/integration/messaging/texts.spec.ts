@@ -51,7 +51,7 @@ const WRITTEN = [
 
 /** Columns with ids, digests, digits or words of the library, and copies of columns of the store. */
 const OWN =
-  /\.(tenant|channel|category|state|kind|status|currency|type|scope|country|code|message|provider|digest|number_digest|idempotency_key|fingerprint|subject|settled_as|reference|written|person|seen)$|^learnt_number\.|^outcome_(change|hour)\.|^contact_group\.id$|\.group_id$/;
+  /\.(tenant|channel|category|state|kind|status|currency|type|scope|country|code|message|provider|digest|number_digest|idempotency_key|fingerprint|subject|settled_as|reference|written|person|seen)$|^learnt_number\.|^outcome_(change|hour|total)\.|^contact_group\.id$|\.group_id$/;
 
 describeEachEncoding('texts of the library', (database) => {
   let app: TestingModule;

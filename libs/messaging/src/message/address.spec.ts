@@ -48,6 +48,12 @@ it.each([
   expect(readAddress(text)).toBeUndefined();
 });
 
+it('a domain with letters beyond ASCII is read however often', () => {
+  const read = new Set<string | undefined>();
+  for (let n = 0; n < 20_000; n++) read.add(readAddress(`ada@bücher${n % 7}.example`)?.kind);
+  expect([...read]).toEqual(['email']);
+});
+
 it('a text is read only as one of the kinds asked for', () => {
   expect(readAddress('2348012345678', ['email'])).toBeUndefined();
   expect(readAddress('NG.1', ['platform'])).toEqual({ kind: 'platform', value: 'NG.1' });

@@ -7,6 +7,7 @@ import {
   normalisePhoneNumber,
   withoutTrunkPrefix,
 } from './phone-number.js';
+import { parsedUrl } from './url.js';
 
 /** `platform`: a user id that only the platform knows, such as a WhatsApp BSUID. */
 export type AddressKind = 'phone' | 'email' | 'platform';
@@ -108,9 +109,8 @@ function normalisedEmail(given: string): string | undefined {
   let host = domain.toLowerCase();
   if (!HOST.test(host)) {
     // Only non-ASCII letters may need conversion; `URL` would accept paths, ports and escapes.
-    if (!/^[A-Za-z0-9.\-\u0080-\u{10ffff}]+$/u.test(domain) || !URL.canParse(`http://${domain}`))
-      return undefined;
-    host = new URL(`http://${domain}`).hostname;
+    if (!/^[A-Za-z0-9.\-\u0080-\u{10ffff}]+$/u.test(domain)) return undefined;
+    host = parsedUrl(`http://${domain}`)?.hostname ?? '';
   }
   const email = `${local}@${host}`;
   return HOST.test(host) && octets <= 64 && octets + 1 + host.length <= 254 ? email : undefined;

@@ -1,5 +1,6 @@
 import { MessagingConfigError } from '../message/errors.js';
 import { type OptionReader, textLike } from '../ports/option-schema.js';
+import { parsedUrl } from '../message/url.js';
 
 export const providerName = textLike(
   /^[a-z0-9][a-z0-9._-]{0,31}$/,
@@ -17,7 +18,7 @@ export const httpAddress: OptionReader<URL, string> = (option, value) => {
   };
   if (typeof value !== 'string' || value === '') return reject('an address is missing');
   if (/\s/.test(value)) return reject('the address holds white space or a newline');
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parsedUrl(value);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     return reject('an address must start with http:// or https://');
   if (url.username !== '' || url.password !== '')

@@ -232,8 +232,8 @@ function Figures({ insights, channel }: { insights: Insights; channel: string })
               number: true,
               cell: (row) => <Both of={row} figure={({ parts }) => formatNumber(parts)} />,
             },
-            ...(has('prices') ? [moneyColumn('Price', ({ prices }) => prices)] : []),
-            ...(has('costs') ? [moneyColumn('Cost', ({ costs }) => costs)] : []),
+            ...(has('prices') ? [moneyColumn('Price', total, ({ prices }) => prices)] : []),
+            ...(has('costs') ? [moneyColumn('Cost', total, ({ costs }) => costs)] : []),
           ]}
         />
       </Card>
@@ -264,16 +264,27 @@ function Both(props: {
   );
 }
 
-/** Each currency stands apart. */
-function moneyColumn(title: string, of: (figures: InsightsFigures) => readonly InsightsAmount[]) {
+/** Several currencies stand below each other; the title names a single one. */
+function moneyColumn(
+  title: string,
+  { current, former }: Omit<InsightsRow, 'name'>,
+  of: (figures: InsightsFigures) => readonly InsightsAmount[],
+) {
+  const known = new Set([...of(current), ...of(former)].map(({ currency }) => currency));
   const shown = (figures: InsightsFigures): string =>
     of(figures)
-      .map(({ amount, currency }) => `${money(amount)} ${currency}`)
-      .join(' · ') || '–';
+      .map(({ amount, currency }) =>
+        known.size > 1 ? `${money(amount)} ${currency}` : money(amount),
+      )
+      .join('\n') || '–';
   return {
-    title,
+    title: known.size === 1 ? `${title}, ${[...known].join('')}` : title,
     number: true,
-    cell: (row: Omit<InsightsRow, 'name'>) => <Both of={row} figure={shown} />,
+    cell: (row: Omit<InsightsRow, 'name'>) => (
+      <span class="lines">
+        <Both of={row} figure={shown} />
+      </span>
+    ),
   };
 }
 

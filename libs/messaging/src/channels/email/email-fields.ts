@@ -4,6 +4,7 @@ import { type FieldError, MessageValidationError } from '../../message/errors.js
 import { readMailbox } from '../../message/mailbox.js';
 import { checkAttachments } from './email-attachments.js';
 import { listOf, MOST_SHOWN } from './email-recipients.js';
+import { parsedUrl } from '../../message/url.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -170,7 +171,7 @@ function checkUnsubscribeUrl(given: Given, errors: FieldError[]): string | undef
   const isHttps =
     typeof url === 'string' &&
     /^https:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,842}$/.test(url) &&
-    URL.canParse(url);
+    parsedUrl(url) !== undefined;
   if (!isHttps)
     errors.push({
       path: 'unsubscribeUrl',

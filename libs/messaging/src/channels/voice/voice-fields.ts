@@ -3,6 +3,7 @@ import type { CheckedContent } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { CALL_CATEGORIES, type VoiceContent } from '../../message/content/voice-content.js';
 import { readDuration } from '../../ports/option-schema.js';
+import { parsedUrl } from '../../message/url.js';
 
 const LANGUAGE = /^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}$/;
 const VOICE = /^[A-Za-z0-9][A-Za-z0-9 ._:-]{0,63}$/;
@@ -116,9 +117,9 @@ function isSpeech(value: unknown, most: number): boolean {
 }
 
 function isAddress(value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > MOST_URL || !URL.canParse(value)) return false;
-  const { protocol, username, password } = new URL(value);
-  return /^https?:$/.test(protocol) && username === '' && password === '';
+  if (typeof value !== 'string' || value.length > MOST_URL) return false;
+  const url = parsedUrl(value);
+  return !!url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
 function matches(value: unknown, form: RegExp): value is string {

@@ -10,6 +10,7 @@ import {
   type TemplateButton,
   type TemplateHeader,
 } from '../../message/content/whatsapp-content.js';
+import { parsedUrl } from '../../message/url.js';
 
 const LONGEST_LINK = 2_048;
 const MEDIA_ID = /^[\w.:-]{1,255}$/;
@@ -230,7 +231,7 @@ function filenameOf(
 function isLink(value: unknown): boolean {
   if (typeof value !== 'string' || value.length > LONGEST_LINK || /[\s\p{Cc}\p{Cs}]/u.test(value))
     return false;
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parsedUrl(value);
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
   return isHttp && url.username === '' && url.password === '';
 }

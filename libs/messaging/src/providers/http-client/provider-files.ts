@@ -1,6 +1,7 @@
 import { InboundMediaError } from '../../message/errors.js';
 import type { InboundMedia } from '../../ports/message-transport.js';
 import type { FileAnswer, HttpClient } from './http-client.js';
+import { parsedUrl } from '../../message/url.js';
 
 /** Where a provider serves files. A host is a name, or `*.` and a name for all below it. */
 export interface FilePlaces {
@@ -35,7 +36,7 @@ export async function openFile(
   access: FileAccess,
   signal: AbortSignal,
 ): Promise<InboundMedia> {
-  let url = URL.canParse(address) ? new URL(address) : undefined;
+  let url = parsedUrl(address);
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const trust = url && trustOf(url, access);
     if (!url || !trust)
@@ -55,7 +56,7 @@ export async function openFile(
     const location = headerOf(answer, 'location');
     if (answer.status < 300 || answer.status >= 400 || location === undefined)
       throw failureOf(answer.status, trust, access.name);
-    url = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
+    url = parsedUrl(location, url.href);
   }
   throw new InboundMediaError(
     'unavailable',

@@ -16,6 +16,7 @@ import {
   type Duration,
 } from '../../ports/option-schema.js';
 import { providerName } from '../provider-options.js';
+import { parsedUrl } from '../../message/url.js';
 
 /** Effect of a refusal by the SMSC: see the errors of `submit()`. */
 export type SmppRefusal = 'permanent' | 'unroutable' | 'retryable' | 'paused';
@@ -35,8 +36,9 @@ const smscAddress: OptionReader<SmppAddressOfServer, string> = (option, value) =
       `${option}: ${cause}; pass one such as smpp://system_id:password@smsc.example.com:2775`,
     );
   };
-  if (typeof value !== 'string' || !URL.canParse(value)) return reject('is no address');
-  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(value);
+  const url = typeof value === 'string' ? parsedUrl(value) : undefined;
+  if (!url) return reject('is no address');
+  const { protocol, hostname, port, username, password, pathname, search, hash } = url;
   if (protocol !== 'smpp:' && protocol !== 'smpps:')
     return reject('must start with smpp:// or smpps://');
   if (hostname === '' || (pathname !== '' && pathname !== '/') || search !== '' || hash !== '')

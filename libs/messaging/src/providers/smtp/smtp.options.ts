@@ -24,6 +24,7 @@ import {
 import { MAIL_OPTIONS, type MailOptions } from '../email/mail-parts.js';
 import { providerName } from '../provider-options.js';
 import type { DkimIdentities, DkimIdentity } from './dkim.js';
+import { parsedUrl } from '../../message/url.js';
 
 export interface SmtpServer {
   readonly host: string;
@@ -40,17 +41,9 @@ const serverAddress: OptionReader<SmtpServer, string> = (option, value) => {
       `${option}: ${cause}; pass one such as smtp://user:password@smtp.example.com:587`,
     );
   };
-  if (typeof value !== 'string' || !URL.canParse(value)) return reject('is no address');
-  const {
-    protocol,
-    hostname: host,
-    port,
-    username,
-    password,
-    pathname,
-    search,
-    hash,
-  } = new URL(value);
+  const url = typeof value === 'string' ? parsedUrl(value) : undefined;
+  if (!url) return reject('is no address');
+  const { protocol, hostname: host, port, username, password, pathname, search, hash } = url;
   if (protocol !== 'smtp:' && protocol !== 'smtps:')
     return reject('must start with smtp:// or smtps://');
   if (host === '' || (pathname !== '' && pathname !== '/') || search !== '' || hash !== '')

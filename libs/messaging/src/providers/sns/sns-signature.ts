@@ -11,6 +11,7 @@ import {
   withDefault,
 } from '../../ports/option-schema.js';
 import { snsMessage } from './sns-message.js';
+import { parsedUrl } from '../../message/url.js';
 
 const ARN = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z0-9-]{3,32}):\d{12}:[\w.-]{1,256}$/;
 const CERTIFICATE = /^\/SimpleNotificationService-[0-9a-f]{8,64}\.pem$/;
@@ -185,9 +186,9 @@ function signedText(message: unknown): string {
 
 /** The address, where it is one of the host over TLS. */
 function addressAt(host: string | undefined, given: unknown): URL | undefined {
-  if (host === undefined || typeof given !== 'string' || !URL.canParse(given)) return undefined;
-  const url = new URL(given);
-  return url.origin === `https://${host}` && url.username === '' ? url : undefined;
+  if (host === undefined || typeof given !== 'string') return undefined;
+  const url = parsedUrl(given);
+  return url?.origin === `https://${host}` && url.username === '' ? url : undefined;
 }
 
 async function getText(url: string): Promise<string> {

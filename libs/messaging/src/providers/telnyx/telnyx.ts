@@ -18,6 +18,7 @@ import {
   withDefault,
   type Duration,
 } from '../../ports/option-schema.js';
+import { parsedUrl } from '../../message/url.js';
 
 /** Telnyx's words for each status of a message. */
 export const TELNYX_STATUSES = {
@@ -82,9 +83,8 @@ function kindOf(entry: object): string {
 /** Of the address in the body: the signature does not cover the one that is called. */
 function webhookQuery({ body }: CallbackRequest): object {
   const address = own(own(own(body, 'data'), 'payload'), 'webhook_url');
-  return typeof address === 'string' && URL.canParse(address)
-    ? Object.fromEntries(new URL(address).searchParams)
-    : {};
+  const url = typeof address === 'string' ? parsedUrl(address) : undefined;
+  return url ? Object.fromEntries(url.searchParams) : {};
 }
 
 const publicKeys: OptionReader<readonly KeyObject[], string | readonly string[]> = (

@@ -30,6 +30,7 @@ import { ProviderErrors } from '../http-client/provider-errors.js';
 import type { FilePlaces } from '../http-client/provider-files.js';
 import { httpAddress } from '../provider-options.js';
 import { VONAGE_STATUSES } from './vonage.js';
+import { parsedUrl } from '../../message/url.js';
 
 /** Most characters of an SMS, which Vonage splits. */
 const MAX_TEXT = 1_000;
@@ -305,8 +306,9 @@ class AskedVonageTransport extends VonageTransport {
         reports.set(submissionId, { ...report, submissionId, recipient: recipients[0] ?? null });
       }
       const next = own(own(own(answer.body, '_links'), 'next'), 'href');
-      if (typeof next !== 'string' || !URL.canParse(next) || reports.size === about.length) break;
-      search = new URL(next).search.slice(1);
+      const following = typeof next === 'string' ? parsedUrl(next) : undefined;
+      if (!following || reports.size === about.length) break;
+      search = following.search.slice(1);
     }
     return [...reports.values()];
   }
