@@ -291,8 +291,13 @@ function moneyColumn(
 const share = ({ messages, delivered }: { messages: number; delivered: number }): number =>
   messages > 0 ? (100 * delivered) / messages : 0;
 
-const times = (of: InsightsTimes | null): string =>
-  of ? `${duration(of.p50)} · ${duration(of.p95)}` : '–';
+/** Two times of one unit have it once: `53 · 100 ms`. */
+function times(of: InsightsTimes | null): string {
+  if (!of) return '–';
+  const [half, most] = [duration(of.p50), duration(of.p95)];
+  const [, number, unit] = /^(\S+) (\S+)$/.exec(half) ?? [];
+  return `${unit !== undefined && most.endsWith(` ${unit}`) ? number : half} · ${most}`;
+}
 
 /** The messages of the row, or else the same page for the row alone. */
 function linkOf(
