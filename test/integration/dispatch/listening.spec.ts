@@ -89,7 +89,7 @@ describeEachDatabase(
       const behind = new DataSource({ ...db.options(), url: relay.url } as DataSourceOptions);
       await behind.initialize();
       try {
-        const drained = await dispatching(create(behind, { within: 500, every: 100 }));
+        const drained = await dispatching(create(behind, { within: 3_000, every: 200 }));
         relay.lose();
         const accepting = create();
         await eventually(async () => {
