@@ -101,13 +101,15 @@ describeOneDatabase('the order of a lane', (database) => {
 
   it('a refused resend of a message whose answer was lost is counted as passed for its uncertainty', async () => {
     const app = await fixture.boot({ concurrency: CONCURRENCY, backoff: 200 });
+    const allHaveStarted = () =>
+      eventually(async () => expect(app.transport.started).toHaveLength(MESSAGES), 20_000);
     let tries = 0;
     await run(app, async (submission) => {
       if (textOf(submission) !== 'n3') return;
       tries++;
       if (tries === 1) {
         // Whatever the speed of the machine, later messages have started.
-        await eventually(async () => expect(app.transport.started).toHaveLength(MESSAGES), 20_000);
+        await allHaveStarted();
         throw new UncertainFailure('http_500', 'x');
       }
       if (tries === 2) throw new RetryableFailure('http_503', 'x');
