@@ -53,7 +53,7 @@ export interface Entry extends Omit<NewEntry, 'at'> {
 /** More than the clocks of processes differ, whose entries follow each other; milliseconds. */
 const SLACK = 600_000;
 
-/** Entries before a time that a sum may read in vain. */
+/** Entries before the time of a sum that may be read without need. */
 const FEW = 1_000n;
 
 /** A 64-bit integer in a row of any driver: a JavaScript number would round it. */

@@ -43,7 +43,7 @@ export class OutcomeMoney1790000002350 implements MigrationInterface {
     }
     await this.#rekey(runner, OUTCOME_COLUMNS.outcome_hour, OUTCOME_PRIMARY_KEYS.outcome_hour);
     if (kind !== 'sqlite') return;
-    // Made anew with its key.
+    // The rebuilt table has no index yet.
     await runner.query(`CREATE INDEX ${TABLE}_tenant ON ${TABLE} (tenant, start)`);
   }
 
@@ -71,7 +71,7 @@ export class OutcomeMoney1790000002350 implements MigrationInterface {
     await runner.query(`DROP TABLE ${kept}`);
   }
 
-  /** SQLite makes the table anew, within a savepoint: there may be a transaction around it. */
+  /** SQLite rebuilds the table, in a savepoint: the caller may have opened a transaction. */
   async #rekey(runner: QueryRunner, columns: TableColumns, key: string): Promise<void> {
     const driver = driverOf(runner.dataSource);
     const { types, kind } = driver.dialect;

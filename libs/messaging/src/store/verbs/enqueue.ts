@@ -27,7 +27,7 @@ import type { StatusWriter } from './status-writer.js';
 const KEY_TIMEOUT = 1_000;
 const KEY_TIMEOUT_AGAIN = 100;
 
-/** Longest wait, in ms, for the rows of the spend guard, in a group whose waits for keys are short. */
+/** Longest wait, in ms, for the rows of the guards, in a group whose waits for keys are short. */
 const GUARD_TIMEOUT = 10_000;
 
 /** Most weight of a group: two batches of 100,000 recipients do not share one. */

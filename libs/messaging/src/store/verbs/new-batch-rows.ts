@@ -60,7 +60,7 @@ export class NewBatchRows {
   }
 
   /**
-   * @param guardTimeout longest wait, in ms, for the rows of the spend guard. @default as the transaction's
+   * @param guardTimeout longest wait, in ms, for the rows of the guards. @default as the transaction's
    */
   async store(
     tx: Transaction,
