@@ -78,7 +78,7 @@ export function Budgets({ billing, isAdmin, reload }: SettingsProps): JSX.Elemen
             { title: 'Period', cell: ({ period }) => (period === 'day' ? 'Day' : 'Month') },
             { title: 'Spent', number: true, cell: ({ spent }) => money(spent) },
             { title: 'Limit', number: true, cell: ({ limit }) => money(limit) },
-            { title: 'Begins anew', cell: ({ resetsAt }) => fullTime(resetsAt) },
+            { title: 'Resets', cell: ({ resetsAt }) => fullTime(resetsAt) },
             {
               title: 'Actions',
               actions: true,
