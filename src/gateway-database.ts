@@ -1,6 +1,7 @@
 import { MESSAGING_ENTITIES } from '@dundun/messaging';
 import { FREQUENCY_CAP_MIGRATIONS, MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import mysql from 'mysql2';
 import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
 import { BILLING_CHECK_TABLES } from './billing/billing-check.js';
 import { ALERT_SECRETS, ALERT_TABLES } from './alerts/alerts.tables.js';
@@ -17,7 +18,6 @@ import { destroyWithin, openDatabase, SilentTypeOrmLogger } from './config/datab
 import type { Environment } from './config/environment.js';
 import { tablesOf, UnicodeTables1790000000900 } from './config/entity-tables.js';
 import { SqliteDriver } from './config/sqlite-driver.js';
-import { strictMysql } from './config/strict-mysql.js';
 import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './channels/email/domains/domains.tables.js';
 import { CALLBACK_SIGHTING_TABLES } from './doctor/callback-sightings.tables.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
@@ -202,3 +202,22 @@ export async function openUnchangedDatabase(
     throw error;
   }
 }
+
+/**
+ * The driver whose sessions are strict, whatever the server's mode: without, the server cuts a text
+ * that is too long, and answers that it is stored.
+ */
+const strictMysql: { createPool(options: mysql.PoolOptions): mysql.Pool } = {
+  ...mysql,
+  createPool(options: mysql.PoolOptions): mysql.Pool {
+    const pool = mysql.createPool(options);
+    pool.on('connection', (connection) => {
+      connection.query(
+        "SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@@sql_mode, ''), 'STRICT_TRANS_TABLES')",
+        // Without it an error would end the process. No statement runs in a session that is not strict.
+        (error) => error && connection.destroy(),
+      );
+    });
+    return pool;
+  },
+};

@@ -4,13 +4,20 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { performance } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Time between two looks, in milliseconds. */
-const EVERY = 3_000;
+const EVERY = 2_000;
 /** Largest share of that time in which the event loop of an idle process works. */
 const IDLE = 0.05;
+/**
+ * Idle looks in a row before a collection. After one, the next messages cost twice the CPU for about a
+ * second, so that a short pause between messages is no reason for it.
+ */
+const IDLE_LOOKS = 10;
+/** The same after large contents, which messages without attachments never leave. */
+const LARGE_LOOKS = 2;
 /** Growth that is worth a collection, in bytes. */
 const WORTH = 32 * 2 ** 20;
 
@@ -22,8 +29,10 @@ const WORTH = 32 * 2 ** 20;
 export class MemoryRelease implements OnApplicationBootstrap, OnApplicationShutdown {
   #timer: NodeJS.Timeout | undefined;
   #loop = performance.eventLoopUtilization();
-  /** Least size since the last collection. */
-  #settled = size();
+  /** Looks since the event loop was busy. */
+  #idle = 0;
+  /** Least sizes since the last collection. */
+  #settled = sizes();
 
   onApplicationBootstrap(): void {
     this.#timer = setInterval(() => this.look(), EVERY).unref();
@@ -33,22 +42,32 @@ export class MemoryRelease implements OnApplicationBootstrap, OnApplicationShutd
     clearInterval(this.#timer);
   }
 
-  /** Collects where the event loop has been idle since the last look, and the heap or buffers have grown. */
+  /** Collects where the event loop has been idle for some looks, and the memory has grown. */
   look(): void {
     const before = this.#loop;
     this.#loop = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(this.#loop, before);
-    this.#settled = Math.min(this.#settled, size());
-    if (utilization > IDLE || size() < this.#settled + WORTH) return;
+    const { all, large } = sizes();
+    this.#settled = {
+      all: Math.min(this.#settled.all, all),
+      large: Math.min(this.#settled.large, large),
+    };
+    this.#idle = utilization > IDLE ? 0 : this.#idle + 1;
+    const isLarge = this.#idle >= LARGE_LOOKS && large >= this.#settled.large + WORTH;
+    const isLong = this.#idle >= IDLE_LOOKS && all >= this.#settled.all + WORTH;
+    if (!isLarge && !isLong) return;
     collect();
-    this.#settled = size();
+    this.#settled = sizes();
   }
 }
 
-/** Bytes of the heap and of what its objects hold outside of it, such as buffers. */
-function size(): number {
+/** Bytes of the heap and of what its objects hold outside of it, such as buffers; of large ones alone. */
+function sizes(): { readonly all: number; readonly large: number } {
   const { heapTotal, external } = process.memoryUsage();
-  return heapTotal + external;
+  let large = external;
+  for (const { space_name: name, space_size: bytes } of getHeapSpaceStatistics())
+    if (name.endsWith('large_object_space')) large += bytes;
+  return { all: heapTotal + external, large };
 }
 
 /** A full collection that moves the live objects together, so that whole pages are free. */

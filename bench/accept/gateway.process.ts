@@ -22,8 +22,11 @@ export class GatewayProcess {
   }
 
   /** Starts the gateway on a database of an earlier one. @returns once it listens; without a token */
-  static async restart(databaseUrl: string): Promise<GatewayProcess> {
-    const child = launch(databaseUrl, { LOG_LEVEL: 'info' });
+  static async restart(
+    databaseUrl: string,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<GatewayProcess> {
+    const child = launch(databaseUrl, { LOG_LEVEL: 'info', ...settings });
     const url = await orEnd(child, listeningAt(child));
     child.stdout?.resume();
     return new GatewayProcess(child, url, '');

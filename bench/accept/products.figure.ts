@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { Operator } from '../billing/paying.account.js';
 import type { Extent } from '../harness/extent.js';
 import { type DatabaseKind, makeDatabase } from '../harness/database.place.js';
 import { HttpLoad } from '../harness/http.load.js';
@@ -32,7 +31,10 @@ function number(): string {
   return `23480${10_000_000 + ++sent}`;
 }
 
-/** A4: durable calls and orders per second through a gateway that only accepts, ÷ single SMS. */
+/**
+ * A4: durable calls and orders per second through a gateway that only accepts, ÷ single SMS, of an
+ * account that does not pay.
+ */
 export async function measureProducts(
   book: ResultBook,
   kind: DatabaseKind,
@@ -42,7 +44,9 @@ export async function measureProducts(
   const place = await makeDatabase(kind);
   const gateway = await GatewayProcess.start(place.url, { ROLE: 'api' });
   try {
-    await liftCaps(place.url);
+    const operator = new Operator(place.url);
+    await operator.orders(await operator.demo());
+    await operator.frees();
     for (const inFlight of LOADS) {
       const headers = {
         'content-type': 'application/json',
@@ -62,16 +66,16 @@ export async function measureProducts(
       book.sides('A4', name, sides);
       const [sms, call, order] = sides;
       if (!sms || !call || !order) throw new Error('a side is missing');
-      for (const [what, side] of [
-        ['calls', call],
-        ['orders', order],
+      for (const [what, side, least] of [
+        ['calls', call, 0.9],
+        ['orders', order, 0.7],
       ] as const)
         book.figure({
           id: 'A4',
           database: name,
           what: `durable single ${what} through the gateway ÷ SMS, ${inFlight} in flight`,
           value: ratio(side, sms),
-          goal: ['>=', 0.9],
+          goal: ['>=', least],
         });
       await Promise.all(loads.map(({ load }) => load.close()));
     }
@@ -79,15 +83,4 @@ export async function measureProducts(
     await gateway.stop();
     await place.remove();
   }
-}
-
-/** So that no order of the demo account exceeds a cap. */
-async function liftCaps(url: string): Promise<void> {
-  const cli = new URL('../../../src/cli.js', import.meta.url).pathname;
-  const env = { PATH: process.env['PATH'], DATABASE_URL: url };
-  const dundun = async (...args: string[]): Promise<string> =>
-    (await promisify(execFile)(process.execPath, [cli, ...args, '--json'], { env })).stdout;
-  const [account = ''] = /acc_\w+/.exec(await dundun('account', 'list')) ?? [];
-  const caps = ['--daily', '9999999999', '--per-number', '9999999999'];
-  await dundun('vas', 'allow', '--account', account, ...caps);
 }

@@ -1,3 +1,4 @@
+import { Operator } from '../billing/paying.account.js';
 import type { Extent } from '../harness/extent.js';
 import { type DatabaseKind, makeDatabase } from '../harness/database.place.js';
 import { HttpLoad } from '../harness/http.load.js';
@@ -10,7 +11,7 @@ const CONNECTIONS = 64;
 
 /**
  * A1: durable single sends per second through a gateway that only accepts, through the bare program,
- * and through a gateway that dispatches too.
+ * and through a gateway that dispatches too. The account does not pay; M2 measures what paying costs.
  */
 export async function measureSingles(
   book: ResultBook,
@@ -25,7 +26,7 @@ export async function measureSingles(
     database: name,
     what: `durable single sends through the gateway ÷ bare Fastify and raw driver, ${CONNECTIONS} in flight`,
     value: ratio(...accepting),
-    goal: ['>=', 0.7],
+    goal: ['>=', 0.75],
   });
   book.figure({
     id: 'A1',
@@ -42,6 +43,7 @@ async function againstBare(
 ): Promise<[gateway: SideResult, bare: SideResult]> {
   const [own, bare] = [await makeDatabase(kind), await makeDatabase(kind)];
   const gateway = await GatewayProcess.start(own.url, settings);
+  await new Operator(own.url).frees();
   const worker = await Worker.start(new URL('./bare.worker.js', import.meta.url), {
     url: bare.url,
   });

@@ -44,6 +44,18 @@ export class Operator {
     await this.#ask('billing', 'mode', ...of, '--mode', isPaying ? 'prepaid' : 'off');
   }
 
+  /** Has the account place orders under caps that no run reaches. */
+  async orders(account: string): Promise<void> {
+    const caps = ['--daily', PLENTY, '--per-number', PLENTY];
+    await this.#ask('vas', 'allow', '--account', account, ...caps);
+  }
+
+  /** Has the messages of the account of the first start free; resolves once the gateway knows. */
+  async frees(): Promise<void> {
+    await this.pays(await this.demo(), false);
+    await this.known();
+  }
+
   /** Resolves once the gateway knows of the changes. */
   async known(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, READ_AGAIN));

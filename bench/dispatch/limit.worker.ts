@@ -1,3 +1,4 @@
+import { connectSmpp, encodeText, splitMessage } from '@dundun/smpp';
 import type { Count } from '../harness/rounds.js';
 import { v7 } from 'uuid';
 import { migrated } from '../harness/data.source.js';
@@ -28,25 +29,35 @@ const AFTER: RawStatement<Message> = {
     WHERE batch = a AND position = 0 AND status < 40`,
 };
 
+interface Carrier {
+  submit(to: string): Promise<unknown>;
+  close(): Promise<unknown>;
+}
+
+export interface LimitWorkerOptions {
+  readonly url: string;
+  /** The provider over HTTP. */
+  readonly sink?: string;
+  /** Port of the SMSC on this machine, instead of `sink`. */
+  readonly smscPort?: number;
+  /** Messages in flight. */
+  readonly width: number;
+}
+
+const TEXT = 'Your code is 123456';
+
 let database: RawDatabase;
-let load: HttpLoad;
+let carrier: Carrier;
 let width: number;
 
 /** The durable limit: a row before each request, which an update follows, both in group commits. */
 serve({
-  start: async (options: { url: string; sink: string; width: number }) => {
+  start: async (options: LimitWorkerOptions) => {
     await (await migrated(options.url)).destroy();
     database = await openRawDatabase(options.url);
     width = options.width;
-    load = new HttpLoad(options.sink, width, {
-      path: '/ng/v1/sendsms',
-      headers: {
-        authorization: 'Bearer tok_bench',
-        'content-type': 'application/json',
-        accept: 'application/json',
-        'idempotency-key': `${v7()}-s0`,
-      },
-    });
+    const { sink = '', smscPort } = options;
+    carrier = smscPort === undefined ? overHttp(sink) : await overSmpp(smscPort);
   },
   run: async (n: number): Promise<Count> => {
     const write = (statement: RawStatement<Message>) =>
@@ -59,16 +70,55 @@ serve({
     await inFlight(n, width, async (i) => {
       const message = { batch: v7(), to: `23480${10_000_000 + i}` };
       await before.add(message);
-      await load.post(
-        `{"from":"ACME","to":["${message.to}"],"body":"Your code is 123456","delivery_report":"none"}`,
-      );
+      await carrier.submit(message.to);
       settled.push(after.add(message));
     });
     await Promise.all(settled);
     return { count: n, ms: performance.now() - begun };
   },
   stop: async () => {
-    await load.close();
+    await carrier.close();
     await database.close();
   },
 });
+
+function overHttp(sink: string): Carrier {
+  const load = new HttpLoad(sink, width, {
+    path: '/ng/v1/sendsms',
+    headers: {
+      authorization: 'Bearer tok_bench',
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'idempotency-key': `${v7()}-s0`,
+    },
+  });
+  return {
+    submit: (to) =>
+      load.post(`{"from":"ACME","to":["${to}"],"body":"${TEXT}","delivery_report":"none"}`),
+    close: () => load.close(),
+  };
+}
+
+/** One bind with the window of `smpp()`. */
+async function overSmpp(port: number): Promise<Carrier> {
+  const session = await connectSmpp({
+    host: '127.0.0.1',
+    port,
+    systemId: 'limit',
+    password: 'secret',
+    window: 10,
+  });
+  return {
+    submit: async (address) => {
+      for (const part of splitMessage(encodeText(TEXT), { reference: 0 })) {
+        const { status } = await session.request('submit_sm', {
+          source: { ton: 5, npi: 0, address: 'ACME' },
+          destination: { ton: 1, npi: 1, address },
+          ...part,
+        });
+        if (status !== 0) throw new Error(`the SMSC answered ${status}`);
+      }
+    },
+    close: () => session.unbind(),
+  };
+}

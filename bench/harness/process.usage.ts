@@ -10,6 +10,15 @@ export function cpuMilliseconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK;
 }
 
+/** Milliseconds of CPU that all processes and the kernel have used; NaN without `/proc`. */
+export function machineCpuMilliseconds(): number {
+  const [, user, nice, system, , , interrupts, softInterrupts] = read('/proc/stat').split(/\s+/);
+  return [user, nice, system, interrupts, softInterrupts].reduce(
+    (sum, ticks) => sum + Number(ticks) * TICK,
+    0,
+  );
+}
+
 /** Resident memory now, in MiB. */
 export function memory(pid: number): number {
   return status(pid, 'VmRSS');

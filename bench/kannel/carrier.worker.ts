@@ -15,8 +15,9 @@ let holding = false;
 let awaited = 0;
 let begun = 0;
 let arrived: ((span: number) => void) | undefined;
-let pool: Pool | undefined;
-let path = '';
+/** Endpoints for reports, which take turns. */
+let targets: readonly { readonly pool: Pool; readonly path: string }[] = [];
+let turn = 0;
 let key = Buffer.alloc(0);
 
 /**
@@ -52,7 +53,10 @@ function arrive(): void {
 
 async function pump(): Promise<void> {
   pumping = true;
-  while (waiting.length > 0 && pool) {
+  for (;;) {
+    const target = targets[turn++ % targets.length];
+    if (!target || waiting.length === 0) break;
+    const { pool, path } = target;
     const body = `[${waiting.slice(0, GROUP).join(',')}]`;
     waiting = waiting.slice(GROUP);
     const id = `msg_${references}_${waiting.length}`;
@@ -78,10 +82,11 @@ async function pump(): Promise<void> {
 serve({
   start: () => new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening)),
   address: async () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  reportTo: async ({ url, secret }: { url: string; secret: string }) => {
-    const { origin, pathname } = new URL(url);
-    pool = new Pool(origin, { connections: 1 });
-    path = pathname;
+  reportTo: async ({ urls, secret }: { urls: readonly string[]; secret: string }) => {
+    targets = urls.map((url) => {
+      const { origin, pathname: path } = new URL(url);
+      return { pool: new Pool(origin, { connections: 1 }), path };
+    });
     key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   },
   /** Whether reports wait until `report`. */
@@ -96,7 +101,7 @@ serve({
   /** Sends the reports that wait. Resolves after the last answer. */
   report: () => pump(),
   stop: async () => {
-    await pool?.destroy();
+    await Promise.all(targets.map(({ pool }) => pool.destroy()));
     server.closeAllConnections();
     server.close();
   },

@@ -12,7 +12,7 @@ export interface Relay {
   readonly name: string;
   /** Its own processes, without the simulated network. */
   readonly pids: readonly number[];
-  readonly load: HttpLoad;
+  readonly load: Pick<HttpLoad, 'post'>;
   bodyOf(n: number): string;
   /** The customer's URL. */
   readonly customer: Worker;

@@ -28,7 +28,7 @@ export async function startBareRelay(
     customerSecret,
   });
   const address = await worker.call<string>('address');
-  await carrier.call('reportTo', { url: `${address}/reports`, secret: carrierSecret });
+  await carrier.call('reportTo', { urls: [`${address}/reports`], secret: carrierSecret });
   const headers = { 'content-type': 'application/json', authorization: 'Bearer tok_bench' };
   const load = new HttpLoad(address, CONNECTIONS, { path: '/ng/v1/sendsms', headers });
   return {

@@ -32,6 +32,9 @@ export interface BareAttempt {
 
 const ENDPOINT = '00000000-0000-7000-8000-000000000001';
 
+/** A value of the rows, not of the text: a plan for a constant may read another index. */
+const FIRST = 0;
+
 const micros = () => Date.now() * 1_000;
 
 /** The rows of the gateway for a message of one recipient, without its checks. */
@@ -80,17 +83,17 @@ const idOf = ({ batch, reference }: BareMessage) => [batch, reference];
 export const SETTLED: readonly RawStatement<BareMessage>[] = [
   {
     name: 'closed',
-    types: ['uuid', 'text', 'int8'],
-    of: (message) => [...idOf(message), micros()],
-    sql: `UPDATE messaging_submission SET outcome = 1, reference = b, finished_at = c FROM v
-      WHERE batch = a AND n = 0`,
+    types: ['uuid', 'int4', 'text', 'int8'],
+    of: ({ batch, reference }) => [batch, FIRST, reference, micros()],
+    sql: `UPDATE messaging_submission SET outcome = 1, reference = c, finished_at = d FROM v
+      WHERE batch = a AND n = b`,
   },
   {
     name: 'sent',
-    types: ['uuid', 'text'],
-    of: ({ batch, reference }) => [batch, `${reference}-0`],
-    sql: `UPDATE messaging_message SET status = 40, sequence = 1, reference = b FROM v
-      WHERE batch = a AND position = 0 AND status < 40`,
+    types: ['uuid', 'int4', 'text'],
+    of: ({ batch, reference }) => [batch, FIRST, `${reference}-0`],
+    sql: `UPDATE messaging_message SET status = 40, sequence = 1, reference = c FROM v
+      WHERE batch = a AND position = b AND status < 40`,
   },
   {
     name: 'submitted',

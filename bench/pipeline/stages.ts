@@ -23,7 +23,7 @@ export type Measured = Stage | 'bare' | 'bareTell';
 const CALLBACKS = 2;
 
 /** Milliseconds in which the gateway ends its background work. */
-const REST = 400;
+export const REST = 400;
 
 /** Milliseconds in which a gateway accepts all messages: at first, then a multiple of the last time. */
 const ACCEPTED_WITHIN = { first: 15_000, times: 3, least: 2_000 };

@@ -30,7 +30,12 @@ serve({
           }),
           MessagingModule.forRoot({
             transport: simulator({ reportDelay: '10ms' }),
-            store: { migrate: true, recipientIndex: true },
+            // The batches of the filled store are old.
+            store: {
+              migrate: true,
+              recipientIndex: true,
+              retention: { content: false, messages: false },
+            },
             callbackPath: false,
           }),
           MessagingDashboardModule.forRoot({

@@ -31,7 +31,10 @@ export async function measureLists(
   try {
     const batches = messages / RECIPIENTS;
     const source = await new DataSource(dataSourceOptions(place.url)).initialize();
-    if (kind === 'postgres') await source.query('SET synchronous_commit = off');
+    // The app beside it writes, too.
+    await source.query(
+      kind === 'postgres' ? 'SET synchronous_commit = off' : 'PRAGMA busy_timeout = 60000',
+    );
     await fillStore(source, kind, {
       batches,
       recipients: RECIPIENTS,

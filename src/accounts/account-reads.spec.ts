@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import type { DataSourceOptions } from 'typeorm';
 import type { HttpReply, HttpRequest } from '../http/http-message.js';
@@ -33,12 +33,15 @@ function world(options: DataSourceOptions = POOL_OF_TEN) {
   return { reads, started, ask };
 }
 
-/** Until promises that are settled have been told. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+/** Until promises that are settled have been told, and a rest between two reads is over. */
+const settled = () => jest.advanceTimersByTimeAsync(60);
 
 const REFUSED = expect.objectContaining({ status: 429, code: 'rate_limited' });
 
 describe('AccountReads', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
   it.each([
     ['three reads and two exports of ten connections', POOL_OF_TEN, 3, 2],
     ['five reads and five exports of twenty', { ...POOL_OF_TEN, poolSize: 20 }, 5, 5],
@@ -123,7 +126,7 @@ describe('AccountReads', () => {
     }
   });
 
-  it('on SQLite the next read waits as long as the one before it took', async () => {
+  it('the next read of a full line waits as long as the one before it took', async () => {
     jest.useFakeTimers();
     try {
       const { started, ask } = world({ type: 'better-sqlite3', database: ':memory:' });
@@ -152,6 +155,8 @@ describe('AccountReads', () => {
     const { reads } = world({ type: 'better-sqlite3', database: ':memory:' });
     const failed = reads.during('a', () => Promise.reject(new Error('away')));
     await expect(failed).rejects.toThrow('away');
-    await expect(reads.during('a', async () => 'read')).resolves.toBe('read');
+    const next = reads.during('a', async () => 'read');
+    await settled();
+    await expect(next).resolves.toBe('read');
   });
 });

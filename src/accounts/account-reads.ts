@@ -13,7 +13,7 @@ const STANDARD_POOL = 10;
 const MOST_WAITING = 1_000;
 const LONGEST_WAIT = 10_000;
 
-/** Longest rest between two reads on SQLite, in milliseconds. */
+/** Longest rest between two reads, in milliseconds. */
 const LONGEST_REST = 50;
 
 const READS = new Set(['GET', 'HEAD']);
@@ -39,13 +39,11 @@ interface Line {
 @Injectable()
 export class AccountReads {
   readonly #most: Readonly<Record<ReadKind, number>>;
-  readonly #isSqlite: boolean;
   readonly #lines = new Map<string, Line>();
   /** Of requests whose handlers run: what their answer does. */
   readonly #answered = new WeakMap<ServerResponse, () => void>();
 
   constructor(@InjectDataSource() source: Pick<DataSource, 'options'>) {
-    this.#isSqlite = source.options.type === 'better-sqlite3';
     // An export that takes minutes leaves a turn to reads, on SQLite too.
     const half = Math.max(2, Math.floor(poolOf(source.options) / 2));
     const exports = Math.floor(half / 2);
@@ -127,10 +125,10 @@ export class AccountReads {
       line.running--;
       if (line.running === 0) this.#lines.delete(key);
     };
-    // On SQLite no read waits for anything: all that wait would run in one turn of the event loop, or one
-    // in each, in which libuv accepts one connection. So others get as much time as the read took.
+    // All that wait would run in one turn of the event loop, or one in each, in which libuv accepts one
+    // connection. So others get as much time as the read took.
     return () => {
-      const took = this.#isSqlite && line.waiting.size > 0 ? performance.now() - began : 0;
+      const took = line.waiting.size > 0 ? performance.now() - began : 0;
       if (took < 1) setImmediate(handOn);
       else setTimeout(handOn, Math.min(took, LONGEST_REST));
     };

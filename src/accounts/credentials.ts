@@ -27,7 +27,10 @@ function checksum(text: string): string {
   return digits;
 }
 
-const PREFIX: Readonly<Record<CredentialKind, string>> = { api_token: 'tok_', api_key: 'svk_' };
+export const PREFIX: Readonly<Record<CredentialKind, string>> = {
+  api_token: 'tok_',
+  api_key: 'svk_',
+};
 
 type Ends = Pick<Credential, 'expiresAt' | 'replacedUntil'>;
 

@@ -8,10 +8,12 @@ import {
 } from '@nestjs/common';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, LessThan, LessThanOrEqual, MoreThanOrEqual } from 'typeorm';
+import { DataSource, In, LessThan, LessThanOrEqual, MoreThanOrEqual } from 'typeorm';
 import { invalidField } from '../http/api-error.js';
 import type { LoggedRequest } from '../http/http-message.js';
 import type { PageQuery } from '../http/page.dto.js';
+import { Credential } from './accounts.tables.js';
+import { PREFIX } from './credentials.js';
 import { RequestLogEntity } from './request-log.tables.js';
 
 const HOUR = 3_600_000;
@@ -220,6 +222,16 @@ export class RequestLogReader {
     const data = found.slice(0, limit).map(viewOf);
     const nextCursor = found.length > limit ? (found[limit - 1]?.id ?? null) : null;
     return { data, nextCursor };
+  }
+
+  /** How pages name the credentials, such as `tok_…rqdW`, by their ids. */
+  async namesOf(requests: readonly LoggedRequestView[]): Promise<ReadonlyMap<string, string>> {
+    const ids = [...new Set(requests.map(({ credentialId }) => credentialId))];
+    const found = await this.dataSource.manager.find(Credential, {
+      select: { id: true, kind: true, lastFour: true },
+      where: { id: In(ids) },
+    });
+    return new Map(found.map(({ id, kind, lastFour }) => [id, `${PREFIX[kind]}…${lastFour}`]));
   }
 }
 

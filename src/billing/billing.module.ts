@@ -8,6 +8,7 @@ import { AccountCharges } from './charging/account-charges.js';
 import { ChargeAudit } from './charging/charge-audit.js';
 import { ChargeStore } from './charging/charge.store.js';
 import { MessageCosts } from './charging/message-costs.js';
+import { RecentBatches } from './charging/recent-batches.js';
 import { DemoBilling } from './demo-billing.js';
 import { BillingService } from './ledger/billing.service.js';
 import { LedgerAudit } from './ledger/ledger-audit.js';
@@ -41,6 +42,7 @@ const SERVICES = [
   RateCards,
   RateImports,
   RateSearches,
+  RecentBatches,
   StatementStore,
   StatementsService,
   ThresholdStore,

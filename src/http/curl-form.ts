@@ -20,6 +20,8 @@ export interface CurlSend {
   readonly fields?: Readonly<Record<string, string>>;
   /** Field of the kind of the content. @default none */
   readonly kind?: string;
+  /** The request asks for callbacks by `delivery_report`. */
+  readonly reports?: true;
   /** The request has one recipient, and neither a sender nor a time. */
   readonly toOne?: true;
 }

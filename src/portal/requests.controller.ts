@@ -26,9 +26,10 @@ export class PortalRequestsController {
     @ValidQuery(RequestsQuery) { key, refused, ...page }: RequestsQuery,
   ): Promise<Listed<RequestEntry>> {
     const filter = { ...page, credential: key, refused: refused === 'true' };
-    return listedOf(
-      await this.log.list(accountId, filter),
-      ({ at, credentialId: keyId, ...entry }) => ({ at: at.toISOString(), keyId, ...entry }),
-    );
+    const found = await this.log.list(accountId, filter);
+    const names = await this.log.namesOf(found.data);
+    return listedOf(found, ({ at, credentialId: keyId, ...entry }) => {
+      return { at: at.toISOString(), keyId, key: names.get(keyId) ?? null, ...entry };
+    });
   }
 }

@@ -35,8 +35,8 @@ const SECOND = 1_000;
 /** Deliveries that a lane sends before it records their answers. */
 const PAGE = 100;
 
-/** Time for which a lane is kept after its last delivery. */
-const LINGER = SECOND;
+/** Time for which a lane is kept after its last delivery, and after which it finds those of other processes. */
+const LINGER = 100;
 
 /** Pause where a session takes nothing any more, and has not ended. */
 const UNSENT_PAUSE = 100;

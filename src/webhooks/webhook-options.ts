@@ -38,8 +38,11 @@ export function webhookOptions({
     rotation: DAY,
     /** Short: a takeover may only repeat callbacks, which receivers recognise by their id. */
     lease: Math.min(LEASE, 10 * SECOND),
-    /** Time for which a process keeps an endpoint after its last delivery. */
-    linger: SECOND,
+    /**
+     * Time for which a process keeps an endpoint after its last delivery, and after which it finds the
+     * callbacks that other processes have written meanwhile.
+     */
+    linger: 100,
     /** Largest age of the endpoint that a lane sends to. */
     staleness: 500,
     /** Longest time a stop waits for requests in flight. */

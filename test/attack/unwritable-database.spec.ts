@@ -4,11 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createConnection } from 'mysql2/promise';
+import { type Connection, createConnection } from 'mysql2/promise';
 import type { CreatedAccount } from '../../src/accounts/accounts.service.js';
 import { type Answered, TestGateway } from '../e2e/gateway/test-gateway.js';
 import { describeEachDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
+import { PrivateMariaDb } from '../support/private-mariadb.js';
 import { describeUnless } from '../support/servers.js';
 
 /** A database that can stop to take writes, and take them again. */
@@ -65,48 +66,56 @@ function describeRecovery(prepare: () => Promise<Weak>): void {
 
 describeEachDatabase(
   'a gateway whose database becomes read-only',
-  (db) => {
-    const user = `dundun_${process.pid}`;
+  (db) =>
     describeRecovery(async () => {
       const source = await db.open();
       const name = new URL(db.url).pathname.slice(1);
-      if (db.kind === 'postgres')
-        return {
-          url: db.url,
-          reason: 'read_only',
-          weaken: async () => {
-            await source.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-            await source.query(
-              'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-            );
-          },
-          // A new connection of the test is read-only, too.
-          restore: () =>
-            source.query(
-              `START TRANSACTION READ WRITE; ALTER DATABASE ${name} RESET default_transaction_read_only; COMMIT`,
-            ),
-        };
+      return {
+        url: db.url,
+        reason: 'read_only',
+        weaken: async () => {
+          await source.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+          await source.query(
+            'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+          );
+        },
+        // A new connection of the test is read-only, too.
+        restore: () =>
+          source.query(
+            `START TRANSACTION READ WRITE; ALTER DATABASE ${name} RESET default_transaction_read_only; COMMIT`,
+          ),
+      };
+    }),
+  ['postgres'],
+);
+
+// The variable holds for a whole server, and waits for the transactions of all its databases.
+describeUnless(
+  PrivateMariaDb.missing,
+  'a gateway whose database becomes read-only, a server of its own on mariadb',
+  () => {
+    let server: PrivateMariaDb;
+    let root: Connection;
+    describeRecovery(async () => {
+      server = await PrivateMariaDb.start();
+      root = await createConnection({ uri: server.url });
       // A read-only server refuses the writes of users without special rights alone.
-      await source.query(`CREATE USER ${user}@'%' IDENTIFIED BY 'secret'`);
-      await source.query(`GRANT ALL ON ${name}.* TO ${user}@'%'`);
-      const url = new URL(db.url);
-      Object.assign(url, { username: user, password: 'secret' });
+      await root.query("CREATE USER app@'%' IDENTIFIED BY 'secret'");
+      await root.query("GRANT ALL ON own.* TO app@'%'");
+      const url = new URL(server.url);
+      Object.assign(url, { username: 'app', password: 'secret' });
       return {
         url: url.href,
         reason: 'read_only',
-        weaken: () => source.query('SET GLOBAL read_only = 1'),
-        restore: () => source.query('SET GLOBAL read_only = 0'),
+        weaken: async () => void (await root.query('SET GLOBAL read_only = 1')),
+        restore: async () => void (await root.query('SET GLOBAL read_only = 0')),
       };
     });
     afterAll(async () => {
-      if (db.kind !== 'mariadb') return;
-      const connection = await createConnection({ uri: db.url });
-      await connection.query('SET GLOBAL read_only = 0');
-      await connection.query(`DROP USER ${user}@'%'`);
-      await connection.end();
+      await root.end();
+      await server.remove();
     });
   },
-  ['postgres', 'mariadb'],
 );
 
 const run = promisify(execFile);

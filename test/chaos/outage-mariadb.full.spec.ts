@@ -1,5 +1,5 @@
+import { PrivateMariaDb } from '../support/private-mariadb.js';
 import { outages } from './outages.js';
-import { PrivateMariaDb } from './private-mariadb.js';
 
 outages({
   type: 'mariadb',

@@ -53,6 +53,7 @@ function servicesOf(app: common.INestApplicationContext) {
     whatsApp: of(messaging.WhatsAppService),
     email: of(messaging.EmailService),
     voice: of(messaging.VoiceService),
+    vas: of(messaging.VasService),
     holds: of(operations.HoldsService),
     operations: of(operations.MessagingOperations),
     notifications: of(messaging.NotificationService),
@@ -134,6 +135,7 @@ describe('a block that is no whole program', () => {
     );
     scope = {
       ...servicesOf(app),
+      app,
       dataSource: app.get(DataSource),
       templates: TEMPLATES,
       ...(await failedAndUnknown(app)),

@@ -12,6 +12,7 @@ declare global {
   const whatsApp: messaging.WhatsAppService;
   const email: messaging.EmailService;
   const voice: messaging.VoiceService;
+  const vas: messaging.VasService;
   const holds: operationsEntry.HoldsService;
   const operations: operationsEntry.MessagingOperations;
   /** In blocks about tests, the tester. */
@@ -20,6 +21,7 @@ declare global {
   const notifications: messaging.NotificationService;
   const notifier: messaging.Notifier;
   const policy: messaging.PolicyService;
+  const app: common.INestApplicationContext;
   const manager: EntityManager;
   const dataSource: DataSource;
   const to: string;

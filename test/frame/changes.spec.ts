@@ -61,3 +61,10 @@ it('a file of a folder that is no source leaves it new', async () => {
   await writeFile(join(folder, 'src/dist/c.js'), 'x');
   expect(await isNewer()).toBe(true);
 });
+
+it('the first output of another build leaves it new', async () => {
+  await rm(join(folder, 'src/dist'), { recursive: true });
+  await build();
+  await mkdir(join(folder, 'src/dist'));
+  expect(await isNewer()).toBe(true);
+});

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const LIBRARIES = ['smpp', 'messaging', 'dashboard'];
 /** Limits of a package, unpacked, in bytes. */
 const MOST_CODE = 2_200_000;
-const MOST_PAGES = 400_000;
+const MOST_PAGES = 450_000;
 
 describe('the packages as they are published', () => {
   let data: string;

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import { type KannelPorts, kannelConfiguration } from './kannel-configuration.js';
@@ -16,6 +18,8 @@ export interface KannelOptions {
   readonly written?: string;
   /** Port of an SMSC to which bearerbox binds as `kannel`, `secret`, instead of fakesmsc. */
   readonly smscPort?: number;
+  /** Each change of the spool is on the disk before Kannel goes on; needs `chattr` and root. @default false */
+  readonly syncsSpool?: boolean;
 }
 
 /**
@@ -37,6 +41,7 @@ export class Kannel {
     inboundUrl,
     written,
     smscPort,
+    syncsSpool = false,
   }: KannelOptions = {}): Promise<Kannel> {
     const directory = await mkdtemp(join(tmpdir(), 'dundun-kannel-'));
     const [admin, boxes, sendsms, network] = (await freePorts(4)) as [
@@ -52,6 +57,7 @@ export class Kannel {
     );
     const { username, password } = self;
     for (const spool of ['messages', 'reports']) await mkdir(join(directory, spool));
+    if (syncsSpool) await promisify(execFile)('chattr', ['+SD', join(directory, 'messages')]);
     await writeFile(
       join(directory, 'kannel.conf'),
       kannelConfiguration({

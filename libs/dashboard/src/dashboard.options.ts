@@ -91,7 +91,10 @@ export interface DashboardSettings {
   readonly environment?: string;
   /** Milliseconds between two polls of a page, 500 to 60000. @default 1000 */
   readonly pollInterval?: number;
-  /** The app serves `api/live` (server-sent events) at the path. @default false */
+  /**
+   * The app has a route of its own at `api/live` below the path, with server-sent events named `change`, whose
+   * `data` is the JSON of `ChangesAnswer` for the tenants that the caller sees. @default the pages poll
+   */
   readonly live?: boolean;
 }
 

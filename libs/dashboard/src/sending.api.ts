@@ -55,6 +55,8 @@ interface Request {
   readonly to: readonly string[];
   readonly content: Content;
   readonly sendAt: Date | undefined;
+  /** Whether the app, or the account of a gateway, hears of each status. */
+  readonly deliveryReport: boolean;
   readonly idempotencyKey: string | undefined;
 }
 
@@ -121,9 +123,10 @@ export class SendingApi {
     if (mayStillLeave(message))
       throw new MessageStatusError(id, message.status, 'it may still leave: wait for its end');
     const content = message.content as Content;
-    const from = (await history.batch(message.batchId)).sender || undefined;
+    const { sender, deliveryReport } = await history.batch(message.batchId);
+    const from = sender || undefined;
     await call.checkSend({ tenant, channel, from, content });
-    const again = { tenant, definition, from, to: [recipient], content };
+    const again = { tenant, definition, from, to: [recipient], content, deliveryReport };
     return { ...again, sendAt: undefined, idempotencyKey: undefined };
   }
 
@@ -290,6 +293,7 @@ export class SendingApi {
       to,
       content: content as Content,
       sendAt: fields.time('sendAt'),
+      deliveryReport: true,
       idempotencyKey: fields.text('idempotencyKey', 255),
     };
     fields.done();
@@ -306,10 +310,13 @@ interface MessageForm {
 type EstimateOptions = Pick<Request, 'tenant'> & { readonly to?: string };
 
 const CONTENT: MessageForm = {
-  send: ({ messaging }, { definition, from, to, content, sendAt }, options) =>
+  send: ({ messaging }, { definition, from, to, content, sendAt, deliveryReport }, options) =>
     messaging
       .channel(definition.name)
-      .send({ from, to: [...to], content: content as MessageContent, sendAt }, options),
+      .send(
+        { from, to: [...to], content: content as MessageContent, sendAt, deliveryReport },
+        options,
+      ),
   estimate: ({ messaging }, { definition, content }, options) =>
     messaging.channel(definition.name).estimate(content as MessageContent, options),
 };

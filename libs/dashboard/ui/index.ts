@@ -8,7 +8,7 @@ export { Shell } from './app/shell.js';
 export { startPages } from './app/start.js';
 export { templateText } from './app/template-text.js';
 export { toast } from './app/toasts.js';
-export { forgetData, useAction, useData } from './app/use-data.js';
+export { forgetData, type Loaded, useAction, useData } from './app/use-data.js';
 export { Badge, StatusBadge, type Tone, useChannelTitle, words } from './components/badge.js';
 export * from './components/basics.js';
 export { ChannelFilter } from './components/channel-filter.js';

@@ -8,7 +8,7 @@ import {
 } from './callbacks/callback-endpoints.js';
 import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
-import { RawBodyCheck } from './callbacks/raw-body-check.js';
+import { RawBodyCheck } from './callbacks/callback.controller.js';
 import { ChannelRegistry } from './message/channel-registry.js';
 import { MessagingConfigError } from './message/errors.js';
 import { interfaceCallbacks } from './providers/http/interface-callbacks.js';

@@ -46,7 +46,6 @@ import { BILLED, reportedBy } from './reported-price.js';
 @Injectable()
 export class AccountCharges implements SpendGuard {
   readonly #prices: BatchPrices;
-  readonly #recent = new RecentBatches();
   /** Accounts whose last batch cost more than they had. */
   readonly #short = new Set<string>();
 
@@ -57,6 +56,7 @@ export class AccountCharges implements SpendGuard {
     private readonly statements: StatementStore,
     private readonly notices: BalanceNotices,
     private readonly margins: Margins,
+    private readonly recent: RecentBatches,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
   ) {
     this.#prices = new BatchPrices(cards);
@@ -89,7 +89,7 @@ export class AccountCharges implements SpendGuard {
       accepted.push(acceptedOf(batch, { rates, reserved: amount, chargeAt, currency, acceptedAt }));
     }
     // The slow path overwrites those that it accepts under other terms.
-    for (const batch of accepted) this.#recent.add(batch);
+    for (const batch of accepted) this.recent.add(batch);
     return this.store.reservation(accepted, [...takes.values()]);
   }
 
@@ -114,8 +114,11 @@ export class AccountCharges implements SpendGuard {
     const accepted: AcceptedBatch[] = [];
     for (const batch of fresh) {
       const account = accounts.get(batch.tenant);
-      // The account does not pay any more.
-      if (!account || account.mode === 'off') continue;
+      // The account does not pay any more, and `reserve()` may remember the batch.
+      if (!account || account.mode === 'off') {
+        this.recent.forget(batch.id);
+        continue;
+      }
       const available = left.get(batch.tenant) ?? 0n;
       const priced = this.#priced(batch, account, available);
       const refusal =
@@ -139,7 +142,7 @@ export class AccountCharges implements SpendGuard {
       const acceptedAt = book.acceptedAt(batch.tenant);
       accepted.push(acceptedOf(batch, { rates, reserved, chargeAt, currency, acceptedAt }));
     }
-    for (const batch of accepted) this.#recent.add(batch);
+    for (const batch of accepted) this.recent.add(batch);
     await this.store.accept(sql, accepted);
     if (!(await this.budgets.spend(sql, book.spends)))
       throw new TypeError('a budget of a locked account has changed');
@@ -154,7 +157,7 @@ export class AccountCharges implements SpendGuard {
     const recent = this.#recentOf(moving);
     let charged = await this.#move(manager, moving, ({ batchId }) => batchId, changeOf, recent);
     if (!charged) {
-      for (const batch of recent.keys()) this.#recent.forget(batch);
+      for (const batch of recent.keys()) this.recent.forget(batch);
       charged = await this.#move(manager, moving, ({ batchId }) => batchId, changeOf, new Map());
     }
     return changes.map((change) => {
@@ -178,9 +181,15 @@ export class AccountCharges implements SpendGuard {
   #recentOf(changes: readonly MessageStatusChanged[]): Map<string, ReadBatch> {
     const recent = new Map<string, ReadBatch>();
     for (const { batchId } of changes) {
-      const known = recent.has(batchId) ? undefined : this.#recent.get(batchId);
+      const known = recent.has(batchId) ? undefined : this.recent.get(batchId);
       if (known?.messages === 1)
-        recent.set(batchId, { ...known, reserved: 0n, charged: 0n, reported: null });
+        recent.set(batchId, {
+          ...known,
+          batch: batchId,
+          reserved: 0n,
+          charged: 0n,
+          reported: null,
+        });
     }
     for (const { batchId, details } of changes)
       if (reportedBy(details) !== null) recent.delete(batchId);
@@ -196,7 +205,7 @@ export class AccountCharges implements SpendGuard {
     const statuses = statusesOf(change);
     if (reportedBy(details) !== null) return event === undefined || event === BILLED;
     if (event !== undefined) return false;
-    const known = this.#recent.get(batchId);
+    const known = this.recent.get(batchId);
     return (known ? [known.chargeAt] : CHARGE_AT).some(
       (rule) =>
         chargeStateOf({ channel, status: previous, statuses: statuses - 1 }, rule) !==
@@ -279,8 +288,8 @@ export class AccountCharges implements SpendGuard {
     const batches = new Map(recent);
     const unknown = items.map(batchOf).filter((batch) => !batches.has(batch));
     for (const one of unknown.length > 0 ? await this.store.charged(sql, unknown) : []) {
-      batches.set(one.batch, { ...one, rates: this.#recent.ratesOf(one.rates) });
-      if (recent && one.reported === null) this.#recent.add(one);
+      batches.set(one.batch, { ...one, rates: this.recent.ratesOf(one.rates) });
+      if (recent && one.reported === null) this.recent.add(one);
     }
     const moved = new Map<string, Moved>();
     const totals = new MonthTotals();

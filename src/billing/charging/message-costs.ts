@@ -7,6 +7,7 @@ import { RateCards } from '../rate-cards/rate-cards.service.js';
 import { BatchRates, chargeOf, reportedChargeOf, reservationOf } from './batch-rates.js';
 import { chargeStateOf } from './charge-state.js';
 import { type ChargedBatch, ChargeStore } from './charge.store.js';
+import { RecentBatches } from './recent-batches.js';
 import { reportedAfter, reportedBy, secondsOf } from './reported-price.js';
 
 /** A price in the interface: a JSON number with its currency. */
@@ -46,7 +47,23 @@ export class MessageCosts {
     private readonly store: ChargeStore,
     private readonly cards: RateCards,
     private readonly queues: WorkQueues,
+    private readonly recent: RecentBatches,
   ) {}
+
+  /** Of a batch to one recipient that this process has just accepted. */
+  async ofAccepted({
+    tenant,
+    batchId,
+    recipient,
+  }: Pick<CostedMessage, 'batchId' | 'recipient'> & { readonly tenant: string }): Promise<
+    Cost | undefined
+  > {
+    const known = this.recent.get(batchId);
+    const rate = known?.rates.of(recipient);
+    if (known && rate) return costOf(reservationOf(rate, known.units), known.currency);
+    if (!this.cards.pays(tenant)) return undefined;
+    return (await this.ofBatches([batchId])).get(batchId);
+  }
 
   /** Of whole batches, without those of their messages that cost nothing; by batch. Free batches are left out. */
   async ofBatches(batches: readonly string[]): Promise<ReadonlyMap<string, Cost>> {

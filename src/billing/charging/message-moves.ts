@@ -12,6 +12,7 @@ import { BILLED, reportedAfter, reportedBy, secondsOf } from './reported-price.j
 export interface Moved {
   reserved: bigint;
   charged: bigint;
+  /** Messages whose charge changes. */
   messages: number;
   /** As in {@link ChargedBatch}. */
   reported: string | null;
@@ -54,9 +55,9 @@ export function changeOf(change: GuardedChange, batch: ReadBatch, moved: Moved):
   if (after === 'open') moved.reserved += reservation;
   if (before === 'charged') moved.charged -= charge;
   if (after === 'charged') moved.charged += charge;
-  moved.messages++;
   const sign = Number(after === 'charged') - Number(before === 'charged');
   if (sign === 0) return;
+  moved.messages++;
   moved.totals.add(monthKeyOf(change, batch), {
     messages: sign,
     parts: sign * batch.units,
@@ -116,7 +117,6 @@ export function cancellationOf(
     const rate = rates.of(recipient);
     if (!rate) continue;
     moved.reserved -= reservationOf(rate, units);
-    moved.messages++;
   }
 }
 
@@ -125,12 +125,12 @@ export function endBy(rules: ReadonlyMap<string, Unsettled>) {
   return ({ cause }: GuardedEnd, batch: ReadBatch, moved: Moved): void => {
     const { accountId, channel, spender, units, reserved, rates } = batch;
     moved.reserved -= reserved;
-    moved.messages++;
     if (cause !== 'retention' || rules.get(accountId) !== 'charge' || reserved === 0n) return;
     moved.charged += reserved;
     // The recipients are gone: with one rate the amount says how many they were.
     const each = rates.only ? reservationOf(rates.only, units) : 0n;
     const messages = each > 0n ? Number(reserved / each) : 0;
+    moved.messages += Math.max(1, messages);
     moved.totals.add(
       { accountId, channel, country: '', spender },
       { messages, parts: messages * units, amount: reserved },

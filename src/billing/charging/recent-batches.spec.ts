@@ -37,3 +37,16 @@ it('a forgotten batch is not remembered, in whichever half it is; another additi
   recent.add({ ...batch(1), chargeAt: 'delivered' });
   expect(recent.get('b-1')?.chargeAt).toBe('delivered');
 });
+
+it('batches that were accepted together share what they keep, others do not', () => {
+  const recent = new RecentBatches();
+  recent.add(batch(1));
+  recent.add({ ...batch(1), batch: 'b-2' });
+  recent.add({ ...batch(1), batch: 'b-3', units: 2 });
+  recent.add({ ...batch(1), batch: 'b-4', accountId: 'other', rates: '*:1' });
+  recent.add({ ...batch(1), batch: 'b-5', units: 2 });
+  expect(recent.get('b-2')).toBe(recent.get('b-1'));
+  expect(recent.get('b-5')).toBe(recent.get('b-3'));
+  expect(recent.get('b-3')).toEqual({ ...recent.get('b-1'), units: 2 });
+  expect(recent.get('b-4')?.accountId).toBe('other');
+});

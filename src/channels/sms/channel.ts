@@ -48,7 +48,7 @@ export const sms = {
   notification: SMS_NOTIFICATION,
   curl: {
     token: 'API_TOKEN',
-    send: { path: 'ng/v1/sendsms', fields: { text: 'body' } },
+    send: { path: 'ng/v1/sendsms', fields: { text: 'body' }, reports: true },
     list: 'ng/v1/sms',
     // An SMS is read with its batch.
     message: 'ng/v1/sms/{batch}/reports',

@@ -74,9 +74,13 @@ export class VasOrdersController {
         this.vas.order({ ...order, clientReference, deliveryReport, allowDuplicate }, spending),
       )
       .catch(refuse);
-    if (replayed) reply.header('idempotent-replayed', 'true');
-    else this.metrics.accepted('vas', 1);
-    return this.#shown(placed);
+    if (replayed) {
+      reply.header('idempotent-replayed', 'true');
+      return this.#shown(placed);
+    }
+    this.metrics.accepted('vas', 1);
+    const { id: batchId, tenant, to: recipient } = placed;
+    return orderOf(placed, await this.costs.ofAccepted({ tenant, batchId, recipient }));
   }
 
   @Get('orders')

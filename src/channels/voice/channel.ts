@@ -36,7 +36,7 @@ export const voice = {
   notification: VOICE_NOTIFICATION,
   curl: {
     token: 'API_TOKEN',
-    send: { path: 'ng/v1/voice/calls' },
+    send: { path: 'ng/v1/voice/calls', reports: true },
     list: 'ng/v1/voice/calls',
     message: 'ng/v1/voice/calls/{message}',
     batch: 'ng/v1/voice/calls/{batch}',

@@ -2,6 +2,8 @@
 export interface MessageCallbacks {
   /** What the batch of the message costs the account, or may still cost; `null`: it is free. */
   readonly charge: { readonly amount: string; readonly currency: string } | null;
+  /** Whether the send asked for them. */
+  readonly asked: boolean;
   /** Oldest first; those of deleted webhooks, and of more than 14 days ago, are gone. */
   readonly data: readonly MessageCallback[];
 }
@@ -13,6 +15,8 @@ export interface MessageCallback {
   readonly url: string;
   /** Such as `sms.delivery_report`. */
   readonly type: string;
+  /** That it tells of; `null`: none, or the callback is deleted. */
+  readonly status: string | null;
   readonly createdAt: string;
   readonly state: 'delivered' | 'due' | 'exhausted';
   readonly nextAttemptAt: string | null;

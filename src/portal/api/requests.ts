@@ -6,6 +6,8 @@ export interface RequestEntry {
   readonly at: string;
   /** Id of the key or token. */
   readonly keyId: string;
+  /** Its first and last characters, such as `tok_…rqdW`; `null`: it is deleted. */
+  readonly key: string | null;
   readonly method: string;
   /** Pattern of the path. */
   readonly route: string;

@@ -171,7 +171,9 @@ export interface WebhookAttempt {
   readonly messageId: string;
   /** `type` of the callback, such as `sms.delivery_report`. */
   readonly type: string;
-  /** 1 for the first attempt of a schedule. */
+  /** That the callback tells of; `null`: none, or it is deleted. */
+  readonly status: string | null;
+  /** 1 for the first attempt of a schedule; each redelivery begins one. */
   readonly attempt: number;
   readonly at: string;
   readonly durationMs: number;

@@ -212,11 +212,13 @@ export class CallbacksController {
   ): Promise<MessageCallbacks> {
     const { id, batchId } = await this.history.message(message, { tenants: [accountId] });
     const found = await this.endpoints.callbacksOf(accountId, id);
+    const { deliveryReport: asked } = await this.history.batch(batchId);
     const [batch] = await this.charges.find([batchId]);
     return {
       charge: batch
         ? { amount: amountText(batch.reserved + batch.charged), currency: batch.currency }
         : null,
+      asked,
       data: found.map(callbackOf),
     };
   }
@@ -229,6 +231,7 @@ function callbackOf({ delivery, url, attempts }: StoredCallback): MessageCallbac
     webhookId: endpointId,
     url,
     type,
+    status: statusIn(delivery.payload),
     createdAt: new Date(createdAt).toISOString(),
     ...stateOf(delivery),
     attempts: attempts.map((attempt) => {
@@ -236,6 +239,12 @@ function callbackOf({ delivery, url, attempts }: StoredCallback): MessageCallbac
       return { at, durationMs: attempt.duration, statusCode: attempt.status, error };
     }),
   };
+}
+
+/** The `data.status` of a callback. */
+function statusIn(payload: string): string | null {
+  const { data } = JSON.parse(payload) as { data?: { status?: unknown } };
+  return typeof data?.status === 'string' ? data.status : null;
 }
 
 /** @param delivery `undefined`: deleted after 14 days */
@@ -297,6 +306,7 @@ function attemptOf(
     deliveryId: attempt.deliveryId,
     messageId: attempt.messageId,
     type: /^\{"type":"([^"]*)"/.exec(delivery?.payload ?? '')?.[1] ?? '',
+    status: delivery ? statusIn(delivery.payload) : null,
     attempt: attempt.attempt,
     at: told.attempted_at,
     durationMs: attempt.duration,

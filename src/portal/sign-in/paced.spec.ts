@@ -1,5 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { Paced } from './paced.js';
+import type { FastifyInstance } from 'fastify';
+import { eventually } from '../../../test/support/eventually.js';
+import { Paced, paceSignIns } from './paced.js';
 
 const run = (paced: Paced, ip: string, begun: string[]) =>
   paced.run(ip, async () => void begun.push(ip));
@@ -25,4 +27,21 @@ it('beyond a thousand that wait, the network with the most of them loses its new
   await one;
   await Promise.all(many.slice(0, -1));
   expect(begun).toHaveLength(1_001);
+});
+
+it('sign-ins take turns before their bodies are read, other requests take none', async () => {
+  const hooks: ((...given: unknown[]) => void)[] = [];
+  const addHook = (_name: string, hook: (...given: unknown[]) => void) => hooks.push(hook);
+  paceSignIns({ addHook } as unknown as FastifyInstance);
+  const begun: string[] = [];
+  const ask = (name: string, method: string, url: string) =>
+    hooks[0]?.({ method, ip: '203.0.113.7', routeOptions: { url } }, {}, () => begun.push(name));
+  ask('first', 'POST', '/portal/api/session');
+  ask('second', 'POST', '/portal/api/session');
+  ask('session', 'GET', '/portal/api/session');
+  ask('send', 'POST', '/ng/v1/sendsms');
+  // No timer runs before these promises.
+  for (let n = 0; n < 20; n++) await Promise.resolve();
+  expect(begun.toSorted()).toEqual(['first', 'send', 'session']);
+  await eventually(async () => expect(begun).toContain('second'));
 });

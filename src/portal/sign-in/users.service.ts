@@ -11,7 +11,6 @@ import { type ChangePassword, type Member, PASSWORD_LENGTH, type Role } from '..
 import { MemberEntity, SavedViewEntity, SessionEntity, User, UserLink } from '../portal.tables.js';
 import type { SignedIn } from './sessions.service.js';
 import { KnownPlaces, type Visitor } from './known-places.js';
-import { Paced } from './paced.js';
 import { deleteFactor, SecondFactors } from './second-factors.service.js';
 import { hashShareOf, SignInLimits } from './sign-in-limits.js';
 import { KnownPlace } from './sign-in.tables.js';
@@ -19,9 +18,6 @@ import { KnownPlace } from './sign-in.tables.js';
 /** Users of the portal, and their accounts. */
 @Injectable()
 export class UsersService {
-  /** The reads of sign-ins. */
-  readonly #paced = new Paced();
-
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly messaging: MessagingService,
@@ -35,10 +31,8 @@ export class UsersService {
   /** The id of the user with this password; `undefined` also for an unknown name. @throws ApiError 429 */
   async verify(visitor: Visitor, written: string, password: string): Promise<string | undefined> {
     const email = written.trim().toLowerCase().slice(0, 254);
-    const { user, origin } = await this.#paced.run(visitor.ip, async () => {
-      const found = await this.dataSource.manager.findOneBy(User, { email });
-      return { user: found, origin: await this.places.originOf(visitor, found?.id) };
-    });
+    const user = await this.dataSource.manager.findOneBy(User, { email });
+    const origin = await this.places.originOf(visitor, user?.id);
     const isRight = await this.limits.during(origin, email, () =>
       isPasswordOf(password, user?.password, hashShareOf(origin)),
     );

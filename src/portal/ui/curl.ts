@@ -65,7 +65,7 @@ export function curlWith(
 }
 
 function bodyOf(
-  { fields, kind, toOne }: CurlSend,
+  { fields, kind, toOne, reports }: CurlSend,
   { from, to, sendAt, content }: SendRequest,
 ): object {
   const { kind: given, ...all } = content;
@@ -78,6 +78,7 @@ function bodyOf(
     ...(toOne ? { to: to[0] } : { from, to }),
     ...(kind !== undefined && { [kind]: given }),
     ...own,
+    ...(reports && { delivery_report: 'yes' }),
     ...(sendAt && !toOne && { send_at: sendAt }),
   };
 }

@@ -19,6 +19,8 @@ const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://operator');
     const answer = (body: unknown) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    // A request of the suite does not meet the end of an idle connection.
+    if (!url.pathname.startsWith('/ng/')) response.setHeader('connection', 'close');
     if (url.pathname === '/book') return answer(credits);
     if (url.pathname === '/faults') {
       hold = true;

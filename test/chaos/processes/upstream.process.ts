@@ -47,6 +47,8 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
   const { pathname } = new URL(request.url ?? '', 'http://upstream');
   const isCall = pathname === '/ng/v1/voice/calls' && request.method === 'POST';
   if (pathname === '/ng/v1/sendsms' || isCall) return take(request, body, response);
+  // A request of the suite does not meet the end of an idle connection.
+  if (!pathname.startsWith('/ng/')) response.setHeader('connection', 'close');
   if (pathname === '/book') return reply(response, 200, book);
   if (pathname === '/refused')
     return reply(response, 200, { keys: [...refused], wrong: wrongAnswersGiven, throttles });

@@ -96,6 +96,9 @@ describeEachDatabase('charges of messages', (db) => {
     await eventually(async () =>
       expect(await moneyOf(accountId)).toEqual({ balance: '4.50', reserved: '0.00' }),
     );
+    const { data } = await billing().entries(accountId, { limit: 10, cursor: undefined });
+    const charges = data.filter(({ kind }) => kind === 'charge');
+    expect(charges.map(({ note }) => note)).toEqual(['1 message']);
   });
 
   it('an account that pays on delivery pays for what arrived alone', async () => {

@@ -233,9 +233,10 @@ describe('the log of requests for people', () => {
   it('admins see those of their account alone in the portal', async () => {
     const admin = await signedIn(gateway, 'admin', acme.accountId);
     const { data } = await admin.ok<{ data: object[] }>('GET', 'requests');
+    const key = `tok_…${acme.apiToken.slice(-4)}`;
     expect(data).toMatchObject([
-      { status: 422, errorCode: 'invalid_field', method: 'POST' },
-      { status: 200, errorCode: null, route: '/ng/v1/sendsms', weight: 1 },
+      { status: 422, errorCode: 'invalid_field', method: 'POST', key },
+      { status: 200, errorCode: null, route: '/ng/v1/sendsms', weight: 1, key },
     ]);
     const refused = await admin.ok<{ data: object[] }>('GET', 'requests?refused=true');
     expect(refused.data).toHaveLength(1);

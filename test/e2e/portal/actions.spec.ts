@@ -369,7 +369,7 @@ describeFilledPortal('a person at the portal', (portal) => {
     await open(`settings/webhook/${filled.webhookId}`);
     await tabTo('Redeliver failed');
     const attempts = page.getByRole('table', { name: 'Attempts' });
-    const delivered = attempts.getByText('delivered', { exact: true });
+    const delivered = attempts.locator('.badge').getByText('delivered', { exact: true });
     expect(await delivered.count()).toBe(0);
     filled.receiver.status = 200;
     await page.keyboard.press('Enter');
@@ -403,6 +403,11 @@ describeFilledPortal('a person at the portal', (portal) => {
     expect(await usingToken(filled.account.apiToken)).toBe(401);
     await page.keyboard.press('Escape');
     await shown.waitFor({ state: 'detached' });
+    const [newest] = await page
+      .getByRole('table', { name: 'API tokens' })
+      .locator('tbody tr', { hasText: 'active' })
+      .allInnerTexts();
+    expect(newest).toContain(`tok_…${token.slice(-4)}`);
     expect(await page.content()).not.toContain(token);
     const stored = await page.evaluate(
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',

@@ -211,6 +211,8 @@ describeFilledPortal('lists of messages and the palette in a browser', (portal) 
         rows: answer.headers.get('x-rows'),
         next: answer.headers.get('x-next-cursor'),
       }))`) as Promise<{ csv: string; rows: string; next: string | null }>;
+    // No message changes between the reads.
+    await eventually(async () => expect((await read('')).csv).not.toContain(',sending,'));
     const whole = await read('');
     const lines = whole.csv.trimEnd().split('\r\n').slice(1);
     expect([whole.rows, whole.next]).toEqual([String(lines.length), null]);

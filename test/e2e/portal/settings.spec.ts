@@ -161,6 +161,38 @@ describeOneDatabase('the settings of an account', (database) => {
     await admin.ok('DELETE', `webhooks/${webhook.id}`);
   });
 
+  it('a message from the page, and its repetition, have callbacks, and their attempts say of what', async () => {
+    receiver.respond = answer(204);
+    const { webhook } = await admin.ok<WebhookSecret>('POST', 'webhooks', { url: receiver.url });
+    const attempts = async () =>
+      (await viewer.ok<Listed<WebhookAttempt>>('GET', `webhooks/${webhook.id}/attempts`)).data;
+    const { batchId } = await admin.ok<{ batchId: string }>('POST', 'messages', {
+      channel: 'sms',
+      from: 'ACME',
+      to: [TO],
+      content: { kind: 'text', text: 'Hello' },
+    });
+    const told = async (batch: string) =>
+      (await attempts()).flatMap(({ messageId, status }) =>
+        messageId === `${batch}-0` ? [String(status)] : [],
+      );
+    await eventually(async () =>
+      expect((await told(batchId)).toSorted()).toEqual(['delivered', 'sent']),
+    );
+    const again = await admin.ok<{ batchId: string }>('POST', `messages/${batchId}-0/resend`, {});
+    await eventually(async () =>
+      expect((await told(again.batchId)).toSorted()).toEqual(['delivered', 'sent']),
+    );
+    expect(await viewer.ok('GET', `callbacks/${batchId}-0`)).toMatchObject({
+      asked: true,
+      data: [{ status: 'sent' }, { status: 'delivered' }],
+    });
+    const { body } = await send(account.apiToken, { delivery_report: 'none' });
+    const silent = await viewer.ok('GET', `callbacks/${String(body['reference_id'])}-0`);
+    expect(silent).toMatchObject({ asked: false, data: [] });
+    await admin.ok('DELETE', `webhooks/${webhook.id}`);
+  });
+
   it('attempts are found by event, result, code and time, and counted by hour and day', async () => {
     receiver.respond = answer(500);
     const { webhook } = await admin.ok<WebhookSecret>('POST', 'webhooks', { url: receiver.url });

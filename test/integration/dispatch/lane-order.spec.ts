@@ -10,6 +10,7 @@ import {
 } from '@dundun/messaging/ports';
 import { describeOneDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { intend, LANE } from './intend.js';
 import {
   type DispatchApp,
   DispatchFixture,
@@ -88,6 +89,25 @@ describeOneDatabase('the order of a lane', (database) => {
       expect(reasonsOf(app.messaging).unnamed).toBeUndefined();
     },
   );
+
+  it('messages that a dead process left open are repeated in their order while their provider is probed', async () => {
+    const dead = await fixture.boot({ dispatch: false });
+    const sent = Array.from({ length: 6 }, (_, n) => `n${n}`);
+    for (const text of sent) await dead.send(text);
+    const { lease } = await intend(dead.store);
+    await dead.store.lanes.release(LANE, lease.fence, null, true);
+    const transport = new ScriptedTransport();
+    let failures = 0;
+    transport.script = async (submission) => {
+      // The probe waits for the first message, and others become due meanwhile.
+      if (textOf(submission) === 'n0') await new Promise((resolve) => setTimeout(resolve, 500));
+      if (textOf(submission) === 'n1' && failures++ === 0)
+        throw new UncertainFailure('http_500', 'x');
+    };
+    await fixture.boot({ concurrency: 2 }, transport);
+    await eventually(async () => expect(new Set(transport.texts).size).toBe(sent.length));
+    expect([...new Set(transport.started.map(textOf))]).toEqual(sent);
+  });
 
   it('a message that its provider defers is counted as passed for that reason', async () => {
     const app = await fixture.boot({ concurrency: 1 });

@@ -105,6 +105,18 @@ describeEachDatabase(
       }
     });
 
+    it('a process that does not hear its first test tries again within seconds', async () => {
+      let tries = 0;
+      const listening = { close: () => Promise.resolve() };
+      const channel = {
+        listen: async () => (++tries > 2 ? listening : undefined),
+      };
+      const engine = new ListeningEngine(channel as unknown as WakeChannel);
+      engines.push(engine);
+      await engine.start(() => Promise.resolve(undefined));
+      await eventually(async () => expect(tries).toBe(3));
+    });
+
     it('no connection stays open after the stop', async () => {
       await dispatching();
       await Promise.all(engines.splice(0).map((engine) => engine.stop()));

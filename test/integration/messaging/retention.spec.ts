@@ -19,6 +19,7 @@ import {
 } from '../../../libs/messaging/src/ports/message-transport.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { StatementLog } from '../../support/statement-log.js';
 import { CommitFault } from './commit-fault.js';
 
 const message = {
@@ -31,13 +32,14 @@ const { signal } = new AbortController();
 describeEachDatabase('retention', (database) => {
   let app: TestingModule;
   let sms: SmsService;
+  const log = new StatementLog();
 
   async function boot(
     retention: NonNullable<MessagingOptions['store']>['retention'],
   ): Promise<void> {
     app = await Test.createTestingModule({
       imports: [
-        TypeOrmModule.forRoot(database.options()),
+        TypeOrmModule.forRoot({ ...database.options(), logging: true, logger: log }),
         MessagingModule.forRoot({
           transport: simulator({ reportDelay: 1 }),
           callbackPath: false,
@@ -105,6 +107,23 @@ describeEachDatabase('retention', (database) => {
     expect((await sms.batch(kept)).content).toMatchObject({ text: message.body });
     await app.get(DataSource).query('UPDATE messaging_batch SET completed_at = 1');
     await purge();
+  });
+
+  it('orders, which stay, are looked for once the other batches are purged, not after each step', async () => {
+    await boot({ content: '1d' });
+    const ids = await Promise.all([1, 2, 3].map(() => settled()));
+    const aged = ids.map((id) => `'${id}'`).join(', ');
+    await app
+      .get(DataSource)
+      .query(
+        `UPDATE messaging_batch SET completed_at = completed_at - 172800000000 WHERE id IN (${aged})`,
+      );
+    log.clear();
+    const store = app.get(MessageStore);
+    let steps = 0;
+    while (await store.purge.step(1)) steps++;
+    expect(steps).toBeGreaterThanOrEqual(ids.length);
+    expect(log.matching(/b\.guarded = 1\s+ORDER BY b\.completed_at/)).toHaveLength(1);
   });
 
   it('content retention erases texts and numbers and keeps the counts', async () => {

@@ -30,7 +30,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
 import { CreditsGuard } from '../../../examples/prepaid-credits/credits.guard.js';
 import { CreditAccount, CreditBatch } from '../../../examples/prepaid-credits/credits.tables.js';
+import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
+import { ConcurrentChangeError } from '../../../libs/messaging/src/store/database/concurrent-change.error.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import type { NewBatch } from '../../../libs/messaging/src/store/rows/new-batch.js';
 import { Purge } from '../../../libs/messaging/src/store/upkeep/purge.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -61,6 +64,8 @@ class Provider implements MessageTransport {
 @Module({ providers: [{ provide: MESSAGING_SPEND_GUARD, useClass: CreditsGuard }] })
 class Billing {}
 
+type Priced = Pick<GuardedBatch, 'id' | 'tenant' | 'parts' | 'recipients'>;
+
 /** Takes the credits in the statements that store the batches, without a look at what there is. */
 @Injectable()
 class ExpectingGuard extends CreditsGuard {
@@ -74,7 +79,7 @@ class ExpectingGuard extends CreditsGuard {
     return true;
   }
 
-  reserve(batches: readonly GuardedBatch[]): SpendReservation {
+  reserve(batches: readonly Priced[]): SpendReservation {
     const { dialect } = this.modules.get(WorkQueues, { strict: false }).database;
     const take = updateOf(
       dialect,
@@ -202,6 +207,56 @@ describeEachDatabase('a spend guard in the app’s own tables', (database) => {
       });
     expect(await source.manager.countBy(CreditBatch, { tenant })).toBe(3);
   });
+
+  it.each([
+    ['the guard of its channel fails', 3, 0, ConcurrentChangeError],
+    ['there is too little money', 0, 3, SpendRefusedError],
+  ])(
+    'stores and takes nothing of a batch with rows of its channel where %s',
+    async (_, money, own, refusal) => {
+      const app = await boot({ dispatch: { enabled: false } }, ExpectingBilling);
+      const guard = app.get<ExpectingGuard>(MESSAGING_SPEND_GUARD, { strict: false });
+      const { newBatches } = app.get(MessageStore, { strict: false });
+      const other = randomUUID();
+      await source.manager.insert(CreditAccount, { tenant: other, credits: own });
+      await buy(money);
+      const batch: NewBatch = {
+        id: systemClock.id(),
+        tenant,
+        channel: 'sms',
+        lane: `${tenant}:sms`,
+        class: 'normal',
+        sender: 'ACME',
+        content: { kind: 'text', text: 'Hello' },
+        deliveryReport: true,
+        parts: 1,
+        recipients: ['2348012345678'],
+        denied: [],
+        createdAt: Date.now(),
+        sendAt: null,
+        validFor: null,
+        idempotencyKey: null,
+        fingerprint: null,
+      };
+      const { parts, recipients } = batch;
+      const { take, ...rows } = guard.reserve([
+        { id: systemClock.id(), tenant: other, parts, recipients },
+      ]);
+      const store = () =>
+        newBatches.storeWith([batch], {
+          guard: { statement: take, rows: rows.rows },
+          insert: rows.insert,
+        });
+      const creditsOf = async (of: string) =>
+        (await source.manager.findOneByOrFail(CreditAccount, { tenant: of })).credits;
+      await expect(store()).rejects.toThrow(refusal);
+      expect([await credits(), await creditsOf(other), await stored()]).toEqual([money, own, 0]);
+      expect(await source.manager.countBy(CreditBatch, { tenant: other })).toBe(0);
+      await source.manager.update(CreditAccount, [{ tenant }, { tenant: other }], { credits: 1 });
+      await store();
+      expect([await credits(), await creditsOf(other), await stored()]).toEqual([0, 0, 1]);
+    },
+  );
 
   it('hears whether a message that expires was with a provider, also after it was delayed', async () => {
     const heard: GuardedChange[] = [];

@@ -2,9 +2,10 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChannelInfo, SendRequest } from '../../src/api.js';
 import type { ApiError } from '../app/api-client.js';
-import { type TemplateChoice, useTemplates } from '../app/templates.js';
 import { words } from '../components/badge.js';
 import { Field, Select, TextArea } from '../components/field.js';
+import { useProduct } from '../app/product.js';
+import { useData } from '../app/use-data.js';
 
 /** Content as the form holds it; `json` is the text of a kind without fields of its own. */
 export interface Content {
@@ -228,4 +229,23 @@ function TemplateFields(props: ContentProps): JSX.Element {
       ))}
     </>
   );
+}
+
+interface TemplateChoice {
+  readonly name: string;
+  readonly language: string;
+  readonly category: string;
+  readonly status: string;
+  readonly paramsCount: number;
+  /** Names of the values in order. @default they have positions alone */
+  readonly paramNames?: readonly string[] | null;
+  /** Text with `{{1}}` or `{{name}}` in the place of values. @default not known */
+  readonly body?: string | null;
+}
+
+/** Templates that may be sent; `undefined` where the product lists none. */
+function useTemplates(): readonly TemplateChoice[] | undefined {
+  const { templates } = useProduct();
+  const { data } = useData<{ readonly data: readonly TemplateChoice[] }>(templates);
+  return data?.data.filter(({ status }) => status === 'approved');
 }

@@ -186,11 +186,12 @@ function addressFor(channel: ChannelInfo | undefined, contact: ContactDetail | u
 
 function hintOf(channel: ChannelInfo | undefined): string {
   const kinds = { phone: 'phone numbers', email: 'e-mail addresses', platform: 'platform ids' };
-  const names = (channel?.addressKinds ?? []).map((kind) => kinds[kind]);
-  if (channel?.groups) names.push('group ids');
-  if (channel?.maxRecipients === 1) return `one of: ${names.join(' or ')}`;
+  const given = (channel?.addressKinds ?? []).map((kind) => kinds[kind]);
+  if (channel?.groups) given.push('group ids');
+  const names = given.join(' or ') || 'addresses';
+  if (channel?.maxRecipients === 1) return `One of: ${names}`;
   const most = channel ? `, at most ${formatNumber(channel.maxRecipients)}` : '';
-  return `${names.join(' or ') || 'addresses'}, separated by commas or lines${most}`;
+  return `${names.charAt(0).toUpperCase()}${names.slice(1)}, separated by commas or lines${most}`;
 }
 
 const firstUnder = (error: ApiError | undefined, field: string): string | undefined =>

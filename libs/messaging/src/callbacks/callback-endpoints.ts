@@ -13,7 +13,7 @@ export interface CallbackEndpoint {
   readonly parser: CallbackParser;
 }
 
-/** Callback form of endpoints without their own parser or verifier: the published interface's. */
+/** Callback form of endpoints without their own parser or verifier: that of a Dundun gateway's webhooks. */
 export interface DefaultCallbackForm {
   readonly parser: CallbackParser;
   readonly verifier: (secrets: readonly string[], option: string) => CallbackVerifier;

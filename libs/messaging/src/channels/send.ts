@@ -43,7 +43,7 @@ export interface SendOptions {
 
 /** Result of a send, once the batch is durable (or part of the caller's transaction). */
 export interface Receipt {
-  /** UUIDv7 of the batch; `reference_id` in the HTTP interface. */
+  /** UUIDv7 of the batch; `reference_id` in the HTTP interface of a Dundun gateway. */
   readonly id: string;
   /** Number of unique recipients. */
   readonly recipients: number;

@@ -107,10 +107,9 @@ export class LaneMemory {
     this.#deferred.set(provider, Math.max(until, this.#deferred.get(provider) ?? -Infinity));
   }
 
-  /** Milliseconds. */
-  deferredFor(provider: string): number {
-    const until = this.#deferred.get(provider) ?? -Infinity;
-    return Math.max(0, until - this.context.clock.monotonic());
+  /** End of the deferral, on the monotonic clock. */
+  deferredUntil(provider: string): number {
+    return this.#deferred.get(provider) ?? -Infinity;
   }
 
   /** The lane has no batch to try beside the failing ones. */

@@ -6,6 +6,9 @@ import { Refusals } from './refusals.js';
 import type { Placement } from './slice.js';
 import { NO_ROUTE_DEFERRAL, plannedDeferral } from './waits.js';
 
+/** Deferral to the next plan, in milliseconds. */
+const AT_ONCE = 0.001;
+
 /**
  * The providers of one plan of a lane with several. Each message goes by the first provider of its
  * route that neither has refused it nor pauses; where all of them pause, it is deferred, and messages of
@@ -28,11 +31,13 @@ export class PlanRoutes {
 
   /**
    * @param room requests that can start now
+   * @param plannedAt monotonic milliseconds before the plan was read
    * @param isBusy whether a request of the provider is prepared or in flight
    */
   constructor(
     private readonly work: LeasedWork,
     private room: number,
+    private readonly plannedAt: number,
     private readonly isBusy: (provider: string) => boolean,
   ) {}
 
@@ -85,11 +90,13 @@ export class PlanRoutes {
 
   /** Milliseconds until the provider takes another message; while it is probed, one at a time. */
   #deferralBy(name: string, batch: number): number {
-    const { memory, pause } = this.work;
+    const { memory, pause, now } = this.work;
+    const until = memory.deferredUntil(name);
     return plannedDeferral({
       batch,
       provider: pause.pausedFor(name),
-      before: memory.deferredFor(name),
+      // A plan that was read before its end may lack earlier messages, which have become due since.
+      before: until > this.plannedAt ? Math.max(AT_ONCE, until - now) : 0,
       hasProbe: () => this.#hasProbe(name),
     });
   }

@@ -3,6 +3,7 @@ import { isShared } from '../message/content/email-content.js';
 import type { AppliedDecision } from '../policy/policy-pipeline.js';
 import type { PlannedBatch } from '../store/rows/planned-batch.js';
 import { LaneLostError } from '../store/verbs/intents.js';
+import { inLaneOrder } from './lane-order.js';
 import type { LeasedWork } from './leased-work.js';
 import { LARGEST_SLICE, SliceSize } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
@@ -43,6 +44,7 @@ export class Prefetch {
   /** The last plan prepared less than was due: no more requests may start. */
   #isFull = false;
   #withdrawals = 0;
+  #takesResends = false;
   /** Number of nudges before the last plan, if it found that nothing more is due. */
   #dryAt = -1;
 
@@ -93,6 +95,7 @@ export class Prefetch {
 
   /** A resend that steps aside starts after new messages while its provider is probed. */
   get resendsFirst(): boolean {
+    if (this.#takesResends) return true;
     if (this.resends.dueIn > 0) return false;
     return !this.resends.allStepAside || (this.dry && this.#queue.length === 0);
   }
@@ -185,9 +188,16 @@ export class Prefetch {
     leased.changed.wake();
   }
 
+  /** Those that are taken one by one, while their provider is probed, keep the order of the lane. */
   async #fillResends(): Promise<void> {
-    const items = await this.resends.take();
-    this.#queue.unshift(...items);
+    const withdrawals = this.#withdrawals;
+    this.#takesResends = true;
+    const items = await this.resends.take().finally(() => (this.#takesResends = false));
+    // Earlier ones may be due again.
+    if (withdrawals !== this.#withdrawals) return this.#withdraw(items);
+    const isResend = ({ resendAt }: PreparedSubmission) => resendAt !== undefined;
+    const resends = [...this.#queue.filter(isResend), ...items].toSorted(inLaneOrder);
+    this.#queue = [...resends, ...this.#queue.filter((item) => !isResend(item))];
     this.#count(items);
   }
 
@@ -208,7 +218,7 @@ export class Prefetch {
       return;
     }
     const cut = await (this.#only === undefined
-      ? this.#sliceByRoutes(batches, capacity)
+      ? this.#sliceByRoutes(batches, capacity, now)
       : this.#sliceFor(this.work.provider(this.#only), batches, capacity));
     if (!cut || cut.batches.length === 0) return;
     this.work.memory.order.planned(cut);
@@ -241,7 +251,11 @@ export class Prefetch {
   }
 
   /** Messages whose providers all pause are deferred; while a provider is probed, it gets one message. */
-  async #sliceByRoutes(batches: readonly PlannedBatch[], capacity: number): Promise<Slice> {
+  async #sliceByRoutes(
+    batches: readonly PlannedBatch[],
+    capacity: number,
+    plannedAt: number,
+  ): Promise<Slice> {
     const { work } = this;
     const { context, pause, now } = work;
     const [anyProvider = NO_PROVIDER] = context.providers.keys();
@@ -250,7 +264,7 @@ export class Prefetch {
       this.#queue.some((item) => item.provider === provider);
     await context.router.refreshed();
     const decisionOf = await decidePlanned(context.policy, batches);
-    const routes = new PlanRoutes(work, capacity, isBusy);
+    const routes = new PlanRoutes(work, capacity, plannedAt, isBusy);
     const cut = slice(batches, decisionOf, {
       routeOf: routes.routeOf,
       placementOf: routes.placementOf,

@@ -6,11 +6,11 @@ import { DatabaseEngine } from './database.engine.js';
 import { LaneTimer } from './lane-timer.js';
 import { WakeOutbox } from './wake-outbox.js';
 
-/** Waits between two tries to listen, in milliseconds; the first and the longest. */
-const RECONNECT = { first: 1_000, longest: 30_000 };
-
-/** Wait after a connection that heard nothing, which a database under load may cause, too. */
-const UNHEARD = 600_000;
+/**
+ * Waits between two tries to listen, in milliseconds; the first and the longest. A connection hears
+ * nothing behind a pooler, or for a moment on a database under load.
+ */
+const RECONNECT = { first: 1_000, longest: 30_000, unheard: 600_000 };
 
 /**
  * The embedded engine on PostgreSQL. A process that does not dispatch wakes those that do by NOTIFY;
@@ -73,7 +73,7 @@ export class ListeningEngine implements DispatchEngine {
       this.#warn(
         'LISTEN is not heard at the address of the database, as behind a pooler in transaction mode: work of other processes is found within 2 s',
       );
-      this.#listenAgain(tries, UNHEARD);
+      this.#listenAgain(tries + 1, doubledWait(RECONNECT.first, tries, RECONNECT.unheard));
     } catch (error) {
       if (!this.#stop.signal.aborted)
         this.#warn(`The database takes no LISTEN, tried again: ${(error as Error).name}`);

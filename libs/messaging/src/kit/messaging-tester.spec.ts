@@ -9,6 +9,7 @@ import {
   ContactsService,
   EmailService,
   INBOUND_RECEIVED,
+  defineTemplates,
   type InboundReceived,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
@@ -429,3 +430,29 @@ it.each([
     app = undefined;
   },
 );
+
+it('policy.optIn: a channel that needs no opt-in by itself takes messages after one alone', async () => {
+  const { messaging, sms, contacts } = await started({ policy: { optIn: ['sms'] } });
+  await expect(sms.send(hello)).rejects.toMatchObject({ code: 'opt_in_required' });
+  await contacts.optIn(TO, { channel: 'sms', source: 'web form' });
+  await sms.send(hello);
+  await messaging.idle();
+  expect(messaging).toHaveSent({ channel: 'sms', to: TO });
+});
+
+it('a template whose variables are named at the platform leaves with their names, another without', async () => {
+  const templates = defineTemplates({
+    named: { language: 'en', category: 'utility', params: ['name', 'order'], named: true },
+    placed: { language: 'en', category: 'utility', params: ['name', 'order'] },
+  });
+  const from = '2348000000001';
+  const { messaging, whatsapp, contacts } = await started({ whatsapp: { from, templates } });
+  await contacts.optIn(TO, { channel: 'whatsapp', source: 'web form' });
+  const params = { order: '17', name: 'Ada' };
+  await whatsapp.sendTemplate({ to: TO, template: templates.named, params });
+  await whatsapp.sendTemplate({ to: TO, template: templates.placed, params });
+  await messaging.idle();
+  const [named, placed] = messaging.sent().map(({ content }) => content);
+  expect(named).toMatchObject({ params: ['Ada', '17'], paramNames: ['name', 'order'] });
+  expect(placed).not.toHaveProperty('paramNames');
+});

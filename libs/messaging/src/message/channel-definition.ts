@@ -5,8 +5,14 @@ import type { StatusDefinition } from './status.js';
 
 /**
  * All that the library and the gateway know about a channel. The members after `content` are
- * optional: without one, the channel lacks that feature.
+ * optional: without one, the channel lacks that feature. The README has a whole app (“A channel of your
+ * own”).
  * @example
+ * const checkText: ContentCheck = ({ text }, errors) => {
+ *   if (typeof text !== 'string' || text === '')
+ *     errors.push({ path: 'content.text', message: 'must be a text' });
+ *   return { content: { kind: 'text', text: String(text) } };
+ * };
  * const telegram: ChannelDefinition = {
  *   name: 'telegram',
  *   addressKinds: ['platform'],
@@ -14,7 +20,8 @@ import type { StatusDefinition } from './status.js';
  *   accepted: 'sent',
  *   content: { text: checkText },
  * };
- * MessagingModule.forRoot({ channels: [telegram], … });
+ * // The transport has `telegram` among its `capabilities.channels`.
+ * MessagingModule.forRoot({ channels: [telegram], transport });
  */
 export interface ChannelDefinition {
   /** At most 16 small letters, digits and dashes, such as `sms`. */
@@ -181,7 +188,7 @@ export interface PricingRules {
   readonly presumedCategory?: string;
 }
 
-/** The channel's callbacks in the interface, which the provider `http` reads. */
+/** The channel's callbacks of a Dundun gateway, which the provider `http` reads. */
 export interface WireForm {
   /**
    * `type` of status webhooks, such as `sms.delivery_report`; `*` stands for the status or event,

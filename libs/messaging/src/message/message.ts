@@ -61,7 +61,7 @@ export interface TemplateContent {
 
 export const MESSAGE_CATEGORIES = ['utility', 'marketing', 'authentication', 'service'] as const;
 
-/** Billing category of a WhatsApp message (interface section 2.4); a text is `service`. */
+/** Billing category of a WhatsApp message; a text is `service`. */
 export type MessageCategory = (typeof MESSAGE_CATEGORIES)[number];
 
 export function isMessageCategory(value: unknown): value is MessageCategory {

@@ -56,6 +56,9 @@ describe('templates', () => {
     ['t', { language: 'english please', params: [] }, /templates\.t\.language/],
     ['t', { language: 'en', params: ['x', 'x'] }, /templates\.t\.params/],
     ['t', { language: 'en', params: -1 }, /templates\.t\.params/],
+    ['t', { language: 'en', params: 2, named: true }, /templates\.t\.params: must be the names/],
+    ['t', { language: 'en', params: ['a b'], named: true }, /templates\.t\.params: must be/],
+    ['t', { language: 'en', params: [], named: 1 as never }, /templates\.t\.named/],
     ['t', { language: 'en', params: 1, fixedLength: 0.5 }, /templates\.t\.fixedLength/],
     ['t', { language: 'en', params: [], category: 'spam' as 'utility' }, /templates\.t\.category/],
   ])('the invalid template %j is refused with its field', (name, definition, told) => {

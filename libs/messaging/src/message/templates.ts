@@ -2,13 +2,18 @@ import { isMessageCategory, MESSAGE_CATEGORIES, type MessageCategory } from './m
 import { type FieldError, MessageValidationError, MessagingConfigError } from './errors.js';
 import { own } from './report-fields.js';
 
-/** A message template that the platform approved (interface section 2.3). */
+/** A message template that the platform approved. */
 export interface TemplateDefinition {
   /** Language code, such as `en` or `pt_BR`; a message may name another one. */
   readonly language: string;
   readonly category?: MessageCategory;
   /** Names of the parameters in the order of their positions, or the number of parameters. */
   readonly params: readonly string[] | number;
+  /**
+   * The approved template has variables with the names of `params`, such as `{{order}}`.
+   * @default it has them by position, such as `{{1}}`; of a `synced` template as the platform lists it
+   */
+  readonly named?: boolean;
   /**
    * Characters of its body without the variables, so that a message is refused that would be longer
    * than WhatsApp takes. @default not counted, or as the platform lists the template
@@ -43,6 +48,7 @@ export type Templates<D extends Readonly<Record<string, TemplateDefinition>>> = 
 
 const NAME = /^[\x21-\x7e]{1,255}$/;
 const LANGUAGE = /^[A-Za-z]{2,8}(?:[_-][A-Za-z0-9]{2,8})*$/;
+const VARIABLE = /^\w{1,100}$/;
 /** Most characters of a body with its parameters filled in. */
 const LONGEST_BODY = 1_024;
 
@@ -66,7 +72,7 @@ export function defineTemplates<const D extends Readonly<Record<string, Template
 
 function defined(
   name: string,
-  { language, category, params, fixedLength }: TemplateDefinition,
+  { language, category, params, named, fixedLength }: TemplateDefinition,
 ): Template {
   const check = (sound: boolean, field: string, message: string) => {
     if (!sound) throw new MessagingConfigError(`templates.${name}${field}: ${message}`);
@@ -78,6 +84,14 @@ function defined(
   if (category !== undefined)
     check(isMessageCategory(category), '.category', `must be ${MESSAGE_CATEGORIES.join(', ')}`);
   check(isCount || areNames, '.params', 'must be different names, or how many there are');
+  const isFlag = named === undefined || typeof named === 'boolean';
+  check(isFlag, '.named', 'must be true or false');
+  const mayBeNamed = areNames && params.every((one) => VARIABLE.test(one));
+  check(
+    !named || mayBeNamed,
+    '.params',
+    'must be the names at the platform, of letters, digits and _',
+  );
   const isLength = Number.isSafeInteger(fixedLength) && Number(fixedLength) >= 0;
   check(fixedLength === undefined || isLength, '.fixedLength', 'must be a number of characters');
   return {
@@ -85,6 +99,7 @@ function defined(
     language,
     params,
     ...(category !== undefined && { category }),
+    ...(named !== undefined && { named }),
     ...(fixedLength !== undefined && { fixedLength }),
   };
 }

@@ -18,7 +18,7 @@ export type StatusCounts = Partial<Record<ChannelStatus, number>>;
 
 /** A batch of a list. */
 export interface ListedBatch extends BatchLabels {
-  /** UUIDv7; `reference_id` in the HTTP interface. */
+  /** UUIDv7; `reference_id` in the HTTP interface of a Dundun gateway. */
   readonly id: string;
   readonly tenant: string;
   readonly channel: Channel;
@@ -103,7 +103,10 @@ export interface SubmittedMessage extends MessageView, BatchLabels {
   readonly cost: string | null;
   readonly currency: string | null;
   readonly acceptedAt: Date;
-  /** Start of its current submission; `null` while the message is queued. */
+  /**
+   * When its current submission was planned and stored, before the submission waits for its turn under
+   * the rate limit: not the time of the request. `null` while the message is queued.
+   */
   readonly sentAt: Date | null;
 }
 
@@ -191,6 +194,10 @@ export interface SubmissionView {
   readonly reason: string | null;
   /** Number of the last request under its key: a resend is a further one. */
   readonly attempt: number;
+  /**
+   * When the submission was planned and stored, before it waits for its turn under the rate limit: the
+   * request starts later. Several submissions of one plan have the same time, and a resend keeps it.
+   */
   readonly startedAt: Date;
   /** `null`: it has no outcome yet. */
   readonly finishedAt: Date | null;

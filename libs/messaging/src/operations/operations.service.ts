@@ -24,8 +24,8 @@ import type {
 } from '../message/views.js';
 import type { Duration } from '../ports/option-schema.js';
 import type { AlsoOption } from '../store/database/sql.js';
-import { recentProviders } from '../store/reads/recent-providers.js';
-import { requestsInFlight } from '../store/reads/in-flight.js';
+import { recentProviders } from '../store/reads/recent-outcomes.js';
+import { requestsInFlight } from '../store/reads/lane-queues.js';
 import { checkLanes, GUARD_HOLD, OPERATOR_HOLD } from '../store/rows/hold.js';
 import {
   checkWord,

@@ -19,7 +19,7 @@ import {
   readGuardRules,
 } from '../ports/guard-options.js';
 import type { StoreDatabase, Transaction } from '../store/database/store-database.js';
-import { busiestHour } from '../store/reads/busiest-hour.js';
+import { busiestHour } from '../store/reads/outcomes.js';
 import { type RowWriter, updater } from '../store/database/dialect.js';
 import { GUARD_HOLD } from '../store/rows/hold.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';

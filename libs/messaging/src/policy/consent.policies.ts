@@ -17,20 +17,26 @@ const SUPPRESSED = { ...OPTED_OUT, reason: 'is on the suppression list' } as con
 /** On channels that suppress by their own statuses. */
 const SUPPRESSED_BY_STATUS = { ...SUPPRESSED, code: 'suppressed' } as const;
 
-/** Denies recipients without an opt-in on channels that require it (interface section 4.2). */
+/** Denies recipients without an opt-in on channels that require it. */
 export class OptInRequiredPolicy implements MessagingPolicy {
   readonly name = 'opt-in-required';
   readonly scope: PolicyScope;
 
-  constructor(private readonly registry: ChannelRegistry) {
-    this.scope = { channels: registry.namesWhere(({ consent }) => consent?.required) };
+  /** @param others channels that need an opt-in although they do not say so themselves */
+  constructor(
+    private readonly registry: ChannelRegistry,
+    private readonly others: readonly string[],
+  ) {
+    const required = registry.namesWhere(({ consent }) => consent?.required);
+    this.scope = { channels: [...new Set([...required, ...others])] };
   }
 
   async decide({ items }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
       const { channel, category } = item.message;
-      const required = this.registry.get(channel).consent?.required ?? false;
+      const required =
+        this.others.includes(channel) || this.registry.get(channel).consent?.required;
       if (Array.isArray(required) && !required.includes(category)) return;
       if (item.facts.consent === 'opted_in' || confirmsOptOut(item)) return;
       const reason = `has not opted in to ${this.registry.get(channel).title ?? channel} messages`;

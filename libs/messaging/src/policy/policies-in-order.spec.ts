@@ -40,3 +40,9 @@ it('an unknown or repeated policy name fails the boot', () => {
   expect(() => names({}, [own, own])).toThrow('two policies named own');
   expect(() => names({ serviceWindow: { margin: '24h' } }, [])).toThrow('shorter than 24 hours');
 });
+
+it('a channel of optIn that is not registered fails the boot', () => {
+  expect(() => names({ optIn: ['fax'] }, [])).toThrow(
+    'policy.optIn: there is no channel fax; there are sms',
+  );
+});

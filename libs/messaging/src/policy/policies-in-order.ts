@@ -17,7 +17,12 @@ export function policiesInOrder(
   recent: RecentSends,
   learnt: LearntNumbers,
 ): MessagingPolicy[] {
-  const { remove, order } = options;
+  const { remove, order, optIn } = options;
+  for (const name of optIn)
+    if (!channels.find(name))
+      throw new MessagingConfigError(
+        `policy.optIn: there is no channel ${name}; there are ${channels.all.map((one) => one.name).join(', ')}`,
+      );
   const all = [...builtIn(options, channels, recent, learnt), ...own];
   const names = new Set<string>();
   for (const { name } of all) {
@@ -38,13 +43,13 @@ export function policiesInOrder(
 }
 
 function builtIn(
-  { serviceWindow, quietHours, frequencyCap }: MessagingSettings['policy'],
+  { optIn, serviceWindow, quietHours, frequencyCap }: MessagingSettings['policy'],
   channels: ChannelRegistry,
   recent: RecentSends,
   learnt: LearntNumbers,
 ): MessagingPolicy[] {
   return [
-    new OptInRequiredPolicy(channels),
+    new OptInRequiredPolicy(channels, optIn),
     new OptedOutPolicy(channels),
     new ServiceWindowPolicy(channels, serviceWindow),
     ...(quietHours ? [new QuietHoursPolicy(quietHours, channels)] : []),

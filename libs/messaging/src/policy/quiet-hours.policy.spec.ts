@@ -24,9 +24,19 @@ const LAGOS = '2348012345678';
 const LONDON = '447911123456';
 const NEW_YORK = '12125550123';
 
-async function untilOf(recipient: string, now: number): Promise<Date | undefined> {
+async function untilOf(
+  recipient: string,
+  now: number,
+  content: PolicyMessage['content'] = message.content,
+): Promise<Date | undefined> {
   const policy = new QuietHoursPolicy({ from: '21:00', to: '08:00' }, registryOf());
-  const items = [{ message, recipient: addressOfKey(recipient), facts: UNKNOWN_RECIPIENT }];
+  const items = [
+    {
+      message: { ...message, content },
+      recipient: addressOfKey(recipient),
+      facts: UNKNOWN_RECIPIENT,
+    },
+  ];
   const decision = (await policy.decide({ stage: 'dispatch', now, items })).get(0);
   return decision?.decision === 'defer' ? decision.until : undefined;
 }
@@ -41,6 +51,13 @@ describe('quiet hours', () => {
     expect(await untilOf(LONDON, Date.UTC(2026, 6, 10, 20, 30))).toEqual(
       new Date(Date.UTC(2026, 6, 11, 7)),
     );
+  });
+
+  it('a one-time code does not wait for the end of quiet hours', async () => {
+    const night = Date.UTC(2026, 0, 10, 22);
+    const code = { kind: 'text', text: 'Your code is 123456', secret: true } as const;
+    expect(await untilOf(LAGOS, night)).toBeDefined();
+    expect(await untilOf(LAGOS, night, code)).toBeUndefined();
   });
 
   it('quiet hours do not apply to an address without a phone number', async () => {

@@ -11,6 +11,7 @@ import type {
   PolicySlice,
 } from '../ports/messaging-policy.js';
 import type { QuietHoursOptions } from '../ports/policy-options.js';
+import { isSecret } from '../store/rows/stored-content.js';
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const MINUTE = 60_000;
@@ -27,7 +28,10 @@ export interface QuietSpan {
   readonly to: number;
 }
 
-/** Defers messages during the night in the time zone of the recipient's phone number. */
+/**
+ * Defers messages during the night in the time zone of the recipient's phone number. A one-time code
+ * goes at any hour: the person waits for it, and it would expire.
+ */
 export class QuietHoursPolicy implements MessagingPolicy {
   readonly name = 'quiet-hours';
   readonly scope: PolicyScope = { recipients: 'unread' };
@@ -48,8 +52,8 @@ export class QuietHoursPolicy implements MessagingPolicy {
   async decide({ items, now }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
     const ends = new Map<string, number | undefined>();
-    items.forEach(({ recipient, message: { channel, category } }, index) => {
-      if (recipient.kind !== 'phone') return;
+    items.forEach(({ recipient, message: { channel, category, content } }, index) => {
+      if (recipient.kind !== 'phone' || isSecret(content)) return;
       const kept = this.registry.find(channel)?.consent?.quietHours;
       if (kept && !kept.includes(category)) return;
       const zones = this.#zonesOf(recipient.value);

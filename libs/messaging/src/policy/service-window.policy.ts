@@ -9,7 +9,7 @@ import type {
 } from '../ports/messaging-policy.js';
 import type { MessagingSettings } from '../ports/messaging-settings.js';
 
-/** Milliseconds for which an inbound message opens the window (interface section 3.1). */
+/** Milliseconds for which an inbound message opens the window. */
 export const SERVICE_WINDOW = 24 * 60 * 60 * 1_000;
 
 const DENIED: PolicyDecision = {

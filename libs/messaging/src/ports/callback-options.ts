@@ -21,7 +21,7 @@ export interface CallbackEndpointOptions {
   readonly verifier?: CallbackVerifier;
   /** Accept unsigned callbacks. Do not use it in production. @default false */
   readonly insecure?: boolean;
-  /** Parser of delivery reports and inbound messages. @default the interface's own form */
+  /** Parser of delivery reports and inbound messages. @default the form of a Dundun gateway's webhooks */
   readonly parser?: CallbackParser;
   /** Provider of the reports. @default the one with the endpoint's name, else the only one */
   readonly provider?: string;

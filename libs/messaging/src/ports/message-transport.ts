@@ -38,7 +38,7 @@ export interface Submission {
   readonly attempt: number;
   /** Time from which the batch could be sent: the same in all of its submissions. */
   readonly dueAt: Date;
-  /** Time when the submission first started; a resend has the same time. */
+  /** Time when the submission was first planned, before it waits for its turn; a resend has the same time. */
   readonly firstSentAt: Date;
   /** End of the `validFor` of the send, where it has any. */
   readonly validUntil?: Date;

@@ -16,7 +16,10 @@ import {
   withDefault,
 } from './option-schema.js';
 
-/** Hours in which messages wait, in the recipient's local time. */
+/**
+ * Hours in which messages to phone numbers wait, in the recipient's local time: every SMS and WhatsApp
+ * message, and calls of the category `marketing`. One-time codes, orders and emails do not wait.
+ */
 export interface QuietHoursOptions {
   /** First quiet minute, such as `'21:00'`. */
   readonly from: string;
@@ -41,6 +44,11 @@ export interface PolicyOptions {
   readonly remove?: readonly string[];
   /** Policies to ask first, in this order; the others follow in their usual order. */
   readonly order?: readonly string[];
+  /**
+   * Channels that need an opt-in, such as `sms`, beside those that always do: WhatsApp, and email of the
+   * category `marketing`. @default no others
+   */
+  readonly optIn?: readonly string[];
   /** @default off */
   readonly quietHours?: QuietHoursOptions;
   readonly serviceWindow?: {
@@ -67,6 +75,7 @@ export interface PolicyOptions {
 export const POLICY = {
   remove: withDefault(list(text), []),
   order: withDefault(list(text), []),
+  optIn: withDefault(list(text), []),
   quietHours: optional(group(QUIET_HOURS)),
   serviceWindow: group({
     margin: withDefault(DURATION, '1m'),

@@ -36,9 +36,9 @@ export interface FastPaths {
    * @throws ConcurrentChangeError for a key, a denied recipient, a batch stored already, or a guard
    * that changed too few rows
    */
-  readonly enqueue: (sql: Sql, batches: readonly NewBatch[], own?: OwnRows) => Promise<void>;
-  /** As `enqueue`, of batches whose money the guard of `own` takes. */
-  readonly reserve: (sql: Sql, batches: readonly NewBatch[], own: OwnRows) => Promise<void>;
+  readonly enqueue: (sql: Sql, batches: readonly NewBatch[], ...own: OwnRows[]) => Promise<void>;
+  /** As `enqueue`, of batches whose money one of the guards takes; several guards need a transaction. */
+  readonly reserve: (sql: Sql, batches: readonly NewBatch[], ...own: OwnRows[]) => Promise<void>;
   /** Skips lanes that a transaction has locked. @returns the lanes before they were taken */
   readonly takeLanes: (
     sql: Sql,

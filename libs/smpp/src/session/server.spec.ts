@@ -8,7 +8,7 @@ import type { PduInput } from '../codec/pdu.js';
 import { COMMAND_STATUS } from '../command-status.js';
 import { readReceipt, writeReceipt } from '../receipt.js';
 import { connectSmpp, type ConnectOptions } from './client.js';
-import { smallNetworkOf } from './peer-networks.js';
+import { smallNetworkOf } from './server.js';
 import { SmppServer, type SmppServerOptions } from './server.js';
 import type { SmppSession } from './session.js';
 import { SmppBindError, SmppConnectError } from './session-errors.js';

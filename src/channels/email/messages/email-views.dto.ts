@@ -159,7 +159,10 @@ export class EmailMessage extends RetainedEmail {
   @Choice(EMAIL_STATUSES, { examples: ['delivered'] }) readonly status!: string;
   @Text({ nullable: true }) readonly error_code!: string | null;
   @Bounce() readonly bounce!: ReportView['details'];
-  @Timestamp({ nullable: true, description: 'Start of its current submission.' })
+  @Timestamp({
+    nullable: true,
+    description: 'When its current submission was planned, before it waited for its turn.',
+  })
   readonly sent_at!: string | null;
 }
 

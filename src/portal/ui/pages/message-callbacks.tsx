@@ -30,21 +30,21 @@ export function MessageCallbacks(props: { message: { readonly id: string } }): J
   return (
     <>
       {data.charge && (
-        <Card title="Charge">
+        <Card title="Charge of the batch">
           <Facts
-            rows={[['Of its batch', `${money(data.charge.amount)} ${data.charge.currency}`]]}
+            rows={[['All its messages', `${money(data.charge.amount)} ${data.charge.currency}`]]}
           />
           <p class="muted small">
-            What the messages of the batch cost the account, with what is reserved for those on the
-            way.
+            With what is reserved for those on the way. The price of this message is in its details.
           </p>
         </Card>
       )}
       <Card title="Webhooks">
         {data.data.length === 0 ? (
           <p class="muted">
-            No callback of this message is kept: the account had no webhook for it, the send asked
-            for no report, or it is older than 14 days.
+            {data.asked
+              ? 'No callback of this message is kept: the account had no webhook for it, or it is older than 14 days.'
+              : 'The send asked for no callbacks; a request with "delivery_report": "yes" does.'}
           </p>
         ) : (
           <ul class="callbacks">
@@ -59,11 +59,12 @@ export function MessageCallbacks(props: { message: { readonly id: string } }): J
 }
 
 function Callback({ callback }: { callback: MessageCallback }): JSX.Element {
-  const { type, url, webhookId, state, nextAttemptAt, attempts } = callback;
+  const { type, status, url, webhookId, state, nextAttemptAt, attempts } = callback;
   return (
     <li>
       <p class="timeline-title">
-        <strong>{type}</strong> <Badge tone={TONES[state]}>{state}</Badge>
+        <strong>{type}</strong> {status && <span class="muted">{status}</span>}{' '}
+        <Badge tone={TONES[state]}>{state}</Badge>
         {nextAttemptAt && (
           <span class="muted small">
             next <Time at={nextAttemptAt} />

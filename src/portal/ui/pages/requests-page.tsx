@@ -21,7 +21,7 @@ export function RequestsPage({ route }: { route: Route }): JSX.Element {
     <>
       <PageHeader
         title="Requests"
-        description="Requests to the API with keys and tokens of this account, of the last 30 days, without their contents. Of a busy key a sample is kept."
+        description="Requests to the API with keys and tokens of this account, of the last 30 days, without their contents. Of a busy key a sample is kept, of which each request stands for several."
       />
       <Tabs
         label="Requests"
@@ -61,13 +61,15 @@ export function RequestsPage({ route }: { route: Route }): JSX.Element {
             },
             {
               title: 'Key',
-              cell: ({ keyId }) => <code class="whole">…{keyId.slice(-6)}</code>,
+              cell: ({ key, keyId }) => <code class="whole">{key ?? keyId}</code>,
             },
             { title: 'Stands for', number: true, cell: ({ weight }) => weight },
             { title: 'Took', number: true, cell: ({ latency }) => `${latency} ms` },
             { title: 'Time', number: true, cell: ({ at }) => <Time at={at} /> },
           ]}
-          empty={<Empty icon="code" title="No request yet" />}
+          empty={
+            <Empty icon="code" title={refused ? 'No request was refused' : 'No request yet'} />
+          }
         />
       </Card>
     </>

@@ -16,10 +16,15 @@ type Addressing = 'to' | 'sendAt' | 'deliveryReport' | 'tags' | 'metadata';
 
 /**
  * The message of each channel, as its service takes it, without the recipient. An app adds its own
- * channels with `{ from, content }`:
+ * channels with `{ from, content }`, or with the fields that `messageOf` of the definition reads:
  * @example
  * declare module '@dundun/messaging' {
- *   interface NotificationMessages { readonly telegram?: Pick<ChannelMessage, 'from' | 'content'> }
+ *   interface NotificationMessages {
+ *     readonly telegram?: {
+ *       readonly from?: string;
+ *       readonly content: { readonly kind: 'text'; readonly text: string };
+ *     };
+ *   }
  * }
  */
 export interface NotificationMessages {

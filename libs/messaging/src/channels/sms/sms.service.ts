@@ -24,7 +24,7 @@ import { isPersonal, readSmsRecipients, type SmsRecipients } from './sms-recipie
 import { partsOf, SMS_FIELDS } from './sms.channel.js';
 
 /**
- * An SMS to one or many recipients (interface section 2.1).
+ * An SMS to one or many recipients.
  * @example
  * await sms.send({ from: 'ACME', to: ['2348012345678'], body: 'Hello' });
  * @example

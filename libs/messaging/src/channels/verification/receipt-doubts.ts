@@ -8,7 +8,6 @@ import {
 import type { Clock } from '../../ports/clock.js';
 import type { StoreDatabase } from '../../store/database/store-database.js';
 import { recentOutcomes } from '../../store/reads/recent-outcomes.js';
-import { codeChecks } from './code-checks.js';
 
 /** Reads what became of messages, and what second witnesses say of the reports. */
 export class ReceiptDoubts {
@@ -30,4 +29,56 @@ export class ReceiptDoubts {
     const witnessed = await this.witness(new Date(since));
     return { found, doubts: receiptFindings(receiptEvidence(found, codes, witnessed)) };
   }
+}
+
+/** One-time codes of one provider, channel and country of which no failure was reported. */
+interface CodeChecks {
+  readonly provider: string;
+  readonly channel: string;
+  readonly country: string;
+  readonly codes: number;
+  readonly checked: number;
+}
+
+/** Time in ms that a person has to check a code. */
+const MATURE = 600_000;
+
+/** Newest codes that are looked at. */
+const MOST = 20_000;
+
+/**
+ * How many of the codes that were sent since a time were checked, rightly or not.
+ * @param since, now epoch milliseconds
+ */
+async function codeChecks(
+  database: StoreDatabase,
+  since: number,
+  now: number,
+): Promise<readonly CodeChecks[]> {
+  const { dialect, channels } = database;
+  const [primary, failed] = [dialect.forceIndex('PRIMARY'), channels.failedRanks];
+  const accepted = [...new Set(channels.all.map(({ name }) => channels.acceptedRankOf(name)))];
+  const ranks = [...accepted, ...channels.reachedRanks].filter((rank) => !failed.includes(rank));
+  const rows = await database.all<{
+    provider: string;
+    channel: string;
+    country: string;
+    codes: string | number;
+    checked: string | number;
+  }>(
+    `SELECT s.provider, v.channel, v.country, count(*) AS codes,
+       sum(CASE WHEN v.tries > 0 OR v.status = 'verified' THEN 1 ELSE 0 END) AS checked
+     FROM (SELECT c.batch, c.channel, c.country, c.tries, c.status FROM messaging_verification c
+       WHERE c.created_at >= ? AND c.created_at < ? ORDER BY c.created_at DESC LIMIT ?) AS v
+     JOIN messaging_message m ${primary} ON m.batch = v.batch AND m.position = 0
+     JOIN messaging_submission s ${primary} ON s.batch = m.batch AND s.n = m.submission
+     WHERE m.status IN (${ranks.map(() => '?').join(', ')})
+     GROUP BY s.provider, v.channel, v.country`,
+    [since * 1_000, (now - MATURE) * 1_000, MOST, ...ranks],
+  );
+  return rows.map(({ codes, checked, ...place }) => ({
+    ...place,
+    codes: Number(codes),
+    checked: Number(checked),
+  }));
 }

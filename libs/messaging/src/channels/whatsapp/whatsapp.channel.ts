@@ -151,7 +151,8 @@ function checkTemplate(
   if (category !== undefined && !isMessageCategory(category))
     errors.push({ path: 'category', message: 'must be a billing category' });
   const params = placedParams(given['params'], known, errors);
-  const names = Array.isArray(listed?.params) ? listed.params : given['paramNames'];
+  const atPlatform = listed ?? (known?.named ? known : undefined);
+  const names = Array.isArray(atPlatform?.params) ? atPlatform.params : given['paramNames'];
   const paramNames = readParamNames(names, params, errors);
   const header = readHeader(given['header'], errors);
   const buttons = readButtons(given['buttons'], errors);

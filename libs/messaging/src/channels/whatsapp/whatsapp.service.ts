@@ -55,7 +55,7 @@ interface WhatsAppAddress extends Pick<ChannelMessage, 'sendAt' | 'tags' | 'meta
   readonly to: string;
 }
 
-/** Free-form text, only inside an open 24-hour window (interface section 2.3). */
+/** Free-form text, only inside an open 24-hour window. */
 export interface WhatsAppText extends WhatsAppAddress {
   readonly text: string;
 }
@@ -115,7 +115,7 @@ export interface WhatsAppEstimate extends CostEstimate {
 
 /**
  * Sends WhatsApp messages and reads their status. Templates start conversations; texts need the
- * recipient's 24-hour window (interface section 3.1). Both need the recipient's opt-in.
+ * recipient's 24-hour window. Both need the recipient's opt-in.
  * @example
  * const receipt = await whatsApp.sendTemplate({ to, template: templates.order_update, params: { name, order } });
  * const { status, providerId, cost } = await receipt.outcome({ timeout: '10s' });

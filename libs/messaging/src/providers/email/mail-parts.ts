@@ -39,12 +39,14 @@ const OURS = new Set([
 ]);
 
 /** Options of every provider of email. */
-/** Options of every provider of email. */
 export interface MailOptions {
   /** One-click page of a recipient, for marketing messages without `unsubscribeUrl`. */
   readonly unsubscribeUrl?: (message: {
+    /** `{batchId}-{position}` of the message, as `EmailService.recordEvent()` takes it. */
     readonly id: string;
+    /** Owner of the message; `''`: its send named none. */
     readonly tenant: string;
+    /** E-mail address. */
     readonly recipient: string;
   }) => string;
 }

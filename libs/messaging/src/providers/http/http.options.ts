@@ -24,7 +24,7 @@ const baseUrl: OptionReader<string> = (option, value) => {
   return origin + pathname.replace(/\/+$/, '');
 };
 
-/** Detects at boot what would be a 401 (interface section 5.7); errors never contain the value. */
+/** Detects at boot what would be a 401; errors never contain the value. */
 function credential(kind: Credential): OptionReader<string> {
   const where =
     kind === 'apiToken'
@@ -67,8 +67,8 @@ export interface HttpTransportOptions {
   /** `svk_` key for WhatsApp and email. One of the two credentials is required. */
   readonly apiKey?: string;
   /**
-   * Field with the text of an SMS (the interface's schema says `body`, its samples `content`) and
-   * of WhatsApp (it defines none). @default { sms: 'body', whatsapp: 'text' }
+   * Field with the text of an SMS and of a WhatsApp message; a Dundun gateway takes each of the names.
+   * @default { sms: 'body', whatsapp: 'text' }
    */
   readonly textField?: {
     readonly sms?: 'body' | 'content';

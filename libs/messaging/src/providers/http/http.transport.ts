@@ -39,7 +39,8 @@ const MAX_REPORT_PAGE = 8 * 1_048_576;
 const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Sends through a service that speaks the messaging service interface.
+ * Sends through a Dundun gateway, or another service with its interface: docs/carriers.md has a request,
+ * its answers and a report.
  * @throws MessagingConfigError at boot for each credential mistake that would cause a 401
  * @example
  * MessagingModule.forRoot({
@@ -52,8 +53,8 @@ export function http(options: HttpTransportOptions): TransportFactory {
 }
 
 /**
- * Client of the interface (sections 2.1 to 2.4, 4.1, 4.2 and 7). A resend is byte-identical and has
- * the submission's id as its idempotency key.
+ * Client of the interface of a Dundun gateway. A resend is byte-identical and has the submission's id
+ * as its idempotency key.
  */
 export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   readonly name: string;

@@ -71,7 +71,7 @@ export function reportWish(isWanted: boolean): 'none' | 'yes' {
   return isWanted ? 'yes' : 'none';
 }
 
-/** SMS on the interface: `sendsms` and `deliveryreports` (sections 2.1, 2.2 and 4.1). */
+/** SMS on the interface: `sendsms` and `deliveryreports`. */
 export class SmsWire implements Wire {
   readonly credential = 'apiToken';
   readonly path = `${SMS}/sendsms`;
@@ -112,7 +112,7 @@ export class SmsWire implements Wire {
   }
 }
 
-/** WhatsApp on the interface: `sendwhatsapp` and `messages/{id}` (sections 2.3, 2.4 and 4.2). */
+/** WhatsApp on the interface: `sendwhatsapp` and `messages/{id}`. */
 export class WhatsAppWire implements Wire {
   readonly credential = 'apiKey';
   readonly path = `${WHATSAPP}/sendwhatsapp`;

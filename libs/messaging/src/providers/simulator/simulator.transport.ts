@@ -28,6 +28,7 @@ import type {
 } from '../../ports/message-transport.js';
 import {
   duration,
+  type Duration,
   group,
   list,
   oneOf,
@@ -38,7 +39,6 @@ import {
   text,
   wholeNumber,
   withDefault,
-  type Duration,
 } from '../../ports/option-schema.js';
 import { type PriceList, type RateCard, rateCardOf } from '../../ports/rate-card.js';
 import { DelayedSink } from './delayed-sink.js';
@@ -49,7 +49,6 @@ import {
   type SimulatedRecipient,
   simulatedRecipient,
 } from './simulated-recipient.js';
-import { replyTo } from './simulated-reply.js';
 import type { Simulation } from './simulation.js';
 
 const REFUSED = 'destination_refused';
@@ -412,4 +411,15 @@ export class SimulatorTransport implements Simulator, BeforeApplicationShutdown 
 
 function soldBy({ key, amount, currency }: VasOrderContent): SubmissionAccepted['details'] {
   return { cost: amount, currency, delivered_amount: amount, operator_reference: `SIM-${key}` };
+}
+
+/** The answer of a recipient that writes back. */
+function replyTo(
+  { id, tenant, channel, sender }: Submission,
+  from: string,
+  text: string,
+  idPrefix: string,
+): InboundMessage {
+  const messageId = platformIdOf(idPrefix, `${id} reply`, from);
+  return { messageId, channel, from, bsuid: null, to: sender, text, sentAt: null, tenant };
 }

@@ -21,9 +21,9 @@ import type {
 } from '../../ports/message-transport.js';
 import {
   group,
+  optional,
   type OptionReader,
   type ReadersOf,
-  optional,
   record,
   textLike,
   withDefault,
@@ -46,10 +46,10 @@ import {
   TEMPLATE_PAUSED,
   WEEK,
 } from './graph-failures.js';
-import { uploadBody } from './graph-media.js';
 import { messageBody } from './graph-messages.js';
 import { templateOf } from './graph-templates.js';
-import { Pauses } from './pauses.js';
+import { keepNewest } from '../../message/keep-newest.js';
+import type { Clock } from '../../ports/clock.js';
 
 const MAX_ANSWER = 65_536;
 /** Milliseconds for which a template that Meta paused is refused without a request. */
@@ -355,4 +355,60 @@ function knownAsOf(body: unknown, recipient = ''): SubmissionAccepted['knownAs']
 function templateKey(content: Submission['content']): string | undefined {
   if (content.kind !== 'template') return undefined;
   return `${String(content.template)} ${String(content.language)}`;
+}
+
+interface UploadBody {
+  readonly body: Buffer;
+  /** With the boundary of the parts. */
+  readonly contentType: string;
+}
+
+/** The form of `POST /{phone number id}/media`. */
+async function uploadBody({
+  content,
+  contentType,
+  filename = 'file',
+}: MediaUpload): Promise<UploadBody> {
+  const form = new FormData();
+  form.set('messaging_product', 'whatsapp');
+  form.set('type', contentType);
+  form.set('file', new File([new Uint8Array(content)], filename, { type: contentType }));
+  const encoded = new Response(form);
+  return {
+    contentType: encoded.headers.get('content-type') as string,
+    body: Buffer.from(await encoded.arrayBuffer()),
+  };
+}
+
+/** The oldest is forgotten: its next request gets Meta's refusal again. */
+const MOST = 10_000;
+
+interface Pause {
+  /** Monotonic milliseconds. */
+  readonly until: number;
+  readonly code: string;
+}
+
+/** Paused numbers and recipients, in this process. */
+class Pauses {
+  readonly #pauses = new Map<string, Pause>();
+
+  constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
+
+  /** @param wait in milliseconds */
+  add(key: string, wait: number, code = ''): void {
+    this.#pauses.delete(key);
+    this.#pauses.set(key, { until: this.clock.monotonic() + wait, code });
+    keepNewest(this.#pauses, MOST);
+  }
+
+  /** `left` in milliseconds; `undefined`: it is not paused. */
+  find(key: string): { readonly left: number; readonly code: string } | undefined {
+    const pause = this.#pauses.get(key);
+    if (!pause) return undefined;
+    const left = pause.until - this.clock.monotonic();
+    if (left > 0) return { left, code: pause.code };
+    this.#pauses.delete(key);
+    return undefined;
+  }
 }

@@ -27,34 +27,44 @@ const INSERT = `WITH stored AS (${STORED}) ${CHUNKS}`;
  * INSERT each with group commit (figure A3); one round trip instead of five, or of six with further
  * rows.
  */
-export const enqueue: FastPaths['enqueue'] = async (sql, given, own) => {
+export const enqueue: FastPaths['enqueue'] = async (sql, given, ...own) => {
   if (given.some(({ idempotencyKey, denied }) => idempotencyKey !== null || denied.length > 0))
     throw new ConcurrentChangeError();
   const bound = [...batches.bind(given), ...chunks.bind(given.flatMap(chunksOf))];
-  const stored = await (own ? insertWith(sql, bound, own) : sql.run(INSERT, bound)).catch(
-    (error: unknown) => {
-      throw isDuplicate(error) ? new ConcurrentChangeError() : error;
-    },
-  );
-  if (own && stored === 0) throw new ConcurrentChangeError();
+  const stored = await (
+    own.length > 0 ? insertWith(sql, bound, own) : sql.run(INSERT, bound)
+  ).catch((error: unknown) => {
+    throw isDuplicate(error) ? new ConcurrentChangeError() : error;
+  });
+  if (own.length > 0 && stored === 0) throw new ConcurrentChangeError();
 };
 
 const IS_UNCHANGED = '(SELECT is_unchanged FROM checked)';
 
-function insertWith(sql: Sql, bound: readonly unknown[], own: OwnRows): Promise<number> {
-  const { guard, insert } = own;
-  if (!guard)
-    return sql.run(`WITH own AS (${insert.sql}), stored AS (${STORED}) ${CHUNKS}`, [
-      ...insert.params,
+function insertWith(sql: Sql, bound: readonly unknown[], own: readonly OwnRows[]): Promise<number> {
+  const inserts = own.flatMap(({ insert }) => insert.params);
+  const guards = own.flatMap(({ guard }) => guard ?? []);
+  const rows = own.map(
+    ({ guard, insert }, n) => `own${n} AS (${insert.sql}${guard ? ` AND ${IS_UNCHANGED}` : ''})`,
+  );
+  if (guards.length === 0)
+    return sql.run(`WITH ${rows.join(', ')}, stored AS (${STORED}) ${CHUNKS}`, [
+      ...inserts,
       ...bound,
     ]);
-  const { statement, rows } = guard;
+  const changes = guards.map(({ statement }, n) => `guard${n} AS (${statement.sql} RETURNING 1)`);
+  const counts = guards.map((_, n) => `(SELECT count(*) FROM guard${n}) = ?::int8`);
   return sql.run(
-    `WITH guard AS (${statement.sql} RETURNING 1),
-      checked AS (SELECT count(*) = ?::int8 AS is_unchanged FROM guard),
-      own AS (${insert.sql} AND ${IS_UNCHANGED}),
+    `WITH ${changes.join(', ')},
+      checked AS (SELECT ${counts.join(' AND ')} AS is_unchanged),
+      ${rows.join(', ')},
       stored AS (${STORED} WHERE ${IS_UNCHANGED})
     ${CHUNKS} WHERE ${IS_UNCHANGED}`,
-    [...statement.params, rows, ...insert.params, ...bound],
+    [
+      ...guards.flatMap(({ statement }) => statement.params),
+      ...guards.map((guard) => guard.rows),
+      ...inserts,
+      ...bound,
+    ],
   );
 }

@@ -36,7 +36,7 @@ import type { KeyedDigests } from '../rows/keyed-digests.js';
 import { hasOtherChannels, LAST_ID, newestBatches } from './newest-batches.js';
 import { dateOf, type LoggedEntry, ReportList } from './report-list.js';
 import { errorTextOf, requestsOf } from './messages/message-requests.js';
-import { resendLinks } from './messages/resend-links.js';
+import { resendLinks } from './messages/message-requests.js';
 import { deferredUntilOf, reasonOf } from './deferrals.js';
 import { BatchCounts, hasEnded, isLarge, notStartedStatus } from './batch-counts.js';
 import { CHUNK_SIZE } from '../schema/tables.js';

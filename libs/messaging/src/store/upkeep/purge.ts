@@ -109,8 +109,8 @@ export class Purge {
     const { content = Infinity, messages = Infinity } = this.settings;
     const erased = await this.#erase.step(Math.min(content, messages), limit);
     const deleted = await this.#delete.step(Math.max(messages, this.needed), limit);
-    const ended = await this.#endKept(Math.min(content, messages), limit);
-    return erased || deleted || ended;
+    // Last: it reads past all ended batches of other channels that still have their content.
+    return erased || deleted || this.#endKept(Math.min(content, messages), limit);
   }
 
   /**

@@ -148,27 +148,41 @@ export class NewBatches {
   async storeWith(given: readonly NewBatch[], own: OwnRows): Promise<void> {
     const { database } = this;
     const batches = given.map(this.#sealed);
-    const { enqueue } = database.fastPaths;
-    await fastOrSlow(
-      // It writes no rows of labels.
-      enqueue && !batches.some(isExtended)
-        ? () => database.fastPath((sql) => enqueue(sql, batches, own))
-        : undefined,
-      () => {
-        const work = async (tx: Transaction) => {
-          if (own.guard) {
-            const { statement, rows } = own.guard;
-            const changed = await tx.run(statement.sql, statement.params);
-            if (changed < rows) throw new ConcurrentChangeError();
-          }
-          for (const result of await this.#rows.store(tx, batches)) answer(result);
-          await tx.run(own.insert.sql, own.insert.params);
-        };
-        return batches.some(takesTurns)
-          ? database.longTransaction(work)
-          : database.transaction(work);
-      },
+    await fastOrSlow(this.#fastWith(batches, own), () => {
+      const work = async (tx: Transaction) => {
+        if (own.guard) {
+          const { statement, rows } = own.guard;
+          const changed = await tx.run(statement.sql, statement.params);
+          if (changed < rows) throw new ConcurrentChangeError();
+        }
+        for (const result of await this.#rows.store(tx, batches)) answer(result);
+        await tx.run(own.insert.sql, own.insert.params);
+      };
+      return batches.some(takesTurns) ? database.longTransaction(work) : database.transaction(work);
+    });
+  }
+
+  /** The fast path of {@link storeWith}, where there is one. */
+  #fastWith(batches: readonly NewBatch[], own: OwnRows): (() => Promise<void>) | undefined {
+    const { database } = this;
+    const { enqueue, reserve } = database.fastPaths;
+    // It writes no rows of labels.
+    if (batches.some((batch) => batch.watched || hasData(batch))) return undefined;
+    if (batches.every((batch) => !batch.guarded))
+      return enqueue && (() => database.fastPath((sql) => enqueue(sql, batches, own)));
+    const money = reserve && this.#reservationOf(batches);
+    // In a transaction: where a guard fails, what the other statements have changed does not stay.
+    return money && (() => database.transaction((tx) => reserve(tx, batches, own, money)));
+  }
+
+  /** What the spend guard adds to guarded batches; `undefined`: it does not expect all of them. */
+  #reservationOf(batches: readonly NewBatch[]): OwnRows | undefined {
+    const guarded = batches.filter((batch) => batch.guarded);
+    // Made again: what a weak map keeps for each batch outlives it, and is collected late.
+    const taken = this.spend.guard?.reserve?.(
+      guarded.map((batch) => this.#guards.guardedOf(batch)),
     );
+    return taken && { guard: { statement: taken.take, rows: taken.rows }, insert: taken.insert };
   }
 
   /** See {@link StatusWriter.guardTogether}. */
@@ -228,13 +242,9 @@ export class NewBatches {
     const { reserve } = database.fastPaths;
     const fast = async (sql: Sql) => {
       const batches = take();
-      // Made again: what a weak map keeps for each batch outlives it, and is collected late.
-      const taken = this.spend.guard?.reserve?.(
-        batches.map((batch) => this.#guards.guardedOf(batch)),
-      );
-      if (!taken) throw new ConcurrentChangeError();
-      const { take: statement, rows, insert } = taken;
-      await reserve!(sql, batches, { guard: { statement, rows }, insert });
+      const money = this.#reservationOf(batches);
+      if (!money) throw new ConcurrentChangeError();
+      await reserve!(sql, batches, money);
       return batches.map((batch) => enqueued(batch));
     };
     return fastOrSlow<readonly Enqueued[]>(reserve && (() => database.fastPath(fast)), () =>

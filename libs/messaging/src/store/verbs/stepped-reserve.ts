@@ -14,16 +14,19 @@ export function steppedReserve(dialect: Dialect): FastPaths['reserve'] {
     values: batchValues(dialect),
   });
   const insertChunks = inserter(dialect, into('batch_chunk', CHUNK), CHUNK);
-  return async (sql, batches, { guard, insert }) => {
+  return async (sql, batches, ...own) => {
     try {
       await insertBatches(sql, batches);
       await insertChunks(sql, batches.flatMap(chunksOf));
-      await sql.run(insert.sql, insert.params);
+      for (const { insert } of own) await sql.run(insert.sql, insert.params);
     } catch (error) {
       throw isDuplicate(error) ? new ConcurrentChangeError() : error;
     }
-    if (!guard) return;
-    const { statement, rows } = guard;
-    if ((await sql.run(statement.sql, statement.params)) < rows) throw new ConcurrentChangeError();
+    for (const { guard } of own) {
+      if (!guard) continue;
+      const { statement, rows } = guard;
+      if ((await sql.run(statement.sql, statement.params)) < rows)
+        throw new ConcurrentChangeError();
+    }
   };
 }

@@ -153,7 +153,7 @@ function Search({ route, versions }: VersionsProps): JSX.Element {
             {
               title: 'Price',
               number: true,
-              cell: ({ price, currency, billing }) => `${priceOf(price, billing)} ${currency}`,
+              cell: ({ price, currency, billing }) => priceOf(`${price} ${currency}`, billing),
             },
             { title: 'From', cell: (found) => startOf(found) },
           ]}

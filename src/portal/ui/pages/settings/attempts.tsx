@@ -61,8 +61,10 @@ export function Attempts(props: {
   id: string;
   kinds: readonly string[];
   admin: boolean;
+  /** There is a new attempt. */
+  changed: () => void;
 }): JSX.Element {
-  const { id, admin } = props;
+  const { id, admin, changed } = props;
   const { query } = useRoute();
   const path = `api/webhooks/${id}`;
   const list = useData<Listed<WebhookAttempt>>(
@@ -80,6 +82,9 @@ export function Attempts(props: {
     }, REFRESH);
     return () => clearInterval(timer);
   }, [refresh]);
+  const [newest] = list.data?.data ?? [];
+  const latest = newest && `${newest.deliveryId} ${newest.attempt} ${newest.at}`;
+  useEffect(changed, [latest, changed]);
   const sendAgain = async (what: Redeliver): Promise<void> => {
     const { redelivered } = await call<Redelivered>('POST', `${path}/redeliver`, what);
     toast(`${plural(redelivered, 'callback')} sent again`);
@@ -147,7 +152,15 @@ export function Attempts(props: {
                 <Badge tone="danger">{one.statusCode ?? one.error}</Badge>
               ),
           },
-          { title: 'Event', cell: ({ type }) => <span class="breaks">{type}</span> },
+          {
+            title: 'Event',
+            cell: ({ type, status }) => (
+              <>
+                <span class="breaks">{type}</span>
+                {status && <span class="muted"> {status}</span>}
+              </>
+            ),
+          },
           { title: 'Try', number: true, cell: ({ attempt }) => attempt },
           {
             title: 'Time',
@@ -196,7 +209,7 @@ export function Attempts(props: {
             </Empty>
           ) : (
             <Empty icon="reply" title="No attempt yet">
-              Send a test event, or a message with a delivery report.
+              Send a test event, or a message.
             </Empty>
           )
         }
@@ -284,6 +297,9 @@ function AttemptDialog(props: { attempt: WebhookAttempt; onClose: () => void }):
       />
       <div class="attempt">
         <h3>Request</h3>
+        <p class="muted small">
+          Addresses and texts are masked on this page; your server gets them whole.
+        </p>
         <pre tabIndex={0}>
           <code>{pretty(attempt.request)}</code>
         </pre>

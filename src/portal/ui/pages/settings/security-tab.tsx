@@ -17,7 +17,7 @@ import {
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { RotatedToken, Security } from '../../../portal-api.js';
+import type { ApiTokens, RotatedToken, Security } from '../../../portal-api.js';
 import { root } from '../../addresses.js';
 import { NewPasswordField } from '../../components/new-password-field.js';
 import { SecondFactorCard } from './second-factor.js';
@@ -30,12 +30,21 @@ import { TokensCard } from './tokens-card.js';
 export function SecurityTab({ admin }: { admin: boolean }): JSX.Element {
   return (
     <>
-      {admin && <Token />}
-      {admin && <TokensCard />}
+      {admin && <Tokens />}
       <Password />
       <SecondFactorCard />
       <SessionsCard />
       {admin && <RequiredSecondFactor />}
+    </>
+  );
+}
+
+function Tokens(): JSX.Element {
+  const list = useData<ApiTokens>('api/tokens');
+  return (
+    <>
+      <Token rotated={list.reload} />
+      <TokensCard list={list} />
     </>
   );
 }
@@ -100,7 +109,10 @@ function RequiredSecondFactor(): JSX.Element {
   );
 }
 
-function Token(): JSX.Element {
+function Token(props: {
+  /** Reads the list of tokens again. */
+  rotated: () => Promise<void>;
+}): JSX.Element {
   const { data, error, loading, reload } = useData<Security>('api/security');
   const [rotated, setRotated] = useState<string>();
   return (
@@ -119,6 +131,7 @@ function Token(): JSX.Element {
               const { token } = await call<RotatedToken>('POST', 'api/security/rotate');
               setRotated(token);
               void reload();
+              void props.rotated();
             }}
           >
             <p>

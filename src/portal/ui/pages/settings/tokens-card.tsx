@@ -7,9 +7,9 @@ import {
   Empty,
   Field,
   List,
+  type Loaded,
   queryOf,
   Time,
-  useData,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -18,8 +18,7 @@ import { ConfirmButton, FormButton } from '../../components/form-button.js';
 import { Secret } from '../../components/secret.js';
 
 /** The API tokens of the account, each with a name, scopes and an end. */
-export function TokensCard(): JSX.Element {
-  const list = useData<ApiTokens>('api/tokens');
+export function TokensCard({ list }: { list: Loaded<ApiTokens> }): JSX.Element {
   const { data, reload } = list;
   const [created, setCreated] = useState<string>();
   const add = data && (

@@ -27,16 +27,22 @@ const HOURS = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Attempts of an endpoint by hour or day; columns that are drawn over narrow the list below. */
-export function WebhookSuccessCard({ id }: { id: string }): JSX.Element {
+export function WebhookSuccessCard(props: {
+  id: string;
+  /** Goes up with each new attempt. */
+  attempts: number;
+}): JSX.Element {
+  const { id, attempts } = props;
   const { query } = useRoute();
   const period: WebhookPeriod = query.get('period') === '14d' ? '14d' : '24h';
   const { title, slot } = PERIODS[period];
   const success = useData<WebhookSuccess>(`api/webhooks/${id}/success${queryOf({ period })}`);
   const { data, refresh } = success;
   useEffect(() => {
+    if (attempts > 0) void refresh();
     const timer = setInterval(() => void refresh(), REFRESH);
     return () => clearInterval(timer);
-  }, [refresh]);
+  }, [refresh, attempts]);
   const format = period === '24h' ? HOURS : DAYS;
   const choose = (from: number, to: number): void => {
     const [first, last] = [data?.slots[from], data?.slots[to]];

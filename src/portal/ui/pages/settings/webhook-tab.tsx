@@ -4,29 +4,32 @@ import {
   call,
   Card,
   Choices,
+  CodeBlock,
   Dialog,
   Empty,
   ErrorNotice,
   Field,
+  Filter,
   FormDialog,
   lazily,
   type Route,
+  setQuery,
   Skeleton,
   Table,
   Time,
   toast,
   useAction,
   useData,
+  useRoute,
 } from '@dundun/dashboard/ui';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import type { Webhook, Webhooks, WebhookSecret } from '../../../portal-api.js';
+import { useCallback, useState } from 'preact/hooks';
+import type { Webhook, WebhookEvents, Webhooks, WebhookSecret } from '../../../portal-api.js';
 import { useMay } from '../../session-data.js';
 import { Attempts } from './attempts.js';
 import { ApiCurl } from '../../components/api-curl.js';
 import { ConfirmButton } from '../../components/form-button.js';
 import { Secret } from '../../components/secret.js';
-import { WebhookEventsCard } from './webhook-events.js';
 import { WebhookSuccessCard } from './webhook-success.js';
 
 const WebhookReceivers = lazily(() =>
@@ -34,7 +37,7 @@ const WebhookReceivers = lazily(() =>
 );
 
 export function WebhookTab({ route }: { route: Route }): JSX.Element {
-  const { data, error, loading, reload } = useData<Webhooks>('api/webhooks', true);
+  const { data, error, loading, reload, refresh } = useData<Webhooks>('api/webhooks', true);
   const [editing, setEditing] = useState<'new' | Webhook>();
   const [secret, setSecret] = useState<string>();
   const admin = useMay('admin');
@@ -56,6 +59,7 @@ export function WebhookTab({ route }: { route: Route }): JSX.Element {
           edit={() => setEditing(chosen)}
           show={setSecret}
           reload={reload}
+          refresh={refresh}
         />
       ) : (
         <>
@@ -142,8 +146,15 @@ function Endpoint(props: {
   edit: () => void;
   show: (secret: string) => void;
   reload: () => Promise<void>;
+  refresh: () => Promise<void>;
 }): JSX.Element {
-  const { webhook, reload } = props;
+  const { webhook, reload, refresh } = props;
+  const [attempts, setAttempts] = useState(0);
+  // The state and the chart follow the list of attempts.
+  const changed = useCallback(() => {
+    setAttempts((count) => count + 1);
+    void refresh();
+  }, [refresh]);
   const path = `api/webhooks/${webhook.id}`;
   const test = useAction(async () => {
     await call('POST', `${path}/test`);
@@ -210,8 +221,8 @@ function Endpoint(props: {
         )}
       </Card>
       <ErrorNotice error={test.error ?? toggle.error} />
-      <WebhookSuccessCard id={webhook.id} />
-      <Attempts id={webhook.id} kinds={props.kinds} admin={props.admin} />
+      <WebhookSuccessCard id={webhook.id} attempts={attempts} />
+      <Attempts id={webhook.id} kinds={props.kinds} admin={props.admin} changed={changed} />
     </>
   );
 }
@@ -266,5 +277,48 @@ function EndpointDialog(props: {
         </>
       )}
     </FormDialog>
+  );
+}
+
+/** Every kind of callback, with its body. */
+function WebhookEventsCard(): JSX.Element {
+  const { query } = useRoute();
+  const events = useData<WebhookEvents>('api/webhooks/events');
+  const kinds = events.data?.data ?? [];
+  const shown = kinds.find(({ type }) => type === query.get('event')) ?? kinds[0];
+  return (
+    <Card
+      title="Events"
+      description="Each kind of callback, with a body of made-up values."
+      actions={
+        shown && (
+          <Filter
+            label="Event"
+            value={shown === kinds[0] ? '' : shown.type}
+            all={kinds[0]?.type ?? ''}
+            options={kinds.slice(1).map(({ type }) => [type, type])}
+            onChange={(event) => setQuery({ event })}
+          />
+        )
+      }
+    >
+      <ErrorNotice error={events.error} retry={events.reload} />
+      {events.loading && <Skeleton lines={6} />}
+      {shown && (
+        <>
+          <p>
+            <strong>{shown.summary}.</strong> <Described text={shown.description} />
+          </p>
+          <CodeBlock label={`Example of ${shown.type}`} code={shown.example} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** A text of the OpenAPI document, whose names stand between backticks. */
+function Described({ text }: { text: string }): JSX.Element {
+  return (
+    <>{text.split('`').map((part, n) => (n % 2 === 1 ? <code key={n}>{part}</code> : part))}</>
   );
 }

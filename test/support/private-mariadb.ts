@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
-import { freePort } from '../support/free-port.js';
-import { until } from './until.js';
+import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 
 const SERVER = '/usr/sbin/mariadbd';
 const INSTALL = '/usr/bin/mariadb-install-db';
 
-/** A MariaDB of one suite alone, which it may kill as it likes. */
+/** A MariaDB of one suite alone, which it may kill or change as a whole. */
 export class PrivateMariaDb {
   #server: ChildProcess | undefined;
 
@@ -30,22 +30,23 @@ export class PrivateMariaDb {
     const directory = await mkdtemp(join(tmpdir(), 'dundun-mariadb-'));
     await chmod(directory, 0o777);
     const made = new PrivateMariaDb(directory, await freePort());
-    await promisify(execFile)(INSTALL, [
+    const options = [
       '--no-defaults',
       `--datadir=${made.#data}`,
       '--auth-root-authentication-method=normal',
       '--skip-test-db',
       ...asUser(),
-    ]);
+    ];
+    await promisify(execFile)(INSTALL, options, { env: made.#environment });
     await made.#start();
     const connection = await createConnection({ uri: made.#root });
-    await connection.query('CREATE DATABASE chaos CHARACTER SET utf8mb4');
+    await connection.query('CREATE DATABASE own CHARACTER SET utf8mb4');
     await connection.end();
     return made;
   }
 
   get url(): string {
-    return `${this.#root}/chaos`;
+    return `${this.#root}/own`;
   }
 
   /** Connections are cut and the log is replayed. */
@@ -67,6 +68,11 @@ export class PrivateMariaDb {
     return join(this.directory, 'data');
   }
 
+  /** A server that starts deletes the temporary tables in its directory for them: it has its own. */
+  get #environment(): NodeJS.ProcessEnv {
+    return { ...process.env, TMPDIR: this.directory };
+  }
+
   async #start(): Promise<void> {
     this.#server = spawn(
       SERVER,
@@ -78,14 +84,9 @@ export class PrivateMariaDb {
         '--bind-address=127.0.0.1',
         ...asUser(),
       ],
-      { stdio: 'ignore' },
+      { stdio: 'ignore', env: this.#environment },
     );
-    const answers = () =>
-      createConnection({ uri: this.#root }).then(
-        (connection) => connection.end().then(() => true),
-        () => false,
-      );
-    await until(answers, 60_000, 'the private MariaDB does not answer');
+    await eventually(async () => (await createConnection({ uri: this.#root })).end(), 60_000);
   }
 
   async #stop(): Promise<void> {
