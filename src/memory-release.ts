@@ -35,8 +35,8 @@ export class MemoryRelease implements OnApplicationBootstrap, OnApplicationShutd
   #loop = performance.eventLoopUtilization();
   /** Looks since the event loop was busy. */
   #idle = 0;
-  /** Least sizes since the last collection. */
-  #settled = sizes();
+  /** Least sizes since the last collection; before the first one, what the start has left is worth it. */
+  #settled = { all: 0, large: sizes().large };
 
   onApplicationBootstrap(): void {
     this.#timer = setInterval(() => this.look(), EVERY).unref();

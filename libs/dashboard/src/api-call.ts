@@ -108,13 +108,18 @@ export class ApiCall {
     return only;
   }
 
+  /** Whether messages have prices apart from their costs. */
+  get isPriced(): boolean {
+    return this.settings.prices !== undefined;
+  }
+
   /** What each message is charged, and its cost where the caller may see it. */
   async moneyOf(
     messages: readonly ListedMessage[],
   ): Promise<(message: Pick<ListedMessage, 'id' | 'cost' | 'currency'>) => MessageMoney> {
     const { prices } = this.settings;
     const charged = await prices?.(messages);
-    const isShown = !prices || this.access.operate;
+    const isShown = !this.isPriced || this.access.operate;
     return ({ id, cost, currency }) => {
       const price = charged?.get(id);
       return {

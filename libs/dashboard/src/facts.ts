@@ -19,8 +19,14 @@ export interface MessageFacts {
 export class FactsReader {
   constructor(@Inject(MessagingParts) private readonly parts: MessagingParts) {}
 
-  /** @param isWhole with the digits that a person pressed */
-  async of(message: MessageRecord, isWhole: boolean): Promise<MessageFacts> {
+  /**
+   * @param options.isWhole with the digits that a person pressed
+   * @param options.isPriced the rate card has prices of accounts: a call costs what the provider reports
+   */
+  async of(
+    message: MessageRecord,
+    { isWhole, isPriced }: { isWhole: boolean; isPriced: boolean },
+  ): Promise<MessageFacts> {
     const { channels, voice, vas } = this.parts;
     const { id, batchId, channel, cost, currency } = message;
     const { call, order } = channels.find(channel)?.wire ?? {};
@@ -29,8 +35,8 @@ export class FactsReader {
       if (known)
         return {
           facts: factsOfCall(known, isWhole),
-          cost: cost ?? known.cost,
-          currency: currency ?? known.currency,
+          cost: isPriced ? cost : (cost ?? known.cost),
+          currency: isPriced ? currency : (currency ?? known.currency),
         };
     }
     if (order) {

@@ -74,7 +74,10 @@ export class MessagesApi {
     const codes = await this.parts.verification.ofBatches([message.batchId]);
     const verification = codes.get(message.batchId);
     const sendable = channels.find(message.channel)?.irrevocable === undefined;
-    const { facts, ...cost } = await this.facts.of(message, false);
+    const { facts, ...cost } = await this.facts.of(message, {
+      isWhole: false,
+      isPriced: call.isPriced,
+    });
     const moneyOf = await call.moneyOf([message]);
     return {
       ...itemOf(message, codes, moneyOf({ id, ...cost })),
@@ -111,7 +114,7 @@ export class MessagesApi {
     const message = await this.#read(call, id);
     const { tenant, recipient, content } = message;
     await call.audit({ action: 'message.revealed', tenant, subject: id });
-    const { facts } = await this.facts.of(message, true);
+    const { facts } = await this.facts.of(message, { isWhole: true, isPriced: call.isPriced });
     return { recipient, content: content as RevealAnswer['content'], facts };
   }
 

@@ -231,6 +231,11 @@ describeEachDatabase('the margins of the portal', (db) => {
       expect(header).toMatch(/,price,price_currency,cost,cost_currency$/);
       expect(line).toMatch(seen === none ? /,6\.70,NGN,,$/ : /,6\.70,NGN,0\.0100,USD$/);
     }
+    // The rate card has the price of a call; its cost is what the carrier reports, which is nothing here.
+    const { data: calls } = await operator.ok<Listed<MessageItem>>('GET', 'messages?channel=voice');
+    const call = { price: '15.00', priceCurrency: 'NGN', ...none };
+    expect(calls).toMatchObject([call]);
+    expect(await operator.ok('GET', `messages/${calls[0]!.id}`)).toMatchObject(call);
     // A message of a batch of many that no carrier took is free.
     const { data: failed } = await operator.ok<Listed<MessageItem>>(
       'GET',

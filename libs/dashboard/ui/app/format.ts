@@ -22,7 +22,8 @@ const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 /** A time of the API as {@link fullTime}; any other text as it is. */
 export const textOrTime = (value: string): string => (TIME.test(value) ? fullTime(value) : value);
-const shortTime = (iso: string): string => SHORT.format(new Date(iso));
+/** `30 Nov, 10:07`. */
+export const shortTime = (iso: string): string => SHORT.format(new Date(iso));
 
 /** `Friday, 1 January 2150 at 10:00`, of the value of a field for a time; empty without one. */
 export function timeInWords(value: string): string {
@@ -52,10 +53,14 @@ export function duration(milliseconds: number): string {
   return m > 0 ? `${m} min ${s} s` : `${s} s`;
 }
 
+/** `67%`; only all is `100%` and only none `0%`. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const value = (100 * part) / whole;
-  return `${value > 0 && value < 10 ? value.toFixed(1) : Math.round(value)}%`;
+  if (value <= 0 || value >= 100) return `${Math.round(value)}%`;
+  if (value < 0.1) return '<0.1%';
+  if (value > 99.9) return '>99.9%';
+  return `${value < 10 || value > 90 ? value.toFixed(1) : Math.round(value)}%`;
 }
 
 /** A field of a content in words: `Ada <ada@example.com>`, `one, two`, `max_digits: 1`. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiError } from '../app/api-client.js';
-import { fullTime, relativeTime } from '../app/format.js';
+import { fullTime, relativeTime, shortTime } from '../app/format.js';
 import { toast } from '../app/toasts.js';
 import { Icon, type IconName } from './icon.js';
 
@@ -167,12 +167,17 @@ function useNow(every = 30_000): number {
   return now;
 }
 
-export function Time({ at }: { at: string | null | undefined }): JSX.Element {
+export function Time(props: {
+  at: string | null | undefined;
+  /** A point in time, for sentences with “since” or “until”. */
+  exact?: boolean;
+}): JSX.Element {
   const now = useNow();
+  const { at, exact } = props;
   if (!at) return <span class="muted">–</span>;
   return (
     <time dateTime={at} title={fullTime(at)}>
-      {relativeTime(at, now)}
+      {exact ? shortTime(at) : relativeTime(at, now)}
     </time>
   );
 }

@@ -57,6 +57,10 @@ export function FormDialog(props: {
   /** Submits the form; once it resolves, the dialog closes, unless `keepOpen`. */
   action: (values: FormData) => Promise<unknown>;
   keepOpen?: boolean;
+  /** Label of the button that leaves all as it is. @default 'Cancel' */
+  dismiss?: string;
+  /** Stands above the buttons, where every screen shows it. */
+  question?: ComponentChildren;
   onClose: () => void;
   children: ComponentChildren | ((error: ApiError | undefined) => ComponentChildren);
 }): JSX.Element {
@@ -74,7 +78,8 @@ export function FormDialog(props: {
       onClose={props.onClose}
       footer={
         <>
-          <Button onClick={props.onClose}>Cancel</Button>
+          {props.question}
+          <Button onClick={props.onClose}>{props.dismiss ?? 'Cancel'}</Button>
           <Button
             type="submit"
             form={form}

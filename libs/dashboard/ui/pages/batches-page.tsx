@@ -263,6 +263,7 @@ function CancelDialog({ batch, done, onClose }: BatchDialog): JSX.Element {
     <FormDialog
       title="Cancel this batch?"
       submit="Cancel the batch"
+      dismiss="Keep the batch"
       danger
       onClose={onClose}
       action={async () => {

@@ -143,9 +143,9 @@ function CancelDialog(props: {
       tasks={ids.map((id) => once(id, () => call('POST', `api/batches/${id}/cancel`)))}
       question={
         <p>
-          Every message of these batches that has not started is cancelled, also those that are not
-          on this page; a provider that can is asked to cancel what it has. The audit log gets an
-          entry for each batch.
+          Every message of {ids.length === 1 ? 'this batch' : 'these batches'} that has not started
+          is cancelled, also those that are not on this page; a provider that can is asked to cancel
+          what it has. The audit log gets an entry for each batch.
         </p>
       }
     />

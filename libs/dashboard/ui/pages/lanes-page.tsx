@@ -106,7 +106,7 @@ function Doubt({ doubt }: { doubt: NonNullable<LaneItem['doubt']> }): JSX.Elemen
       <strong>{plural(submissions, 'request')} without an outcome</strong>
       <p class="small">{title}. The provider is asked, and the request is repeated.</p>
       <p class="muted small">
-        since <Time at={since} />
+        since <Time at={since} exact />
       </p>
     </div>
   );
@@ -122,7 +122,7 @@ function Cause({ lane: { hold, pause } }: { lane: LaneItem }): JSX.Element | nul
       <p class="muted small">
         {hold ? (
           <>
-            since <Time at={hold.since} />
+            since <Time at={hold.since} exact />
           </>
         ) : (
           pause?.until && (

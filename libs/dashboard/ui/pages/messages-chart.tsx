@@ -42,7 +42,7 @@ export function MessagesChart({ filter }: { filter: MessageFilter }): JSX.Elemen
       {stats.loading && <Skeleton lines={6} />}
       {data?.countedSince && (
         <Notice tone="info" title="The newest 200,000 messages are counted">
-          Those since <Time at={data.countedSince} />.
+          Those since <Time at={data.countedSince} exact />.
         </Notice>
       )}
       {data && (

@@ -138,7 +138,7 @@ function MessageList({ route }: { route: Route }): JSX.Element {
                     {deferredUntil && (
                       <>
                         {' '}
-                        until <Time at={deferredUntil} />
+                        until <Time at={deferredUntil} exact />
                       </>
                     )}
                   </span>
@@ -182,10 +182,9 @@ function MessageList({ route }: { route: Route }): JSX.Element {
 
 function recipientOf({ recipient, country }: MessageItem): JSX.Element {
   return (
-    <>
-      <span class="whole">{recipient || 'erased'}</span>{' '}
-      {country && <small class="muted">{country}</small>}
-    </>
+    <span class="whole">
+      {recipient || 'erased'} {country && <small class="muted">{country}</small>}
+    </span>
   );
 }
 

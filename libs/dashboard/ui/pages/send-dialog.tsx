@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type {
   ContactDetail,
   ChannelInfo,
@@ -109,6 +109,13 @@ export function SendDialog(props: {
       }
       wide
       keepOpen
+      question={
+        question.asked !== undefined && (
+          <Notice tone="warning" title={`${verb} to ${plural(question.asked, 'recipient')}?`}>
+            Press the button again. What has left cannot be taken back.
+          </Notice>
+        )
+      }
       onClose={props.onClose}
       action={async () => {
         if (!(await question.isAnswered())) return;
@@ -171,7 +178,6 @@ export function SendDialog(props: {
             {...field('sendAt', error)}
           />
           <Estimate answer={estimate} balance={balance} />
-          {question.asked !== undefined && <AskedNotice verb={verb} recipients={question.asked} />}
           {request && <CurlDetails action={{ action: 'send', request }} />}
         </>
       )}
@@ -239,19 +245,6 @@ interface Question {
   readonly asked: number | undefined;
   /** Asks where it must; true: the send may go. */
   readonly isAnswered: () => Promise<boolean>;
-}
-
-function AskedNotice(props: { verb: string; recipients: number }): JSX.Element {
-  const element = useRef<HTMLDivElement>(null);
-  // It stands below the fields, where a small screen does not show it.
-  useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), []);
-  return (
-    <div ref={element}>
-      <Notice tone="warning" title={`${props.verb} to ${plural(props.recipients, 'recipient')}?`}>
-        Press the button again. What has left cannot be taken back.
-      </Notice>
-    </div>
-  );
 }
 
 /** A send to many recipients asks once more, with their number. */

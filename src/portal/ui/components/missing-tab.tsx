@@ -5,7 +5,7 @@ import type { JSX } from 'preact';
 export function MissingTab(): JSX.Element {
   return (
     <Card>
-      <Empty icon="shield" title="Not for your role">
+      <Empty icon="shield" title="No such tab, or not for your role">
         Ask an admin of the account, or choose another tab.
       </Empty>
     </Card>

@@ -109,8 +109,7 @@ function Balances({ balances }: { balances: GatewayFigures['balances'] }): JSX.E
     <>
       <p>
         {plural(accounts, 'account')} {accounts === 1 ? 'pays' : 'pay'}
-        {', '}
-        {empty === 0 ? 'and each may spend' : `${formatNumber(empty)} without anything to spend`}.
+        {empty > 0 && `, ${formatNumber(empty)} without anything to spend`}.
       </p>
       <ul class="rows">
         {lowest.map(({ accountId, name, available, currency }) => (

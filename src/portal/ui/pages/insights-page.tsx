@@ -193,7 +193,11 @@ function Figures({ insights, channel }: { insights: Insights; channel: string })
           }))}
         />
       </Card>
-      <Card flush title={`By ${GROUPS[by].toLowerCase()}`}>
+      <Card
+        flush
+        title={`By ${GROUPS[by].toLowerCase()}`}
+        description="The grey figures are of the period before."
+      >
         <Table
           label={`Messages by ${GROUPS[by].toLowerCase()}`}
           rows={[...groups, { name: 'All', isTotal: true, ...total }]}

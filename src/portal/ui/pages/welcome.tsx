@@ -59,7 +59,7 @@ function stepsOf(account: string): readonly Step[] {
     {
       name: 'live',
       title: 'Go live',
-      why: 'A message was delivered by a carrier, not by the simulator. Operators connect carriers.',
+      why: 'A message was delivered by a carrier, not by the simulator. CARRIERS_FILE connects carriers.',
       to: 'insights',
       action: 'Open Insights',
       command: commandOf({ method: 'GET', path: 'ng/v1/sms' }),

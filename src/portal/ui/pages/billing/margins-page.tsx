@@ -201,27 +201,42 @@ function Groups(props: {
           number: true,
           cell: ({ first, price }) => `${moneyOf(price)} ${first.currency}`,
         },
-        {
-          title: 'Cost',
-          number: true,
-          cell: ({ first, cost }) =>
-            first.costCurrency === null ? (
-              <span class="muted">not known</span>
-            ) : (
-              `${moneyOf(cost)} ${first.costCurrency}`
-            ),
-        },
+        { title: 'Cost', number: true, cell: (group) => <Costs {...group} /> },
         {
           title: 'Margin',
           number: true,
           cell: (group) => {
             const margin = marginOf(group);
-            return margin === undefined ? '–' : `${moneyOf(margin)} ${group.first.currency}`;
+            if (margin === undefined) return '–';
+            const { first, messages, compared } = group;
+            const isPart = compared.messages < messages;
+            return (
+              <>
+                {`${moneyOf(margin)} ${first.currency}`}
+                {isPart && <div class="muted">{`of ${plural(compared.messages, 'message')}`}</div>}
+              </>
+            );
           },
         },
         { title: 'Of the price', number: true, cell: marginShare },
       ]}
     />
+  );
+}
+
+/** A line for each currency, and one for messages whose cost is not known. */
+function Costs({ costs, unknown }: MarginGroup): JSX.Element {
+  return (
+    <>
+      {[...costs].map(([currency, cost]) => (
+        <div key={currency}>{`${moneyOf(cost)} ${currency}`}</div>
+      ))}
+      {unknown > 0 && (
+        <div class="muted">
+          {costs.size === 0 ? 'not known' : `${formatNumber(unknown)} not known`}
+        </div>
+      )}
+    </>
   );
 }
 

@@ -157,7 +157,7 @@ export function MembersTab(): JSX.Element {
             columns={[
               { title: 'For', cell: ({ email }) => email ?? 'anyone with the link' },
               { title: 'Role', cell: ({ role }) => role },
-              { title: 'Works until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+              { title: 'Works until', cell: ({ expiresAt }) => <Time at={expiresAt} exact /> },
               {
                 title: 'Actions',
                 actions: true,

@@ -68,7 +68,7 @@ export function WebhookSuccessCard(props: {
       {success.loading && <Skeleton lines={6} />}
       {data?.countedSince && (
         <Notice tone="info" title="The newest 20,000 attempts are counted">
-          Those since <Time at={data.countedSince} />.
+          Those since <Time at={data.countedSince} exact />.
         </Notice>
       )}
       {data && (

@@ -178,7 +178,7 @@ function Endpoint(props: {
               <>
                 {' '}
                 Requests are also signed with the former secret, until{' '}
-                <Time at={webhook.previousSecretUntil} />.
+                <Time at={webhook.previousSecretUntil} exact />.
               </>
             )}
           </>
