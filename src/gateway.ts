@@ -31,7 +31,7 @@ import { openGatewayDatabase } from './gateway-database.js';
 import { PortalGuard } from './portal/portal.guard.js';
 import { isProbeAnswer } from './probes/probes.controller.js';
 import { guardPortalHosts, isPortalRoute, leadToPortal } from './portal/portal-request.js';
-import { paceSignIns } from './portal/sign-in/paced.js';
+import { paceBursts } from './portal/sign-in/paced.js';
 import { SetUpLinks, setupLink } from './portal/sign-in/set-up-links.js';
 import { smppTls } from './smpp/smpp-tls.js';
 import { StartProgress } from './start-progress.js';
@@ -106,7 +106,7 @@ async function start(
     if (portal) {
       guardPortalHosts(front.adapter.getInstance(), environment);
       leadToPortal(front.adapter.getInstance());
-      paceSignIns(front.adapter.getInstance());
+      paceBursts(front.adapter.getInstance());
     }
     const bodies = new Map(channels.flatMap((channel) => Object.entries(channel.bodies ?? {})));
     const bodyOf = (route = '') => bodies.get(route) ?? {};

@@ -8,6 +8,7 @@ import type { LiveChange } from './portal-api.js';
 import { PortalController } from './portal-controller.js';
 import { PortalAccess } from './portal.guard.js';
 import { Current, type PortalRequest } from './portal-request.js';
+import { tooManyPages } from './sign-in/paced.js';
 import { type SignedIn, SessionsService } from './sign-in/sessions.service.js';
 
 /** Milliseconds between two looks at the sessions: streams end within a second. */
@@ -76,8 +77,7 @@ export class LiveStreams implements OnModuleDestroy {
       if (value !== null && own.length >= MOST[shared])
         throw new ApiError('rate_limited', 'Too many pages are open; this one polls');
     }
-    if (this.#isStopping || this.#streams.size >= MOST_STREAMS)
-      throw new ApiError('unavailable', 'Too many pages are open; this one polls');
+    if (this.#isStopping || this.#streams.size >= MOST_STREAMS) throw tooManyPages();
     const response = begin();
     const stream = { ...place, response, isNew: true };
     this.#streams.add(stream);

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { ApiError } from '../http/api-error.js';
 import { FairQueue } from './fair-queue.js';
@@ -7,11 +8,11 @@ import { FairQueue } from './fair-queue.js';
 const COST = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 << 20 } as const;
 const HASH_BYTES = 32;
 
-/** Node has four threads for hashes, files and DNS. */
-const MOST_AT_ONCE = 2;
+/** Node has four threads for hashes, files and DNS; the event loop keeps a core. */
+const MOST_AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1));
 
 /** Most of a class that wait for their turn, about ten seconds. */
-const MOST_WAITING = 80;
+const MOST_WAITING = 40 * MOST_AT_ONCE;
 
 /** How long a right password is known without a hash, in milliseconds, and how many are. */
 const VERIFIED = { for: 300_000, most: 10_000 };

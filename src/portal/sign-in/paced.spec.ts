@@ -1,13 +1,14 @@
 import { expect, it } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import { eventually } from '../../../test/support/eventually.js';
-import { Paced, paceSignIns } from './paced.js';
+import { tooManySignIns } from '../../secrets/password-hash.js';
+import { Paced, paceBursts } from './paced.js';
 
 const run = (paced: Paced, ip: string, begun: string[]) =>
   paced.run(ip, async () => void begun.push(ip));
 
 it('a network with one work does not wait for all of a network with many', async () => {
-  const paced = new Paced();
+  const paced = new Paced(tooManySignIns);
   const begun: string[] = [];
   const many = Array.from({ length: 20 }, () => run(paced, '203.0.113.7', begun));
   const one = run(paced, '198.51.100.1', begun);
@@ -19,7 +20,7 @@ it('a network with one work does not wait for all of a network with many', async
 });
 
 it('beyond a thousand that wait, the network with the most of them loses its newest', async () => {
-  const paced = new Paced();
+  const paced = new Paced(tooManySignIns);
   const begun: string[] = [];
   const many = Array.from({ length: 1_001 }, () => run(paced, '203.0.113.7', begun));
   const one = run(paced, '198.51.100.1', begun);
@@ -32,7 +33,7 @@ it('beyond a thousand that wait, the network with the most of them loses its new
 it('sign-ins take turns before their bodies are read, other requests take none', async () => {
   const hooks: ((...given: unknown[]) => void)[] = [];
   const addHook = (_name: string, hook: (...given: unknown[]) => void) => hooks.push(hook);
-  paceSignIns({ addHook } as unknown as FastifyInstance);
+  paceBursts({ addHook } as unknown as FastifyInstance);
   const begun: string[] = [];
   const ask = (name: string, method: string, url: string) =>
     hooks[0]?.({ method, ip: '203.0.113.7', routeOptions: { url } }, {}, () => begun.push(name));

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { networksOf } from '../../accounts/limits.js';
 import { FairQueue } from '../../secrets/fair-queue.js';
+import { ApiError } from '../../http/api-error.js';
 import { tooManySignIns } from '../../secrets/password-hash.js';
 import { PORTAL_PATH } from '../portal-request.js';
-
-const SIGN_IN = `/${PORTAL_PATH}/api/session`;
 
 /** Milliseconds between two works. */
 const PAUSE = 5;
@@ -17,13 +16,16 @@ const MOST_WAITING = 1_000;
  * where each of a thousand that arrive at once were answered in its turn, all others would wait for them.
  */
 export class Paced {
+  /** @param refusal where too many wait */
+  constructor(private readonly refusal: () => ApiError) {}
+
   readonly #waiting = new FairQueue<(isTurn: boolean) => void>(MOST_WAITING);
   #isPausing = false;
 
-  /** @throws ApiError 503 where too many wait, and most of them are of the network */
+  /** @throws ApiError the refusal, where most of those that wait are of the network */
   async run<T>(ip: string, work: () => Promise<T>): Promise<T> {
     if (!this.#isPausing) this.#pause();
-    else if (!(await this.#turnOf(ip))) throw tooManySignIns();
+    else if (!(await this.#turnOf(ip))) throw this.refusal();
     return work();
   }
 
@@ -45,11 +47,22 @@ export class Paced {
   }
 }
 
-/** Handles sign-ins one after the other from their headers on: their bodies, too, are read in turns. */
-export function paceSignIns(fastify: FastifyInstance): void {
-  const paced = new Paced();
+export function tooManyPages(): ApiError {
+  return new ApiError('unavailable', 'Too many pages are open; this one polls');
+}
+
+/**
+ * Handles sign-ins one after the other from their headers on: their bodies, too, are read in turns. Streams of
+ * pages open in turns as well.
+ */
+export function paceBursts(fastify: FastifyInstance): void {
+  const paced = new Map([
+    [`POST /${PORTAL_PATH}/api/session`, new Paced(tooManySignIns)],
+    [`GET /${PORTAL_PATH}/api/live`, new Paced(tooManyPages)],
+  ]);
   fastify.addHook('onRequest', ({ method, ip, routeOptions }, _reply, done) => {
-    if (method !== 'POST' || routeOptions.url !== SIGN_IN) return done();
-    paced.run(ip, () => Promise.resolve()).then(() => done(), done);
+    const own = paced.get(`${method} ${routeOptions.url}`);
+    if (!own) return done();
+    own.run(ip, () => Promise.resolve()).then(() => done(), done);
   });
 }
