@@ -184,6 +184,8 @@ function jestOf(app: FreshApp) {
   return {
     moduleFileExtensions: ['js', 'json', 'ts'],
     rootDir: 'src',
+    // Other suites share the machine: the first start of the app took more than Jest's five seconds.
+    testTimeout: 60_000,
     testRegex: '.*\\.spec\\.ts$',
     testEnvironment: 'node',
     setupFilesAfterEnv: ['@dundun/messaging/testing/jest'],
