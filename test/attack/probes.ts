@@ -5,8 +5,11 @@ import { join } from 'node:path';
 
 const PROBE = join(import.meta.dirname, 'probe.js');
 
-/** `nice` of the attacker: its work gets what gateway and probes leave, as if it had a machine of its own. */
-const LOW_PRIORITY = 15;
+/**
+ * Priority of the attacker's program in a full run: it gets what the gateway and the probes leave, as if it had a
+ * machine of its own. Only root may raise the priority again.
+ */
+const LOW_PRIORITY = process.env['ATTACK'] === 'full' && process.getuid?.() === 0 ? 15 : undefined;
 
 /** Milliseconds between two requests of a kind. */
 const PAUSE = 20;
@@ -44,7 +47,7 @@ export async function whileProbed<T>(
   });
   died.catch(() => undefined);
   try {
-    setPriority(LOW_PRIORITY);
+    if (LOW_PRIORITY !== undefined) setPriority(LOW_PRIORITY);
     const result = await Promise.race([work(), died]);
     probe.send('end', () => undefined);
     const [{ times, error }] = (await Promise.race([told, died])) as [
@@ -54,7 +57,7 @@ export async function whileProbed<T>(
     for (const own of Object.values(times)) own.sort((a, b) => a - b);
     return { result, times };
   } finally {
-    setPriority(0);
+    if (LOW_PRIORITY !== undefined) setPriority(0);
     probe.kill('SIGKILL');
   }
 }

@@ -30,7 +30,7 @@ it('beyond a thousand that wait, the network with the most of them loses its new
   expect(begun).toHaveLength(1_001);
 });
 
-it('sign-ins take turns before their bodies are read, other requests take none', async () => {
+it('sign-ins take turns before their bodies are read, streams of pages take their own, other requests none', async () => {
   const hooks: ((...given: unknown[]) => void)[] = [];
   const addHook = (_name: string, hook: (...given: unknown[]) => void) => hooks.push(hook);
   paceBursts({ addHook } as unknown as FastifyInstance);
@@ -39,10 +39,14 @@ it('sign-ins take turns before their bodies are read, other requests take none',
     hooks[0]?.({ method, ip: '203.0.113.7', routeOptions: { url } }, {}, () => begun.push(name));
   ask('first', 'POST', '/portal/api/session');
   ask('second', 'POST', '/portal/api/session');
+  ask('stream', 'GET', '/portal/api/live');
+  ask('second stream', 'GET', '/portal/api/live');
   ask('session', 'GET', '/portal/api/session');
   ask('send', 'POST', '/ng/v1/sendsms');
   // No timer runs before these promises.
   for (let n = 0; n < 20; n++) await Promise.resolve();
-  expect(begun.toSorted()).toEqual(['first', 'send', 'session']);
-  await eventually(async () => expect(begun).toContain('second'));
+  expect(begun.toSorted()).toEqual(['first', 'send', 'session', 'stream']);
+  await eventually(async () =>
+    expect(begun).toEqual(expect.arrayContaining(['second', 'second stream'])),
+  );
 });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { networksOf } from '../../accounts/limits.js';
-import { FairQueue } from '../../secrets/fair-queue.js';
 import { ApiError } from '../../http/api-error.js';
+import { FairQueue } from '../../secrets/fair-queue.js';
 import { tooManySignIns } from '../../secrets/password-hash.js';
 import { PORTAL_PATH } from '../portal-request.js';
 
@@ -16,11 +16,11 @@ const MOST_WAITING = 1_000;
  * where each of a thousand that arrive at once were answered in its turn, all others would wait for them.
  */
 export class Paced {
-  /** @param refusal where too many wait */
-  constructor(private readonly refusal: () => ApiError) {}
-
   readonly #waiting = new FairQueue<(isTurn: boolean) => void>(MOST_WAITING);
   #isPausing = false;
+
+  /** @param refusal where too many wait */
+  constructor(private readonly refusal: () => ApiError) {}
 
   /** @throws ApiError the refusal, where most of those that wait are of the network */
   async run<T>(ip: string, work: () => Promise<T>): Promise<T> {

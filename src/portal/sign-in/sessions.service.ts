@@ -1,5 +1,4 @@
 import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
-import { GroupCommit } from '@dundun/messaging/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { randomBytes } from 'node:crypto';
@@ -53,17 +52,8 @@ interface ReadSession {
   readonly lastUsedAt: number;
 }
 
-/** Most sessions of one read. */
-const MOST_READ = 500;
-
 @Injectable()
 export class SessionsService {
-  /** Requests of one turn of the event loop share a read: alone, each costs five statements. */
-  readonly #reads = new GroupCommit<AskedSession, ReadSession | undefined>(
-    (take) => this.present(take()),
-    { maxItems: MOST_READ, isItemError: () => false },
-  );
-
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly messaging: MessagingService,
@@ -116,7 +106,7 @@ export class SessionsService {
     { isUse = true, accountId }: { isUse?: boolean; accountId?: string | undefined } = {},
   ): Promise<SignedIn | undefined> {
     const id = fingerprint(token);
-    const found = await this.#reads.add({ id, accountId });
+    const [found] = await this.present([{ id, accountId }]);
     if (!found) return undefined;
     const now = this.clock.now();
     if (isUse && now - found.lastUsedAt > MINUTE)
