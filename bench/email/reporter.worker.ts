@@ -14,8 +14,8 @@ export interface Delivery {
 }
 
 export interface Intake extends Count {
-  /** When each report that was accepted began, in milliseconds: the listener's limit is of these. */
-  readonly at: readonly number[];
+  /** When each report that was accepted began and was answered, in milliseconds: the listener counted it between the two. */
+  readonly at: readonly (readonly [begun: number, answered: number])[];
 }
 
 const CONNECTIONS = 10;
@@ -31,14 +31,14 @@ serve({
     const open: SMTPConnection[] = [];
     for (let n = 0; n < CONNECTIONS; n++) open.push(await connected(port));
     const begun = moment();
-    const at: number[] = [];
+    const at: [number, number][] = [];
     const free = [...open];
     await inFlight(senders.length, CONNECTIONS, async (n) => {
       const connection = free.pop() as SMTPConnection;
       while (moment() - begun < ms) {
         const began = moment();
         if (await isTaken(connection, senders[n] as string)) {
-          at.push(began);
+          at.push([began, moment()]);
           break;
         }
         await new Promise((resolve) => setTimeout(resolve, LATER));

@@ -84,9 +84,9 @@ export async function measureReports(
       senders,
       ms,
     });
-    const most = at.reduce((worst, from) => {
-      const within = at.filter((one) => one >= from && one < from + 1_000).length;
-      return Math.max(worst, within);
+    const most = at.reduce((worst, [from]) => {
+      const within = at.filter(([begun, answered]) => begun >= from && answered < from + 1_000);
+      return Math.max(worst, within.length);
     }, 0);
     book.figure({
       id: 'E5',

@@ -6,7 +6,7 @@ import type { Also } from '../accounts/accounts.service.js';
 import { invalidField } from '../http/api-error.js';
 import type { PageQuery } from '../http/page.dto.js';
 import type { AuditEntry } from './portal-api.js';
-import { AuditEntity, User } from './portal.tables.js';
+import { AuditEntity, User, UserLink } from './portal.tables.js';
 
 /** Every action in words. */
 const TITLES = {
@@ -141,6 +141,9 @@ const LONGEST_TARGET = 255;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Start of a target that is a user or an invitation. */
+const PERSON = /^(?:usr|lnk)_[0-9A-Za-z]{22}/;
+
 /** Append-only: there is no method that changes or deletes an entry. */
 @Injectable()
 export class Audit {
@@ -186,9 +189,10 @@ export class Audit {
       take: limit + 1,
     });
     const entries = found.slice(0, limit);
-    const ids = [...new Set(entries.flatMap(({ userId }) => userId ?? []))];
-    const users = ids.length === 0 ? [] : await manager.findBy(User, { id: In(ids) });
-    const emails = new Map(users.map(({ id, email }) => [id, email]));
+    const emails = await emailsOf(
+      manager,
+      entries.flatMap(({ userId, target }) => [userId, target?.match(PERSON)?.[0]]),
+    );
     return {
       data: entries.map(({ id, at, userId, ip, accountId: account, action, target }) => ({
         id,
@@ -200,10 +204,23 @@ export class Audit {
         action,
         title: titleOf(action),
         target,
+        targetText: target?.replace(PERSON, (id) => emails.get(id) ?? id) ?? null,
       })),
       nextCursor: found.length > limit ? (entries.at(-1)?.id ?? null) : null,
     };
   }
+}
+
+/** The addresses of users and of invitations that have one, by id. */
+async function emailsOf(
+  manager: EntityManager,
+  ids: readonly (string | null | undefined)[],
+): Promise<ReadonlyMap<string, string>> {
+  const unique = [...new Set(ids)].filter((id) => typeof id === 'string');
+  const of = (start: string) => ({ id: In(unique.filter((id) => id.startsWith(start))) });
+  const users = await manager.findBy(User, of('usr_'));
+  const links = await manager.findBy(UserLink, of('lnk_'));
+  return new Map([...users, ...links].flatMap(({ id, email }) => (email ? [[id, email]] : [])));
 }
 
 function titleOf(action: string): string {

@@ -86,6 +86,25 @@ export class WebhookAttempts {
     };
   }
 
+  /** How often each callback had been redelivered up to an attempt of a page, by its position. */
+  async redeliveriesOf(
+    page: readonly WebhookAttemptEntity[],
+  ): Promise<ReadonlyMap<number, number>> {
+    const messages = [...new Set(page.map(({ messageId }) => messageId))];
+    const firsts = await this.dataSource.manager.find(WebhookAttemptEntity, {
+      select: { deliveryId: true, position: true },
+      where: { messageId: In(messages), attempt: 1 },
+    });
+    return new Map(
+      page.map(({ deliveryId, position }) => {
+        const begun = firsts.filter(
+          (first) => first.deliveryId === deliveryId && first.position <= position,
+        );
+        return [position, Math.max(0, begun.length - 1)];
+      }),
+    );
+  }
+
   /** Counts of the newest 20,000 attempts since a time. @param slot milliseconds */
   async counts(endpointId: string, since: number, slot: number): Promise<AttemptCounts> {
     const rows = await this.#database.all<{ began: string; failed: number; attempts: string }>(

@@ -1,4 +1,4 @@
-import type { Address, Contact, ListedMessage, SuppressionEntry } from '@dundun/messaging';
+import type { Contact, SuppressionEntry } from '@dundun/messaging';
 import { addressKey, readAddress } from '@dundun/messaging';
 import { InboundMediaError, mediaHeaders } from '@dundun/messaging/inbound';
 import { Inject, Injectable } from '@nestjs/common';
@@ -87,57 +87,52 @@ export class ContactsApi {
   async conversation(call: ApiCall, id: string, query: Given): Promise<ConversationAnswer> {
     const fields = new Fields(query);
     const limit = fields.limit();
-    const cursor = fields.text('cursor', 40);
-    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
-      fields.refuse('cursor', 'is not a cursor of this list; start again without it');
+    const cursor = fields.text('cursor', 600);
     fields.done();
     const contact = await this.#read(call, id);
-    const whole = await this.#revealed(call, contact, query);
-    const before = cursor === undefined ? undefined : new Date(Number(cursor));
     const { history } = this.parts;
-    const sent: ListedMessage[] = [];
-    for (const address of contact.addresses)
-      sent.push(...(await this.#sentTo(contact.tenant, address, limit, before)).data);
-    const received = await history.inboundOf(id, { limit, before });
-    const contents = await history.contents(sent.map((message) => message.id));
-    const inbound = await history.inboundContents(received);
-    const entries: (ConversationEntry & { readonly time: number })[] = [
-      ...sent.map((message) => {
-        const content = contents.get(message.id) ?? null;
+    const page = await history.conversation(contact, { limit, cursor });
+    const whole = await this.#revealed(call, contact, query);
+    const contents = await history.contents(
+      page.data.flatMap((entry) => (entry.direction === 'out' ? [entry.message.id] : [])),
+    );
+    const inbound = await history.inboundContents(
+      page.data.flatMap((entry) => (entry.direction === 'in' ? [entry.message] : [])),
+    );
+    const entries = page.data.map((entry): ConversationEntry => {
+      if (entry.direction === 'in') {
+        const { id: own, channel, to, receivedAt, kind, text } = entry.message;
         return {
-          time: message.acceptedAt.getTime(),
-          id: message.id,
-          direction: 'out' as const,
-          channel: message.channel,
-          sender: message.sender,
-          at: iso(message.acceptedAt),
-          status: message.status,
-          text: whole ? textOf(content) : null,
-          content: outlineOf(content),
-          received: null,
+          id: own,
+          direction: 'in',
+          channel,
+          sender: to,
+          at: iso(receivedAt),
+          status: null,
+          text: whole ? text : null,
+          content: outlineOf({ kind, ...(text !== null && { text }) }),
+          received: receivedOutlineOf(entry.message, inbound.get(own), whole),
         };
-      }),
-      ...received.map((one) => ({
-        time: one.receivedAt.getTime(),
-        id: one.id,
-        direction: 'in' as const,
-        channel: one.channel,
-        sender: one.to,
-        at: iso(one.receivedAt),
-        status: null,
-        text: whole ? one.text : null,
-        content: outlineOf({ kind: one.kind, ...(one.text !== null && { text: one.text }) }),
-        received: receivedOutlineOf(one, inbound.get(one.id), whole),
-      })),
-    ].toSorted((one, other) => other.time - one.time);
-    // Entries of one millisecond stay together, because the cursor is a time.
-    const last = entries[limit - 1];
-    const page = last ? entries.filter(({ time }) => time >= last.time) : entries;
-    const hasMore = page.length < entries.length || last !== undefined;
-    return {
-      data: page.toReversed().map(({ time: _time, ...entry }) => entry),
-      nextCursor: hasMore && last ? String(last.time) : null,
-    };
+      }
+      const { id: own, channel, sender, acceptedAt, status } = entry.message;
+      const content = contents.get(own) ?? null;
+      return {
+        id: own,
+        direction: 'out',
+        channel,
+        sender,
+        at: iso(acceptedAt),
+        status,
+        text: whole ? textOf(content) : null,
+        content: outlineOf(content),
+        received: null,
+      };
+    });
+    // The page is by arrival; within it a message that arrived late stands where it was sent.
+    const data = entries
+      .toReversed()
+      .toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+    return { data, nextCursor: page.nextCursor };
   }
 
   /** Fetches a file of an inbound message from its provider, which is audited. */
@@ -181,11 +176,6 @@ export class ContactsApi {
       'Content-Type': 'text/csv; charset=utf-8',
       'Content-Disposition': 'attachment; filename="contacts.csv"',
     });
-  }
-
-  #sentTo(tenant: string, address: Address, limit: number, before: Date | undefined) {
-    const filter = { tenants: [tenant], to: addressKey(address), limit, until: before };
-    return this.parts.history.messages(filter) as Promise<{ data: readonly ListedMessage[] }>;
   }
 
   async #read(call: ApiCall, id: string): Promise<Contact> {

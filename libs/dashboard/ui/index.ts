@@ -14,7 +14,7 @@ export * from './components/basics.js';
 export { ChannelFilter } from './components/channel-filter.js';
 export { Chart } from './components/chart.js';
 export { CsvFields } from './components/csv-fields.js';
-export { Dialog, FormDialog } from './components/dialog.js';
+export { Dialog, FormDialog, FormError } from './components/dialog.js';
 export { ExportButton } from './components/export-button.js';
 export * from './components/field.js';
 export { Icon, type IconName, Logo } from './components/icon.js';

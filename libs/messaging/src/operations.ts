@@ -9,6 +9,7 @@ export {
 } from './message/errors.js';
 export type {
   Changes,
+  ConversationMessage,
   PresentStatuses,
   HistoryStats,
   InboundText,

@@ -175,6 +175,8 @@ export interface WebhookAttempt {
   readonly status: string | null;
   /** 1 for the first attempt of a schedule; each redelivery begins one. */
   readonly attempt: number;
+  /** Redeliveries of the callback up to this attempt. */
+  readonly redeliveries: number;
   readonly at: string;
   readonly durationMs: number;
   /** `null`: no answer came. */
@@ -269,4 +271,6 @@ export interface AuditEntry {
   readonly title: string;
   /** Subject of the change: an id, a sender ID, a role. Never a secret. */
   readonly target: string | null;
+  /** `target` with the address of a user or an invitation in place of its id, while there is one. */
+  readonly targetText: string | null;
 }

@@ -153,7 +153,11 @@ export class PortalWebhooksController {
     const filter = { event, result, code, ...times };
     const page = await this.reads.page(endpoint.id, filter, { cursor, limit });
     const deliveries = await this.endpoints.deliveriesOf(page.data);
-    return listedOf(page, (attempt) => attemptOf(attempt, deliveries.get(attempt.deliveryId)));
+    const redeliveries = await this.reads.redeliveriesOf(page.data);
+    return listedOf(page, (attempt) => ({
+      ...attemptOf(attempt, deliveries.get(attempt.deliveryId)),
+      redeliveries: redeliveries.get(attempt.position) ?? 0,
+    }));
   }
 
   @Get(':id/success')
@@ -299,7 +303,7 @@ const REMEDIES: Readonly<Record<AttemptError | 'no_public_address', string>> = {
 function attemptOf(
   attempt: WebhookAttemptEntity,
   delivery: WebhookDeliveryEntity | undefined,
-): WebhookAttempt {
+): Omit<WebhookAttempt, 'redeliveries'> {
   const told = webhookAttemptOf(attempt);
   const error = told.error as keyof typeof REMEDIES | null;
   return {

@@ -81,7 +81,8 @@ export class SetUpLinks {
       }
       const made = await this.#makeLink(manager, 'invite', { ...invited, email });
       const action = operator ? 'user.invited' : 'member.invited';
-      await this.audit.record(manager, { ...actor, accountId }, action, operator ? null : role);
+      const target = operator ? made.id : `${made.id}: ${role}`;
+      await this.audit.record(manager, { ...actor, accountId }, action, target);
       return this.#shown(made);
     });
   }

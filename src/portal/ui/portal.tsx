@@ -9,6 +9,7 @@ import {
   onSignedOut,
   Shell,
   Skeleton,
+  useAction,
   useData,
   useRoute,
 } from '@dundun/dashboard/ui';
@@ -33,13 +34,16 @@ export function Portal(): JSX.Element {
   const { page } = useRoute();
   const loaded = useData<Session>('api/session');
   const [changed, setChanged] = useState<Session>();
+  const [isLeaving, setLeaving] = useState(false);
   const session = changed ?? loaded.data;
   const { reload } = loaded;
 
   const take = useCallback((next: Session) => {
     forgetData();
+    setLeaving(false);
     setChanged(next);
   }, []);
+  const leave = useCallback(() => setLeaving(true), []);
   useEffect(
     () =>
       onSignedOut(() => {
@@ -59,6 +63,8 @@ export function Portal(): JSX.Element {
     );
   }
   if (!session.user) return <SignInPage done={take} ended={session.ended} />;
+  if (isLeaving)
+    return <Leaving done={() => take({ ...session, user: null, account: null, accounts: [] })} />;
   if (session.missing === 'second factor') {
     return (
       <Alone title="Set up a second factor">
@@ -71,17 +77,17 @@ export function Portal(): JSX.Element {
             void reload();
           }}
         />
-        <SessionData.Provider value={{ session, take }}>
+        <SessionData.Provider value={{ session, leave }}>
           <SignOut named />
         </SessionData.Provider>
       </Alone>
     );
   }
-  return <Opened session={session} take={take} />;
+  return <Opened session={session} leave={leave} />;
 }
 
 /** The pages of the account in the address; without one the operator's own, or the way to an account. */
-function Opened({ session, take }: SessionState): JSX.Element {
+function Opened({ session, leave }: SessionState): JSX.Element {
   const route = useRoute();
   const { account, user, accounts } = session;
   const isOperator = user?.isOperator ?? false;
@@ -121,7 +127,7 @@ function Opened({ session, take }: SessionState): JSX.Element {
     <SessionData.Provider
       value={{
         session: accountInAddress === undefined ? { ...session, account: null } : session,
-        take,
+        leave,
       }}
     >
       <SignedIn />
@@ -221,15 +227,24 @@ function SignedInUser(): JSX.Element {
 }
 
 function SignOut({ named = false }: { named?: boolean }): JSX.Element {
-  const { session, take } = useSession();
-  const leave = async (): Promise<void> => {
-    await call('DELETE', 'api/session');
-    // Drawn at once, so that no page sends a request without a session.
-    take({ ...session, user: null, account: null, accounts: [] });
-  };
+  const { leave } = useSession();
   return (
-    <Button kind="quiet" icon="signOut" iconOnly={!named} onClick={() => void leave()}>
+    <Button kind="quiet" icon="signOut" iconOnly={!named} onClick={leave}>
       Sign out
     </Button>
+  );
+}
+
+/** Ends the session once the pages are gone: none of their requests is answered without a session. */
+function Leaving({ done }: { done: () => void }): JSX.Element {
+  const { run, error } = useAction(async () => {
+    await call('DELETE', 'api/session');
+    done();
+  });
+  useEffect(() => void run(), []);
+  return (
+    <main class="alone">
+      {error ? <ErrorNotice error={error} retry={() => void run()} /> : <Skeleton />}
+    </main>
   );
 }

@@ -4,8 +4,8 @@ import type { Session } from '../portal-api.js';
 
 export interface SessionState {
   readonly session: Session;
-  /** The session after a sign-in or a sign-out. */
-  readonly take: (session: Session) => void;
+  /** Signs out. */
+  readonly leave: () => void;
 }
 
 export const SessionData = createContext<SessionState | undefined>(undefined);

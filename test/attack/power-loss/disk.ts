@@ -82,7 +82,8 @@ class DiskFile {
   readonly #disk: Bytes;
 
   constructor(content: Buffer) {
-    this.#disk = new Bytes(content);
+    // Another replay may begin with the same content.
+    this.#disk = new Bytes(content).copy();
   }
 
   endSync(id: number): void {

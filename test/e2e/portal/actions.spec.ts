@@ -57,6 +57,25 @@ describeFilledPortal('a person at the portal', (portal) => {
       await visitor.getByLabel('E-mail').fill('first@example.com');
       await visitor.getByLabel('Password').fill(PASSWORD);
       expect(visitor.url()).not.toContain('code');
+      // The session ends while the figures are on the way.
+      let letGo = (): void => undefined;
+      const isLetGo = new Promise<void>((resolve) => (letGo = resolve));
+      const ofFigures = (request: Request) => request.url().includes('/api/stats?');
+      const figures = Promise.race([
+        visitor.waitForEvent('requestfinished', ofFigures),
+        visitor.waitForEvent('requestfailed', ofFigures),
+      ]);
+      await visitor.route('**/api/stats?*', async (route) => {
+        await isLetGo;
+        await route.continue().catch(() => undefined);
+      });
+      await visitor.route('**/api/session', async (route) => {
+        if (route.request().method() !== 'DELETE') return route.continue();
+        const response = await route.fetch();
+        letGo();
+        await figures;
+        await route.fulfill({ response });
+      });
       await visitor.getByRole('button').last().click();
       await visitor.getByRole('heading', { name: 'Overview' }).waitFor();
       await visitor.getByRole('button', { name: 'Sign out' }).click();
@@ -363,6 +382,36 @@ describeFilledPortal('a person at the portal', (portal) => {
     const whatsApp = gateway.running.app.get(WhatsAppService, { strict: false });
     const { content } = await whatsApp.batch(id, { tenant: accountId });
     expect(content).toMatchObject({ params: ['1001', 'Friday'], paramNames: ['order', 'day'] });
+  });
+
+  it('a refusal of one field stands at this field alone, which takes the focus', async () => {
+    await open('settings/members');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const dialog = page.getByRole('dialog');
+    // The browser takes it, the gateway does not.
+    await dialog.getByLabel('E-mail').fill('.ada@example.com');
+    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    await dialog.locator('.field-error').waitFor();
+    expect(await dialog.locator('.field-error').count()).toBe(1);
+    expect(await dialog.getByRole('alert').count()).toBe(0);
+    expect(await dialog.locator('[aria-invalid=true]:focus').count()).toBe(1);
+    browser.complaints.length = 0;
+    await page.keyboard.press('Escape');
+  });
+
+  it('the result of an action in a dialog stands before the dialog, where it can be dismissed', async () => {
+    await open(`settings/webhook/${filled.webhookId}`);
+    await page
+      .getByRole('button', { name: /^Show sms\./ })
+      .first()
+      .click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy webhook-id' }).click();
+    const results = page.locator('.toast');
+    await results.getByText('Copied').waitFor();
+    await results.getByRole('button', { name: 'Dismiss' }).click();
+    await results.waitFor({ state: 'detached' });
+    expect(await page.getByRole('dialog').count()).toBe(1);
+    await page.keyboard.press('Escape');
   });
 
   it('the keyboard alone redelivers failed callbacks, which are green within two seconds', async () => {

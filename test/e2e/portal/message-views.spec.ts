@@ -29,6 +29,24 @@ describeFilledPortal('messages in the portal', (portal) => {
     expect(await webhooks.locator('.badge').getByText('500').count()).toBeGreaterThan(0);
   });
 
+  it('a callback that failed is sent again from the page of its message', async () => {
+    const { batchId, receiver } = portal.filled;
+    await portal.open(`messages/${batchId}-0`);
+    const callback = main().locator('.callbacks > li').first();
+    const answers = callback.locator('li .badge');
+    await answers.getByText('500').first().waitFor();
+    const before = receiver.status;
+    receiver.status = 200;
+    try {
+      await callback.getByRole('button', { name: /^Redeliver sms\./ }).click();
+      await answers.getByText('200').waitFor();
+      await callback.locator('p .badge').getByText('delivered', { exact: true }).waitFor();
+      expect(await answers.count()).toBeGreaterThan(1);
+    } finally {
+      receiver.status = before;
+    }
+  });
+
   it('a refused request shows the words of the carrier, with numbers masked', async () => {
     const { operator, failedId } = portal.filled;
     const message = await operator.ok<{ timeline: { answer: string | null }[] }>(

@@ -149,6 +149,15 @@ describeFilledPortal('the portal in a browser', (portal) => {
     },
   );
 
+  it('a window of 720 pixels of height shows the link of each page of an account without scrolling', async () => {
+    const { page } = portal;
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await portal.open('overview');
+    const link = page.getByRole('navigation').getByRole('link', { name: 'Settings', exact: true });
+    const { y = Infinity, height = 0 } = (await link.boundingBox()) ?? {};
+    expect(y + height).toBeLessThan(720);
+  });
+
   /** Runs the shown command, with the account's secrets in place of the variables. */
   const run = async (command: string): Promise<number> => {
     const [, method = '', url = ''] = /^curl -X (\w+) '([^']+)'/.exec(command) ?? [];

@@ -151,7 +151,10 @@ describeOneDatabase('the settings of an account', (database) => {
     });
     await eventually(async () =>
       expect(await attempts()).toEqual(
-        expect.arrayContaining([expect.objectContaining({ deliveryId, state: 'delivered' })]),
+        expect.arrayContaining([
+          expect.objectContaining({ deliveryId, attempt: 1, redeliveries: 1, statusCode: 204 }),
+          expect.objectContaining({ deliveryId, attempt: 1, redeliveries: 0, statusCode: 500 }),
+        ]),
       ),
     );
     const none = { deliveryId: '01993021-0000-7000-8000-000000000000' };
@@ -600,6 +603,8 @@ describeOneDatabase('the settings of an account', (database) => {
       title: expect.stringContaining('API token'),
     });
     for (const { title, action } of data) expect(title).not.toBe(action);
+    const invited = data.filter(({ action }) => action === 'member.invited');
+    expect(invited.map(({ targetText }) => targetText)).toContain('new@example.com: sender');
     const text = JSON.stringify(data) + gateway.log.join('\n');
     expect(text).not.toMatch(/(?:tok|svk)_[0-9A-Za-z]{20}|whsec_[0-9A-Za-z+/]{8}|ada@example\.com/);
     expect((await viewer.call('GET', 'audit')).status).toBe(403);

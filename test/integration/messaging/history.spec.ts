@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import {
   BatchNotFoundError,
+  type Contact,
   ContactsService,
   type ListedMessage,
   MessageNotFoundError,
@@ -9,8 +10,13 @@ import {
   SmsService,
   WhatsAppService,
 } from '@dundun/messaging';
-import { MessageHistory } from '@dundun/messaging/operations';
+import {
+  type ConversationMessage,
+  HoldsService,
+  MessageHistory,
+} from '@dundun/messaging/operations';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { bootApp } from '../policy/policy-app.js';
@@ -338,9 +344,11 @@ describeEachDatabase('the history of all channels', (database) => {
     const changed = looks.map(async (look) => (await history.changes(look)).changed);
     expect(await Promise.all(changed)).toEqual([true, true, false]);
     const contact = await contacts.find(message.from, { tenant: 'acme' });
-    const texts = await history.inboundOf(contact!.id);
-    expect(texts.map(({ text }) => text)).toEqual(['second', 'first']);
-    expect(texts[0]).toMatchObject({ from: message.from, to: message.to, channel: 'whatsapp' });
+    const { data: texts } = await history.conversation(contact!);
+    expect(texts).toMatchObject([
+      { direction: 'in', message: { text: 'second', to: message.to, channel: 'whatsapp' } },
+      { direction: 'in', message: { text: 'first', from: message.from } },
+    ]);
     expect(
       (await history.inbound({ tenants: ['acme'], limit: 1 })).map(({ text }) => text),
     ).toEqual(['second']);
@@ -349,9 +357,100 @@ describeEachDatabase('the history of all channels', (database) => {
     // Both texts belong to one person: a merge takes them along.
     await contacts.upsert({ phone: message.from, email: 'ada@example.com' }, { tenant: 'acme' });
     const merged = await contacts.find('ada@example.com', { tenant: 'acme' });
-    expect(await history.inboundOf(merged!.id)).toHaveLength(2);
+    expect((await history.conversation(merged!)).data).toHaveLength(2);
     await contacts.erase(message.from, { tenant: 'acme' });
     expect(await history.inbound()).toEqual([]);
+  });
+
+  /** All pages. */
+  async function conversation(of: MessageHistory, contact: Contact, limit: number) {
+    const pages: (readonly ConversationMessage[])[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await of.conversation(contact, { limit, cursor });
+      pages.push(page.data);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    return pages;
+  }
+
+  it('the pages of a conversation have each message to and from the contact once, also those of one millisecond', async () => {
+    const options = { tenant: 'chat' };
+    const [one, other] = ['2348010000081', '2348010000082'];
+    const contacts = app.get(ContactsService);
+    const inbound = app.get(InboundRecorder, { strict: false });
+    const [contact] = await contacts.upsert({ phone: one, email: 'chat@example.com' }, options);
+    const sentAt = new Date();
+    const said = Array.from({ length: 7 }, (_, n) => `said ${n}`);
+    const message = { channel: 'sms', from: one, bsuid: null, to: 'ACME', sentAt, ...options };
+    const send = (to: string[]) => sms.send({ from: 'ACME', to, body: 'x' }, options);
+    const batches = [await send([one, other])];
+    await inbound.record(
+      said.map((text) => ({ ...message, text, messageId: text })),
+      { transport: 'simulator' },
+    );
+    batches.push(...(await Promise.all(Array.from({ length: 6 }, () => send([one])))));
+    for (const limit of [1, 2, 3, 13, 14, 100]) {
+      const pages = await conversation(history, contact, limit);
+      const all = pages.flat();
+      expect(pages.filter((page) => page.length > limit)).toEqual([]);
+      const [sent, received] = ['out', 'in'].map((direction) =>
+        all.flatMap((entry) => {
+          if (entry.direction !== direction) return [];
+          return entry.direction === 'in' ? [entry.message.text] : [entry.message.batchId];
+        }),
+      );
+      expect(received!.map(String).toSorted()).toEqual(said);
+      expect(sent).toEqual(
+        batches
+          .map(({ id }) => id)
+          .toSorted()
+          .toReversed(),
+      );
+      expect(all.at(-1)).toMatchObject({ message: { id: `${batches[0]!.id}-0` } });
+    }
+    await expect(history.conversation(contact, { cursor: 'x' })).rejects.toThrow(/cursor/);
+    await contacts.erase(one, options);
+  });
+
+  it('a message that starts between two statements of a list by its address stands in the list', async () => {
+    const options = { tenant: 'starts' };
+    const [holds, { database: store }] = [
+      app.get(HoldsService),
+      app.get(MessageStore, { strict: false }),
+    ];
+    const lane = { lanes: 'starts:sms', reason: 'test' };
+    await holds.hold(lane);
+    const to = '2348010000085';
+    const { id } = await sms.send({ from: 'ACME', to, body: 'x' }, options);
+    const read = jest.spyOn(store, 'all').mockImplementationOnce(async (sql, params) => {
+      const rows = await store.all(sql, params);
+      await holds.release(lane);
+      await eventually(async () => expect((await history.batch(id)).status).toBe('completed'));
+      return rows as never;
+    });
+    const { data } = await history.messages({ tenants: ['starts'], to });
+    read.mockRestore();
+    expect(data).toMatchObject([{ batchId: id }]);
+  });
+
+  it('a conversation goes on beyond the newest messages to other people that a page looks at', async () => {
+    const options = { tenant: 'busy' };
+    const unindexed = await bootApp(database.options());
+    try {
+      const [contact] = await unindexed
+        .get(ContactsService)
+        .upsert({ phone: '2348010000083' }, options);
+      const send = (to: string) =>
+        unindexed.get(SmsService).send({ from: 'ACME', to, body: 'x' }, options);
+      const { id } = await send('2348010000083');
+      for (let sent = 0; sent < 1_050; sent += 150)
+        await Promise.all(Array.from({ length: 150 }, () => send('2348010000084')));
+      const pages = await conversation(unindexed.get(MessageHistory), contact, 50);
+      expect(pages).toMatchObject([[], [{ direction: 'out', message: { id: `${id}-0` } }]]);
+    } finally {
+      await unindexed.close();
+    }
   });
 
   it('texts older than the retention are forgotten', async () => {

@@ -113,6 +113,12 @@ describeEachDatabase('contents of inbound messages', (database) => {
     return event!;
   }
   const tenant = 'acme';
+  /** What the contact has sent, newest first. */
+  const inboundOf = async (contactId: string) => {
+    const contact = await history.contact(contactId);
+    const { data } = await history.conversation(contact!);
+    return data.flatMap((entry) => (entry.direction === 'in' ? [entry.message] : []));
+  };
 
   const contents: readonly InboundContent[] = [
     image('1013859600285441'),
@@ -145,7 +151,7 @@ describeEachDatabase('contents of inbound messages', (database) => {
         repliesTo: 'wamid.0',
       });
       expect(event).toMatchObject({ content, profileName: 'Ada ✨', repliesTo: 'wamid.0' });
-      const [listed] = await history.inboundOf(event.contactId, { limit: 1 });
+      const [listed] = await inboundOf(event.contactId);
       expect(listed).toEqual({
         id: event.id,
         tenant,
@@ -174,7 +180,7 @@ describeEachDatabase('contents of inbound messages', (database) => {
     expect(text.content).toEqual({ kind: 'text', text: 'Hello' });
     const nothing = await receive({});
     expect(nothing.content).toEqual({ kind: 'other', type: null, raw: null });
-    const listed = await history.inboundOf(text.contactId, { limit: 2 });
+    const listed = (await inboundOf(text.contactId)).slice(0, 2);
     expect(listed.map(({ kind }) => kind).toSorted()).toEqual(['other', 'text']);
     expect(await history.inboundContents(listed)).toEqual(
       new Map([
@@ -187,7 +193,7 @@ describeEachDatabase('contents of inbound messages', (database) => {
   it('lists of inbound messages do not read contents', async () => {
     const { contactId } = await receive({ content: image('x') });
     log.clear();
-    await history.inboundOf(contactId);
+    await inboundOf(contactId);
     await history.inbound();
     await history.inbound({ tenants: [tenant, 'globex'] });
     const reads = log.matching(/FROM messaging_inbound_text/);
@@ -310,7 +316,7 @@ describeEachDatabase('contents of inbound messages', (database) => {
     const second = await receive({ from: null, bsuid, content: image(DATA) });
     expect(second.contactId).not.toBe(first.contactId);
     await receive({ from: phone, bsuid, text: 'It is me' });
-    const all = await history.inboundOf(first.contactId);
+    const all = await inboundOf(first.contactId);
     expect(all.map(({ kind }) => kind)).toEqual(['text', 'media', 'media']);
     expect((await history.inboundContents(all)).get(second.id)).toEqual(image(DATA));
     await app.get(ContactsService).erase(phone, { tenant });

@@ -1,9 +1,15 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { ContactsService, MessagingService, PolicyService } from '@dundun/messaging';
+import {
+  type Clock,
+  ContactsService,
+  MESSAGING_CLOCK,
+  MessagingService,
+  PolicyService,
+} from '@dundun/messaging';
 import {
   RecipientFactsReader,
   factsFor,
@@ -254,6 +260,22 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     ]);
     await contacts.unsuppress(other, { channel: 'letter', category: 'digest' });
     expect(await allowed(other, 'digest')).toBe(true);
+  });
+
+  it('of two numbers given in one millisecond, or before and after the clock was set back, the later comes first', async () => {
+    const [mail, first, second, third] = [email(), number(), number(), number()];
+    const now = jest.spyOn(app.get<Clock>(MESSAGING_CLOCK), 'now');
+    try {
+      const time = Date.now();
+      now.mockReturnValue(time);
+      await contacts.upsert({ email: mail, phone: first });
+      const [same] = await contacts.upsert({ email: mail, phone: second });
+      now.mockReturnValue(time - 60_000);
+      const [before] = await contacts.upsert({ email: mail, phone: third });
+      expect([same?.phone, before?.phone]).toEqual([second, third]);
+    } finally {
+      now.mockRestore();
+    }
   });
 
   it('a group expands to one address of each member that the channel reaches', async () => {

@@ -64,7 +64,7 @@ export interface ContactDetail extends ContactItem {
 // GET api/contacts/:id/conversation?cursor=&limit=&reveal=true → ConversationAnswer; texts with
 // `reveal` (needs the right; audited)
 
-/** Newest last; `nextCursor` leads to older entries. */
+/** Newest last; `nextCursor` leads to older entries, also where this page has fewer than `limit`, or none. */
 export type ConversationAnswer = ListAnswer<ConversationEntry>;
 
 export interface ConversationEntry {

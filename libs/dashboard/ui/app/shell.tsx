@@ -6,6 +6,7 @@ import { Button, Empty, ErrorNotice, Notice, Skeleton } from '../components/basi
 import { Dialog } from '../components/dialog.js';
 import { Icon, Logo } from '../components/icon.js';
 import { lazily } from '../components/lazily.js';
+import { Toasts } from '../components/toasts.js';
 import { watchServer } from './api-client.js';
 import { ContextData } from './context.js';
 import { configureLive } from './live.js';
@@ -13,7 +14,6 @@ import { type Page, type Product, ProductData } from './product.js';
 import { followLinks, navigate, useRoute } from './router.js';
 import { shortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.js';
 import { chooseTheme, chosenTheme, type Theme } from './theme.js';
-import { dismissToast, type Toast, watchToasts } from './toasts.js';
 import { useData } from './use-data.js';
 
 const Palette = lazily(
@@ -275,24 +275,6 @@ function ThemeChoice(): JSX.Element {
       <span class="hidden">Colours: </span>
       {theme === 'system' ? 'Auto' : theme === 'light' ? 'Light' : 'Dark'}
     </Button>
-  );
-}
-
-function Toasts(): JSX.Element {
-  const [toasts, setToasts] = useState<readonly Toast[]>([]);
-  useEffect(() => watchToasts(setToasts), []);
-  return (
-    <div class="toasts" aria-live="polite" role="status">
-      {toasts.map(({ id, text, tone }) => (
-        <div class={`toast ${tone}`} key={id}>
-          <Icon name={tone === 'danger' ? 'alert' : 'check'} />
-          <span>{text}</span>
-          <Button kind="quiet" icon="close" iconOnly onClick={() => dismissToast(id)}>
-            Dismiss
-          </Button>
-        </div>
-      ))}
-    </div>
   );
 }
 

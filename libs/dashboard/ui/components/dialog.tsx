@@ -1,8 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ApiError } from '../app/api-client.js';
 import { useAction } from '../app/use-data.js';
 import { Button, ErrorNotice } from './basics.js';
+import { Toasts } from './toasts.js';
 
 /** A native modal dialog: Esc closes it, the focus stays in it and returns to where it was. */
 export function Dialog(props: {
@@ -42,6 +43,7 @@ export function Dialog(props: {
       </header>
       <div class="dialog-body">{props.children}</div>
       {props.footer && <footer class="dialog-footer">{props.footer}</footer>}
+      <Toasts />
     </dialog>
   );
 }
@@ -94,8 +96,27 @@ export function FormDialog(props: {
     >
       <form id={form} class="form" onSubmit={(event) => void submit(event)}>
         {typeof props.children === 'function' ? props.children(action.error) : props.children}
-        <ErrorNotice error={action.error} />
+        <FormError error={action.error} />
       </form>
     </Dialog>
+  );
+}
+
+/** The refusal of a form; where its fields show all of it, the first of them takes the focus instead. */
+export function FormError({ error }: { error: ApiError | undefined }): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const [isShown, setShown] = useState(false);
+  useLayoutEffect(() => {
+    const form = place.current?.closest('form');
+    const texts = [...(form?.querySelectorAll('.field-error') ?? [])].map((at) => at.textContent);
+    const own = Object.values(error?.fields ?? {});
+    const isWhole = own.length > 0 && own.every((text) => texts.includes(text));
+    setShown(error !== undefined && !isWhole);
+    if (isWhole) form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [error]);
+  return (
+    <div ref={place} hidden={!isShown}>
+      {isShown && <ErrorNotice error={error} />}
+    </div>
   );
 }

@@ -128,20 +128,22 @@ export function Choices(props: {
     <fieldset class="choices">
       <legend>{props.legend}</legend>
       {props.hint && <p class="hint">{props.hint}</p>}
-      {props.options.map(([value, title, detail]) => (
-        <label key={value}>
-          <input
-            type="checkbox"
-            name={props.name}
-            value={value}
-            defaultChecked={props.chosen?.includes(value)}
-          />
-          <span>
-            {title}
-            {detail && <small class="muted">{detail}</small>}
-          </span>
-        </label>
-      ))}
+      <div class="choice-list">
+        {props.options.map(([value, title, detail]) => (
+          <label key={value}>
+            <input
+              type="checkbox"
+              name={props.name}
+              value={value}
+              defaultChecked={props.chosen?.includes(value)}
+            />
+            <span>
+              {title}
+              {detail && <small class="muted">{detail}</small>}
+            </span>
+          </label>
+        ))}
+      </div>
       {props.error && <p class="field-error">{props.error}</p>}
     </fieldset>
   );

@@ -243,9 +243,9 @@ interface TemplateChoice {
   readonly body?: string | null;
 }
 
-/** Templates that may be sent; `undefined` where the product lists none. */
+/** Templates that may be sent, none while they load; `undefined` where the product lists none. */
 function useTemplates(): readonly TemplateChoice[] | undefined {
   const { templates } = useProduct();
-  const { data } = useData<{ readonly data: readonly TemplateChoice[] }>(templates);
-  return data?.data.filter(({ status }) => status === 'approved');
+  const { data, loading } = useData<{ readonly data: readonly TemplateChoice[] }>(templates);
+  return loading ? [] : data?.data.filter(({ status }) => status === 'approved');
 }

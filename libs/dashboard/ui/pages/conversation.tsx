@@ -40,7 +40,16 @@ export function Conversation(props: { contact: ContactDetail; revealed: boolean 
         {cursor && <Button onClick={() => setCursor(undefined)}>Newest messages</Button>}
       </div>
       {data.data.length === 0 ? (
-        <Empty icon="message" title="No messages with this contact" />
+        <Empty
+          icon="message"
+          title={
+            data.nextCursor
+              ? 'No message with this contact among the newest'
+              : `No ${cursor ? 'older ' : ''}messages with this contact`
+          }
+        >
+          {data.nextCursor && 'Older ones are not searched yet.'}
+        </Empty>
       ) : (
         <ol>
           {data.data.map((entry, index) => (

@@ -23,6 +23,10 @@ export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const ANY_SENDER = '';
 /** A day in microseconds. */
 const WINDOW = 86_400_000_000;
+/** Milliseconds between the times of two addresses that a person is given at once. */
+const BETWEEN_ADDRESSES = 0.001;
+/** Milliseconds at least between addresses of one call and those of the next. */
+const BETWEEN_CALLS = 0.1;
 
 /** An address of a contact; `written` is null where it is written as its identity. */
 type KnownAddress = Pick<Row<'contact_address'>, 'contact' | 'written'>;
@@ -64,6 +68,7 @@ export class ContactStore {
   readonly suppressions: Suppressions;
   readonly consents: Consents;
   readonly learnt: LearntNumbers;
+  #lastGiven = 0;
 
   constructor(
     @Inject(MessageStore) store: MessageStore,
@@ -302,13 +307,17 @@ export class ContactStore {
     return this.find(tx, tenant, all, locked);
   }
 
-  /** The first given address of a person is the youngest, so that it comes first. */
+  /**
+   * The first given address of a person is the youngest, so that it comes first. What a later call gives
+   * is younger, also in the same millisecond and after the clock was set back.
+   */
   #given(
     tenant: string,
     people: readonly Identity[],
     ids: readonly string[],
   ): Row<'contact_address'>[] {
-    const now = this.clock.now();
+    this.#lastGiven = Math.max(this.clock.now(), this.#lastGiven + BETWEEN_CALLS);
+    const now = this.#lastGiven;
     const rows = new Map<string, Row<'contact_address'>>();
     people.forEach(({ addresses, written }, index) =>
       addresses.forEach((address, n) => {
@@ -321,7 +330,7 @@ export class ContactStore {
           address,
           kind,
           contact,
-          given_at: now - n / 1_000,
+          given_at: now - n * BETWEEN_ADDRESSES,
           written: form,
         });
       }),

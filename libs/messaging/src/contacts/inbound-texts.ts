@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type InboundContent, storedContent } from '../message/content/inbound-content.js';
 import type { InboundRecord, InboundText, Tenants } from '../message/views.js';
-import { idAt, LAST_ID } from '../store/reads/newest-batches.js';
+import { LAST_ID } from '../store/reads/newest-batches.js';
 import { ContactStore } from './contact-store.js';
 import { decoded, type Row } from './contact-tables.js';
 
@@ -29,12 +29,12 @@ const LISTED = [
 export class InboundTexts {
   constructor(@Inject(ContactStore) private readonly store: ContactStore) {}
 
-  /** @param before recorded before this time */
-  async ofContact(contactId: string, limit: number, before?: Date): Promise<InboundText[]> {
+  /** @param before messages of smaller ids */
+  async ofContact(contactId: string, limit: number, before = LAST_ID): Promise<InboundText[]> {
     const rows = await this.store.database.all<Record<string, unknown>>(
       `SELECT ${LISTED} FROM messaging_inbound_text t WHERE t.contact = ? AND t.id < ?
        ORDER BY t.id DESC LIMIT ?`,
-      [contactId, before ? idAt(before.getTime(), '0') : LAST_ID, limit],
+      [contactId, before, limit],
     );
     return decoded('inbound_text', rows).map(textOf);
   }

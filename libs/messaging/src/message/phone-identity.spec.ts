@@ -32,6 +32,10 @@ describe('the identity of a number', () => {
     expect(addressIdentity(one)).not.toBe(addressIdentity(other));
   });
 
+  it.each(['55', '55 ', '551'])('a short text, %j, has itself alone as its form', (key) => {
+    expect(formsOf(key)).toEqual([key]);
+  });
+
   const codes = ['52', '54', '55', '225', '229'];
   const number = fc
     .tuple(fc.constantFrom(...codes, '1', '49', '234', '2', '5'), fc.stringMatching(/^\d{5,13}$/))

@@ -25,15 +25,13 @@ export function addressIdentity(key: string): string {
 const TWO = 50;
 const FIVE = 53;
 
-/** Every text that has this identity, itself first. */
+/** Every text that has this identity, each once, itself first. */
 export function formsOf(identity: string): string[] {
   const [code = ''] = [identity.slice(0, 2), identity.slice(0, 3)].filter((one) => one in FORMS);
   const rest = identity.slice(code.length);
   const given = FORMED[code]?.(rest) ?? [];
-  return [
-    identity,
-    ...given.map((form) => code + form).filter((form) => addressIdentity(form) === identity),
-  ];
+  const others = given.map((form) => code + form);
+  return [...new Set([identity, ...others.filter((form) => addressIdentity(form) === identity)])];
 }
 
 /**

@@ -256,6 +256,11 @@ export interface InboundText {
   readonly receivedAt: Date;
 }
 
+/** Of a conversation with a contact: a message to it, or one from it. */
+export type ConversationMessage =
+  | { readonly direction: 'out'; readonly message: ListedMessage }
+  | { readonly direction: 'in'; readonly message: InboundText };
+
 /** An inbound message with its content, as long as its text is kept. */
 export interface InboundRecord extends InboundText {
   readonly content: InboundContent;

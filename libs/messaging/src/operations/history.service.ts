@@ -27,6 +27,7 @@ import {
 import type {
   BatchFilter,
   BatchView,
+  ConversationMessage,
   ListedBatch,
   Changes,
   HistoryFilter,
@@ -41,6 +42,7 @@ import type {
   Page,
   TenantsOption,
 } from '../message/views.js';
+import { conversationOf } from './conversation.js';
 import type { DetailedReport, GuardedMessage } from '../store/reads/guarded-messages.js';
 import type { Duration } from '../ports/option-schema.js';
 import { presentStatuses } from '../store/reads/messages/present-statuses.js';
@@ -306,12 +308,18 @@ export class MessageHistory {
     return isKnown ? contact : undefined;
   }
 
-  /** Inbound messages of a contact, newest first, as long as their texts are kept. */
-  inboundOf(
-    contactId: string,
-    { limit = 100, before }: { readonly limit?: number; readonly before?: Date | undefined } = {},
-  ): Promise<InboundText[]> {
-    return this.texts.ofContact(contactId, pageOf({ limit }).limit, before);
+  /**
+   * Messages to the addresses of a contact, and those from it as long as their texts are kept; the newest
+   * first. A page reads a bounded part of the store as {@link messages} does: it may have fewer
+   * entries than `limit`, or none, while `nextCursor` leads to older ones.
+   * @throws MessageValidationError on `cursor` or `limit`
+   */
+  conversation(
+    contact: Pick<Contact, 'id' | 'tenant' | 'addresses'>,
+    options: { readonly cursor?: string | undefined; readonly limit?: number } = {},
+  ): Promise<Page<ConversationMessage>> {
+    const parts = { messages: this.context.store.messages, inbound: this.texts };
+    return conversationOf(contact, parts, pageOf(options));
   }
 
   /** The newest inbound messages of tenants. */

@@ -1,4 +1,4 @@
-import { Button, ErrorNotice, type FormDialog, useAction } from '@dundun/dashboard/ui';
+import { Button, type FormDialog, FormError, useAction } from '@dundun/dashboard/ui';
 import type { ComponentChildren, ComponentProps, JSX } from 'preact';
 
 /** A form on the page itself, with its error before its button. */
@@ -23,7 +23,7 @@ export function PlainForm(
       }}
     >
       {typeof children === 'function' ? children(error) : children}
-      <ErrorNotice error={error} />
+      <FormError error={error} />
       <Button type="submit" kind={kind} busy={busy}>
         {submit}
       </Button>

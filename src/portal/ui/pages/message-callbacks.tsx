@@ -1,30 +1,41 @@
 import {
   Badge,
+  Button,
+  call,
   Card,
   duration,
   ErrorNotice,
   Facts,
   fullTime,
-  Time,
-  type Tone,
-  useData,
   money,
+  toast,
+  useAction,
+  useData,
 } from '@dundun/dashboard/ui';
-import type { JSX } from 'preact';
-import type { MessageCallback, MessageCallbacks } from '../../portal-api.js';
-
-const TONES: Readonly<Record<MessageCallback['state'], Tone>> = {
-  delivered: 'success',
-  due: 'info',
-  exhausted: 'danger',
-};
+import type { ComponentChildren, JSX } from 'preact';
+import { CallbackState, useCallbackChanges } from '../components/callback-state.js';
+import { useMay } from '../session-data.js';
+import type {
+  MessageCallback,
+  MessageCallbacks,
+  Redeliver,
+  Redelivered,
+} from '../../portal-api.js';
 
 /** The charge of a message, and the requests that told the account of it. */
 export function MessageCallbacks(props: { message: { readonly id: string } }): JSX.Element | null {
-  const { data, error, reload } = useData<MessageCallbacks>(
+  const { data, error, reload, refresh } = useData<MessageCallbacks>(
     `api/callbacks/${encodeURIComponent(props.message.id)}`,
     true,
   );
+  useCallbackChanges(refresh, data?.data.some(({ state }) => state === 'due') ?? false);
+  const redeliver = useAction(async ({ webhookId, deliveryId }: MessageCallback): Promise<void> => {
+    const one: Redeliver = { deliveryId };
+    await call<Redelivered>('POST', `api/webhooks/${webhookId}/redeliver`, one);
+    toast('Callback queued again');
+    await reload();
+  });
+  const admin = useMay('admin');
   if (error) return <ErrorNotice error={error} retry={reload} />;
   if (!data) return null;
   return (
@@ -35,11 +46,13 @@ export function MessageCallbacks(props: { message: { readonly id: string } }): J
             rows={[['All its messages', `${money(data.charge.amount)} ${data.charge.currency}`]]}
           />
           <p class="muted small">
-            With what is reserved for those on the way. The price of this message is in its details.
+            Includes what is reserved for messages that are still on the way. The price of this
+            message is under Details.
           </p>
         </Card>
       )}
       <Card title="Webhooks">
+        <ErrorNotice error={redeliver.error} />
         {data.data.length === 0 ? (
           <p class="muted">
             {data.asked
@@ -49,7 +62,19 @@ export function MessageCallbacks(props: { message: { readonly id: string } }): J
         ) : (
           <ul class="callbacks">
             {data.data.map((callback) => (
-              <Callback key={callback.deliveryId} callback={callback} />
+              <Callback key={callback.deliveryId} callback={callback}>
+                {admin && (
+                  <Button
+                    kind="quiet"
+                    icon="refresh"
+                    aria-label={`Redeliver ${callback.type}`}
+                    disabled={redeliver.busy}
+                    onClick={() => void redeliver.run(callback)}
+                  >
+                    Redeliver
+                  </Button>
+                )}
+              </Callback>
             ))}
           </ul>
         )}
@@ -58,18 +83,19 @@ export function MessageCallbacks(props: { message: { readonly id: string } }): J
   );
 }
 
-function Callback({ callback }: { callback: MessageCallback }): JSX.Element {
+function Callback(props: {
+  callback: MessageCallback;
+  /** Actions of the callback. */
+  children: ComponentChildren;
+}): JSX.Element {
+  const { callback } = props;
   const { type, status, url, webhookId, state, nextAttemptAt, attempts } = callback;
   return (
     <li>
       <p class="timeline-title">
         <strong>{type}</strong> {status && <span class="muted">{status}</span>}{' '}
-        <Badge tone={TONES[state]}>{state}</Badge>
-        {nextAttemptAt && (
-          <span class="muted small">
-            next <Time at={nextAttemptAt} />
-          </span>
-        )}
+        <CallbackState state={state} nextAttemptAt={nextAttemptAt} isNew={attempts.length === 0} />{' '}
+        {props.children}
       </p>
       <p class="small">
         to <a href={`settings/webhook/${webhookId}`}>{url}</a>

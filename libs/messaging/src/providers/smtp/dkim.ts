@@ -93,7 +93,7 @@ export class DkimSigner {
       own.map(async ({ algorithm, selector, key }) => {
         const tags = [
           `v=1; a=${algorithm}; c=relaxed/relaxed; d=${identity.domain}; s=${selector}`,
-          `t=${Math.floor(at.getTime() / 1_000)}; bh=${bodyHash.toString('base64')}`,
+          `t=${Math.floor(at.getTime() / 1_000)}; bh=${bodyHash().toString('base64')}`,
           `h=${folded(names.join(':'), ':')}`,
           'b=',
         ];

@@ -33,7 +33,7 @@ export interface ComposedEmail {
   readonly fields: readonly HeaderField[];
   readonly body: Buffer;
   /** SHA-256 of the body in the relaxed canonical form of RFC 6376. */
-  readonly bodyHash: Buffer;
+  readonly bodyHash: () => Buffer;
 }
 
 export interface CopyOf {
@@ -136,20 +136,27 @@ export class EmailTemplate {
 
   #bodyOf(content: EmailContent): Pick<ComposedEmail, 'body' | 'bodyHash'> {
     if (this.#body) return this.#body;
-    const hash = createHash('sha256');
-    const bytes: Buffer[] = [];
-    for (const piece of this.#pieces) {
-      const made = 'of' in piece ? pieceOf(quotedPrintable(content[piece.of] ?? '')) : piece;
-      bytes.push(made.bytes);
-      hash.update(made.canonical);
-    }
-    const body = Buffer.concat(bytes);
-    // The canonical form of a body without lines is empty.
-    const bodyHash = body.length > 2 ? hash.digest() : createHash('sha256').digest();
-    const made = { body, bodyHash };
+    const parts = this.#pieces.map((piece) =>
+      'of' in piece ? quotedPrintable(content[piece.of] ?? '') : piece,
+    );
+    const body = Buffer.concat(
+      parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part.bytes)),
+    );
+    let hash: Buffer | undefined;
+    const made = { body, bodyHash: () => (hash ??= body.length > 2 ? hashOf(parts) : EMPTY_HASH) };
     if (this.#pieces.every((piece) => !('of' in piece))) this.#body = made;
     return made;
   }
+}
+
+/** The canonical form of a body without lines is empty. */
+const EMPTY_HASH = createHash('sha256').digest();
+
+function hashOf(parts: readonly (string | { readonly canonical: Buffer })[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts)
+    hash.update(typeof part === 'string' ? canonicalOf(part) : part.canonical);
+  return hash.digest();
 }
 
 interface Entity {
@@ -281,14 +288,16 @@ function quotedPrintable(text: string): string {
   return qp.wrap(qp.encode(lines), 76);
 }
 
+function pieceOf(text: string): { bytes: Buffer; canonical: Buffer } {
+  return { bytes: Buffer.from(text), canonical: Buffer.from(canonicalOf(text)) };
+}
+
 /**
  * Quoted-printable leaves no white space at the end of a line, so that the relaxed form only
  * reduces white space within lines.
  */
-function pieceOf(text: string): { bytes: Buffer; canonical: Buffer } {
-  const bytes = Buffer.from(text);
-  const canonical = text.replaceAll(/[ \t]+/g, ' ');
-  return { bytes, canonical: canonical === text ? bytes : Buffer.from(canonical) };
+function canonicalOf(text: string): string {
+  return text.replaceAll(/[ \t]+/g, ' ');
 }
 
 function base64Piece(content: Buffer): Piece {

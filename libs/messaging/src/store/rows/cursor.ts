@@ -49,6 +49,25 @@ export function decodeCursor(cursor: string, shape: keyof typeof SHAPE): string 
   return value;
 }
 
+/** A message in a list by id: its batch and position; of an inbound message its id and 0. */
+export type Place = readonly [id: string, position: number];
+
+/** The newest batch first, in a batch by position. */
+export function inListOrder([id, position]: Place, [otherId, otherPosition]: Place): number {
+  if (id === otherId) return position - otherPosition;
+  return id > otherId ? -1 : 1;
+}
+
+export function encodePlace(place: Place): string {
+  return encodeCursor(place.join('.'));
+}
+
+/** @throws MessageValidationError on `cursor` */
+export function placeOf(cursor: string): Place {
+  const [id = '', position = ''] = decodeCursor(cursor, 'place').split('.');
+  return [id, Number(position)];
+}
+
 /** The query for `rows` asks for one row more than `limit`. */
 export function pageOf<T>(
   rows: readonly T[],

@@ -21,19 +21,16 @@ import {
   setQuery,
   Time,
   toast,
-  type Tone,
   useAction,
   useData,
   useRoute,
 } from '@dundun/dashboard/ui';
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { CallbackState, useCallbackChanges } from '../../components/callback-state.js';
 import { ApiCurl } from '../../components/api-curl.js';
 import { FormButton } from '../../components/form-button.js';
 import type { Listed, Redeliver, Redelivered, WebhookAttempt } from '../../../portal-api.js';
-
-/** Milliseconds: a callback is no message, so no change of messages tells of it. */
-const REFRESH = 1000;
 
 const FILTERS = ['event', 'result', 'code', 'since', 'until'] as const;
 
@@ -49,12 +46,6 @@ function sinceOf(age: string | null): { since?: string } {
   if (milliseconds === undefined) return {};
   return { since: new Date(Math.floor(Date.now() / 60_000) * 60_000 - milliseconds).toISOString() };
 }
-
-const TONES: Readonly<Record<WebhookAttempt['state'], Tone>> = {
-  delivered: 'success',
-  due: 'info',
-  exhausted: 'danger',
-};
 
 /** The calls of an endpoint, newest first, and calling it again. */
 export function Attempts(props: {
@@ -75,22 +66,26 @@ export function Attempts(props: {
     })}`,
     true,
   );
-  const refresh = list.refresh;
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') void refresh();
-    }, REFRESH);
-    return () => clearInterval(timer);
-  }, [refresh]);
+  useCallbackChanges(list.refresh);
   const [newest] = list.data?.data ?? [];
   const latest = newest && `${newest.deliveryId} ${newest.attempt} ${newest.at}`;
   useEffect(changed, [latest, changed]);
   const sendAgain = async (what: Redeliver): Promise<void> => {
     const { redelivered } = await call<Redelivered>('POST', `${path}/redeliver`, what);
-    toast(`${plural(redelivered, 'callback')} sent again`);
+    toast(`${plural(redelivered, 'callback')} queued again`);
     await list.reload();
   };
   const redeliver = useAction(sendAgain);
+  const again = ({ type, deliveryId }: WebhookAttempt): JSX.Element | false =>
+    admin && (
+      <Button
+        aria-label={`Redeliver ${type}`}
+        disabled={redeliver.busy}
+        onClick={() => void redeliver.run({ deliveryId })}
+      >
+        Redeliver
+      </Button>
+    );
   const filtered = [...FILTERS, 'age'].some((name) => query.has(name));
   return (
     <Card
@@ -161,7 +156,16 @@ export function Attempts(props: {
               </>
             ),
           },
-          { title: 'Try', number: true, cell: ({ attempt }) => attempt },
+          {
+            title: 'Try',
+            number: true,
+            cell: ({ attempt, redeliveries }) => (
+              <>
+                {attempt}
+                {redeliveries > 0 && <small class="muted"> redelivered</small>}
+              </>
+            ),
+          },
           {
             title: 'Time',
             cell: ({ at, durationMs }) => (
@@ -171,16 +175,9 @@ export function Attempts(props: {
             ),
           },
           {
-            title: 'Now',
+            title: 'Callback now',
             cell: ({ state, nextAttemptAt }) => (
-              <>
-                <Badge tone={TONES[state]}>{state}</Badge>{' '}
-                {nextAttemptAt && (
-                  <span class="muted">
-                    next <Time at={nextAttemptAt} />
-                  </span>
-                )}
-              </>
+              <CallbackState state={state} nextAttemptAt={nextAttemptAt} />
             ),
           },
           {
@@ -188,16 +185,8 @@ export function Attempts(props: {
             actions: true,
             cell: (one) => (
               <>
-                <AttemptDetails attempt={one} />
-                {admin && (
-                  <Button
-                    aria-label={`Redeliver ${one.type}`}
-                    disabled={redeliver.busy}
-                    onClick={() => void redeliver.run({ deliveryId: one.deliveryId })}
-                  >
-                    Redeliver
-                  </Button>
-                )}
+                <AttemptDetails attempt={one}>{again(one)}</AttemptDetails>
+                {again(one)}
               </>
             ),
           },
@@ -259,22 +248,34 @@ function AttemptFilters({ kinds }: { kinds: readonly string[] }): JSX.Element {
   );
 }
 
-function AttemptDetails({ attempt }: { attempt: WebhookAttempt }): JSX.Element {
+function AttemptDetails(props: {
+  attempt: WebhookAttempt;
+  /** Actions of its dialog. */
+  children: ComponentChildren;
+}): JSX.Element {
+  const { attempt } = props;
   const [open, setOpen] = useState(false);
   return (
     <>
       <Button kind="quiet" onClick={() => setOpen(true)} aria-label={`Show ${attempt.type}`}>
         Show
       </Button>
-      {open && <AttemptDialog attempt={attempt} onClose={() => setOpen(false)} />}
+      {open && (
+        <AttemptDialog attempt={attempt} actions={props.children} onClose={() => setOpen(false)} />
+      )}
     </>
   );
 }
 
-function AttemptDialog(props: { attempt: WebhookAttempt; onClose: () => void }): JSX.Element {
+function AttemptDialog(props: {
+  attempt: WebhookAttempt;
+  actions: ComponentChildren;
+  onClose: () => void;
+}): JSX.Element {
   const { attempt } = props;
+  const again = attempt.redeliveries > 0 ? ', redelivered' : '';
   return (
-    <Dialog title={attempt.type} wide onClose={props.onClose}>
+    <Dialog title={attempt.type} wide onClose={props.onClose} footer={props.actions}>
       {attempt.errorText && (
         <Notice tone="warning" title="This attempt failed">
           {attempt.errorText}
@@ -283,7 +284,7 @@ function AttemptDialog(props: { attempt: WebhookAttempt; onClose: () => void }):
       <Facts
         rows={[
           ['Time', fullTime(attempt.at)],
-          ['Attempt', attempt.attempt],
+          ['Try', `${attempt.attempt}${again}`],
           ['Answer', attempt.statusCode ?? 'none'],
           ['Took', duration(attempt.durationMs)],
           ['webhook-id', <Copy key="id" value={attempt.deliveryId} label="webhook-id" />],

@@ -66,7 +66,7 @@ function AuditTab({ route }: { route: Route }): JSX.Element {
         id={({ id }) => id}
         columns={[
           { title: 'Action', cell: ({ title }) => <strong>{title}</strong> },
-          { title: 'On', cell: ({ target }) => target && <code>{target}</code> },
+          { title: 'On', cell: (entry) => <Target entry={entry} /> },
           { title: 'By', cell: ({ userEmail }) => userEmail ?? 'command line' },
           { title: 'From', cell: ({ ip }) => ip ?? '' },
           { title: 'Time', number: true, cell: ({ at }) => <Time at={at} /> },
@@ -75,4 +75,23 @@ function AuditTab({ route }: { route: Route }): JSX.Element {
       />
     </Card>
   );
+}
+
+/** Pages of the objects that an audit entry is on, by the start of its action. */
+const PAGES: readonly (readonly [RegExp, string])[] = [
+  [/^webhook\.(?!redelivered|deleted)/, 'settings/webhook/'],
+  [/^message\.(?!sent)/, 'messages/'],
+  [/^batch\./, 'batches/'],
+  [/^group\.(?!deleted)/, 'groups/'],
+];
+
+function Target({ entry }: { entry: AuditEntry }): JSX.Element | null {
+  const { session } = useSession();
+  const { action, target, targetText } = entry;
+  if (target === null) return null;
+  if (targetText !== target) return <span class="breaks">{targetText}</span>;
+  const [, page] = PAGES.find(([start]) => start.test(action)) ?? [];
+  const [id = ''] = target.split(/[: ]/, 1);
+  const text = <code>{target}</code>;
+  return page && session.account ? <a href={`${page}${id}`}>{text}</a> : text;
 }

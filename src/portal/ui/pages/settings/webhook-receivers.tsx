@@ -45,7 +45,8 @@ export function WebhookReceivers(): JSX.Element {
         {name === 'curl'
           ? 'Signs a request as the gateway does: a receiver answers 204, and 401 to the forged one. '
           : 'Answers 204 to a genuine callback and 401 to any other. '}
-        Set <code>WEBHOOK_SECRET</code>, then run <code>{start}</code>.
+        Save it under the name in <code>{start}</code>, set <code>WEBHOOK_SECRET</code> to the
+        signing secret, then run that command.
       </p>
       <CodeBlock label={`Verification in ${title}`} code={code} />
     </>

@@ -53,7 +53,7 @@ export function WebhookSuccessCard(props: {
   return (
     <Card
       title="Success over time"
-      description="Attempts by their answer. Draw over columns to list their attempts."
+      description="Attempts by their answer. Drag across columns to list their attempts."
       actions={
         <Filter
           label="Period"

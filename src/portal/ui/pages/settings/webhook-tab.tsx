@@ -238,6 +238,7 @@ function EndpointDialog(props: {
   return (
     <FormDialog
       title={webhook ? 'Edit the endpoint' : 'Add an endpoint'}
+      wide
       submit={webhook ? 'Save' : 'Add'}
       onClose={props.onClose}
       action={async (form) => {
@@ -289,7 +290,7 @@ function WebhookEventsCard(): JSX.Element {
   return (
     <Card
       title="Events"
-      description="Each kind of callback, with a body of made-up values."
+      description="Each kind of callback, with a body of made-up values. Messages that are sent in the portal always ask for them."
       actions={
         shown && (
           <Filter

@@ -5,7 +5,13 @@ import type { ListedMessage, MessageTotal, MessageView, Page } from '../../../me
 import type { RowSource } from '../../database/dialect.js';
 import type { StoreDatabase } from '../../database/store-database.js';
 import { stateOf } from '../../rows/batch-state.js';
-import { decodeCursor, encodeCursor, type ListScope } from '../../rows/cursor.js';
+import {
+  encodePlace,
+  inListOrder,
+  type ListScope,
+  type Place,
+  placeOf,
+} from '../../rows/cursor.js';
 import { CHUNK_SIZE } from '../../schema/tables.js';
 import { countryOf, isNumber, ListedMessages, type Located } from './listed-messages.js';
 import {
@@ -16,7 +22,6 @@ import {
   HEAD,
   matches,
   mayNotMatch,
-  type Place,
   type Range,
   rangesOf,
 } from './message-window.js';
@@ -62,7 +67,7 @@ export class MessageList {
       provider === undefined ? await this.#listed.withProviders(page) : page,
     );
     const next = found.length > limit ? lastOf(page) : reached;
-    return { data, nextCursor: next ? encodeCursor(next.join('.')) : null };
+    return { data, nextCursor: next ? encodePlace(next) : null };
   }
 
   /**
@@ -229,6 +234,8 @@ export class MessageList {
   ) {
     const { dialect } = this.database;
     const { latest, earliest } = boundsOf(filter, after);
+    // First: a message that starts meanwhile is in both lists, not in neither.
+    const waiting = await this.#waiting(scope, filter, forms, after);
     const ofForms = await Promise.all(
       forms.map((form) =>
         this.database.all<{ batch: string; position: number; recipient: string }>(
@@ -242,31 +249,28 @@ export class MessageList {
     );
     const places = ofForms
       .flat()
-      .toSorted((one, other) => {
-        if (one.batch === other.batch) return one.position - other.position;
-        return one.batch < other.batch ? 1 : -1;
-      })
+      .toSorted((one, other) =>
+        inListOrder([one.batch, one.position], [other.batch, other.position]),
+      )
       .slice(0, PLACES);
     const batches = await this.#byId([...new Set(places.map(({ batch }) => batch))]);
     const started = places.flatMap(({ batch, position, recipient }): Located | [] => {
       const head = batches.get(batch);
       return head ? { head, position, recipient } : [];
     });
-    const waiting = await this.#waiting(scope, filter, forms, after);
     const located = new Map(
       [...started, ...waiting].map((one) => [`${one.head.id} ${one.position}`, one]),
     );
     const last = places.length === PLACES ? places.at(-1) : undefined;
-    const isAfter = ({ head, position }: Located) =>
-      !(head.id === after?.[0] && position <= after[1]);
+    const reached = last && ([last.batch, last.position] as const);
+    const isOfPage = (place: Place) =>
+      (!after || inListOrder(place, after) > 0) && (!reached || inListOrder(place, reached) <= 0);
+    const placed = ({ head, position }: Located): Place => [head.id, position];
     return {
       located: [...located.values()]
-        .filter((one) => isAfter(one) && matches(one.head, scope, filter))
-        .toSorted((one, other) => {
-          if (one.head.id === other.head.id) return one.position - other.position;
-          return one.head.id < other.head.id ? 1 : -1;
-        }),
-      reached: last && ([last.batch, last.position] as const),
+        .filter((one) => isOfPage(placed(one)) && matches(one.head, scope, filter))
+        .toSorted((one, other) => inListOrder(placed(one), placed(other))),
+      reached,
     };
   }
 
@@ -363,11 +367,6 @@ function isSearched({ toPart, toPartOf, country }: Filter): (one: Located) => bo
 
 function chunkOf(position: number): number {
   return Math.floor(position / CHUNK_SIZE);
-}
-
-function placeOf(cursor: string): Place {
-  const [batch = '', position = ''] = decodeCursor(cursor, 'place').split('.');
-  return [batch, Number(position)];
 }
 
 function lastOf(page: readonly Pick<MessageView, 'batchId' | 'position'>[]): Place | undefined {

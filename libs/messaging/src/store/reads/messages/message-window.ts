@@ -1,5 +1,5 @@
 import type { MessageFilter } from '../../../message/views.js';
-import type { ListScope } from '../../rows/cursor.js';
+import type { ListScope, Place } from '../../rows/cursor.js';
 import { FIRST_ID, hasOtherChannels, ID_SLACK, idAt, LAST_ID } from '../newest-batches.js';
 
 type Big = string | number;
@@ -27,8 +27,6 @@ export interface Range {
   readonly from: number;
   readonly to: number;
 }
-
-export type Place = readonly [batch: string, position: number];
 
 export type Filter = Omit<MessageFilter, 'tenant'> & {
   readonly provider?: string | undefined;
