@@ -184,6 +184,8 @@ async function passedMessages(
   const holderDiedAt = new Map<Tracked[], number>();
   /** The process that last started the submission, by its key. */
   const startedBy = new Map<string, Sender>();
+  /** Keys of submissions that wait in their place, and may have been accepted. */
+  const doubted = new Set<string>();
   // Its holder died between its intent and its start, or between its start and the record of its answer.
   const isLeftOpen = (key: string, by: Sender, lane: Tracked[]): boolean => {
     const former = startedBy.get(key);
@@ -211,7 +213,7 @@ async function passedMessages(
       const lane = laneOf.get(first.name) ?? [];
       const isLeft = isLeftOpen(step.key, step.by, lane);
       // What had left before may have been accepted: its repetition passes no message.
-      const isRepeated = isLeft && startedBy.has(step.key);
+      const isRepeated = doubted.has(step.key) || (isLeft && startedBy.has(step.key));
       for (const other of first.isUncertain || isRepeated ? [] : lane) {
         if (other === first) break;
         if (other.priority !== first.priority || members.includes(other)) continue;
@@ -249,6 +251,7 @@ async function passedMessages(
       }
       message.failures++;
       message.isUncertain ||= what === 'uncertain';
+      if (what === 'throttled in doubt') doubted.add(step.key);
       message.why = what;
       message.since = step.at;
       const ofBatch = failing.get(message.batch) ?? new Set<string>();

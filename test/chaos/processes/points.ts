@@ -10,6 +10,7 @@ import {
 import {
   DeferredFailure,
   PausedFailure,
+  PausedUncertainFailure,
   PermanentFailure,
   RetryableFailure,
   SubmitFailure,
@@ -129,7 +130,8 @@ async function answered<T>({ id }: Submission, answer: Promise<T>): Promise<T> {
 
 function answerOf(error: unknown): Answer {
   if (!(error instanceof SubmitFailure)) return 'uncertain';
-  if (error.code === 'throttled') return 'throttled';
+  if (error.code === 'throttled')
+    return error instanceof PausedUncertainFailure ? 'throttled in doubt' : 'throttled';
   if (error instanceof DeferredFailure) return 'deferred';
   if (error instanceof PermanentFailure) return 'final';
   if (error instanceof PausedFailure) return 'refused';

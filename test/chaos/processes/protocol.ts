@@ -146,8 +146,12 @@ export type AppEvent =
       readonly at: number;
     };
 
-/** `throttled` and `refused`: not taken now; `final`: accepted, or refused for good. */
-export type Answer = 'final' | 'throttled' | 'refused' | 'deferred' | 'uncertain';
+/**
+ * `throttled` and `refused`: not taken now; `throttled in doubt`: by an answer that may be a proxy's, so
+ * that the service may have taken it; `final`: accepted, or refused for good.
+ */
+export type Answer =
+  'final' | 'throttled' | 'throttled in doubt' | 'refused' | 'deferred' | 'uncertain';
 
 /** Milliseconds of the machine's monotonic clock, the same in every process of it. */
 export function moment(): number {

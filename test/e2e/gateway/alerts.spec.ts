@@ -286,12 +286,13 @@ describeEachDatabase('alerts', (database) => {
 
   it('a low balance by the rule of its account alone, and a rule with channels notifies them', async () => {
     const poor = await one.account('poor');
-    await part(BillingService).setMode(poor.accountId, { mode: 'prepaid' }, nothing);
+    // First, as the rule of all accounts finds a prepaid account without credit.
     await part(BillingService).topUp(
       poor.accountId,
       { amount: '40', reference: 'one', userId: null },
       nothing,
     );
+    await part(BillingService).setMode(poor.accountId, { mode: 'prepaid' }, nothing);
     const rule = await part(AlertRules).add(
       { kind: 'balance_low', accountId: poor.accountId, settings: { below: '50' } },
       nothing,
