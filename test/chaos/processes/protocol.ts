@@ -151,7 +151,12 @@ export type AppEvent =
  * that the service may have taken it; `final`: accepted, or refused for good.
  */
 export type Answer =
-  'final' | 'throttled' | 'throttled in doubt' | 'refused' | 'deferred' | 'uncertain';
+  | 'final'
+  | 'throttled'
+  | 'throttled in doubt'
+  | 'refused'
+  | 'deferred'
+  | 'uncertain';
 
 /** Milliseconds of the machine's monotonic clock, the same in every process of it. */
 export function moment(): number {
