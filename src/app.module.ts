@@ -69,7 +69,8 @@ export class AppModule {
         HealthModule,
         ProbesModule,
         SmppModule,
-        ...(environment.ROLE === 'worker' ? [] : [PortalModule.for()]),
+        // A worker ends erasures, which reach saved views.
+        environment.ROLE === 'worker' ? PortalUsersModule : PortalModule.for(),
       ],
       controllers: [
         AccountController,
@@ -103,7 +104,6 @@ export class OperatorModule {
         BlockedModule,
         WebhookEndpointsModule,
         AlertStoreModule,
-        BlockedModule,
         EmailDomainsModule,
         SmppStoreModule,
         PortalUsersModule,

@@ -4,7 +4,11 @@ import {
   type DashboardRequest,
   MessagingDashboardModule,
 } from '@dundun/dashboard';
-import { type ListedMessage, MessagingService } from '@dundun/messaging';
+import {
+  type ListedMessage,
+  MESSAGING_ERASURE_LISTENER,
+  MessagingService,
+} from '@dundun/messaging';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { join } from 'node:path';
 import type { EntityManager } from 'typeorm';
@@ -73,10 +77,22 @@ import { TokensController } from './settings/tokens.controller.js';
 import { UsersService } from './sign-in/users.service.js';
 import { CallbacksController, PortalWebhooksController } from './settings/webhooks.controller.js';
 
-const USERS = [Audit, KnownPlaces, SecondFactors, SetUpLinks, SignInLimits, UsersService];
+const USERS = [
+  Audit,
+  KnownPlaces,
+  SavedViews,
+  SecondFactors,
+  SetUpLinks,
+  SignInLimits,
+  UsersService,
+];
 
-/** Users and their set-up links, without pages; also used by the command line. */
-@Module({ imports: [AccountsModule], providers: USERS, exports: USERS })
+/** Users, their set-up links and saved views, without pages; also used by workers and the command line. */
+@Module({
+  imports: [AccountsModule],
+  providers: [...USERS, { provide: MESSAGING_ERASURE_LISTENER, useExisting: SavedViews }],
+  exports: USERS,
+})
 export class PortalUsersModule {}
 
 /** The portal's own API. */
@@ -130,7 +146,7 @@ export class PortalUsersModule {}
     SavedViewsController,
     LiveController,
   ],
-  providers: [SessionsService, PortalGuard, LiveStreams, SavedViews, SendRules],
+  providers: [SessionsService, PortalGuard, LiveStreams, SendRules],
   exports: [PortalUsersModule, SessionsService, PortalGuard, SendRules],
 })
 class PortalApiModule {}

@@ -1,7 +1,12 @@
-import { MessagingService } from '@dundun/messaging';
+import {
+  type Address,
+  type ErasedAddress,
+  type ErasureListener,
+  MessagingService,
+} from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, type EntityManager, IsNull } from 'typeorm';
+import { DataSource, type EntityManager, In, IsNull } from 'typeorm';
 import { lockAccount } from '../accounts/accounts.service.js';
 import { fingerprint } from '../accounts/credentials.js';
 import { ApiError, invalidField } from '../http/api-error.js';
@@ -18,7 +23,7 @@ type Owner = Pick<SavedViewEntity, 'accountId' | 'userId'>;
 
 /** Filters of lists that people keep under names. */
 @Injectable()
-export class SavedViews {
+export class SavedViews implements ErasureListener {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly messaging: MessagingService,
@@ -89,6 +94,26 @@ export class SavedViews {
       await manager.delete(SavedViewEntity, { id });
     });
   }
+
+  /** Deletes the views of every person that search for the address. */
+  async onErased({ tenant, address }: ErasedAddress, given?: EntityManager): Promise<void> {
+    const kept = await (given ?? this.dataSource.manager).findBy(SavedViewEntity, {
+      accountId: tenant,
+    });
+    const ids = kept.filter(({ query }) => hasAddress(query, address)).map(({ id }) => id);
+    if (ids.length === 0) return;
+    const erase = (manager: EntityManager) => manager.delete(SavedViewEntity, { id: In(ids) });
+    await (given ? erase(given) : this.messaging.transaction(erase));
+  }
+}
+
+/** As people write it: `+234 801 234 5678` is 2348012345678. */
+function hasAddress(query: string, { kind, value }: Address): boolean {
+  return [...new URLSearchParams(query).values()].some((given) =>
+    kind === 'phone'
+      ? given.replaceAll(/\D/g, '') === value
+      : given.trim().toLowerCase() === value.toLowerCase(),
+  );
 }
 
 /** The account is locked, so that two requests do not both find room. @throws ApiError 422 */

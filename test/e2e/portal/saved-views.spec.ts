@@ -3,6 +3,7 @@ import type { AuditEntry, Listed, SavedView } from '../../../src/portal/portal-a
 import { SavedViewEntity } from '../../../src/portal/portal.tables.js';
 import { MOST_VIEWS } from '../../../src/portal/saved-views.service.js';
 import { UsersService } from '../../../src/portal/sign-in/users.service.js';
+import { ContactsService } from '@dundun/messaging';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -47,6 +48,23 @@ describeEachDatabase('saved views of lists', (database) => {
     expect((await admin.call('DELETE', `views/${replaced.id}`)).status).toBe(404);
     await viewer.ok('DELETE', `views/${replaced.id}`);
     expect(await listed(viewer)).toEqual([]);
+  });
+
+  it('an erasure deletes the views of everybody in the account that search for the person', async () => {
+    const view = (client: PortalClient, name: string, query: string, shared = false) =>
+      client.ok('PUT', 'views', { page: 'messages', name, query, shared });
+    await view(viewer, 'One', 'status=failed&to=%2B234 801 000 0071');
+    await view(admin, 'One', 'to=2348010000071', true);
+    await view(admin, 'Two', 'to=2348010000072');
+    await view(viewer, 'Mail', 'to=Ada@example.com');
+    const contacts = gateway.running.app.get(ContactsService, { strict: false });
+    await contacts.erase({ phone: '2348010000071' }, { tenant: 'another' });
+    expect(await listed(viewer)).toHaveLength(3);
+    await contacts.erase({ phone: '2348010000071' }, { tenant: accountId });
+    await contacts.erase({ email: 'ada@example.com' }, { tenant: accountId });
+    expect(await listed(viewer)).toEqual([]);
+    expect(await listed(admin)).toEqual([['Two', 'to=2348010000072', false]]);
+    await removeAll(admin);
   });
 
   it('admins share views with the account, and the audit log has it', async () => {
