@@ -352,14 +352,18 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(log).toEqual([expect.stringContaining('more than 1048576 bytes')]);
   });
 
-  it('the callback path is the same under API versioning', async () => {
+  it('the callback path has no version, and stands below the global prefix', async () => {
     const url = await boot(
       { insecure: true },
       {
-        configure: (made) =>
-          void made.enableVersioning({ type: VersioningType.URI, defaultVersion: '2' }),
+        configure: (made) => {
+          made.enableVersioning({ type: VersioningType.URI, defaultVersion: '2' });
+          made.setGlobalPrefix('api');
+        },
       },
     );
-    expect((await send(url, JSON.stringify(event))).status).toBe(204);
+    const below = url.replace('/messaging/', '/api/messaging/');
+    expect((await send(below, JSON.stringify(event))).status).toBe(204);
+    expect((await send(url, JSON.stringify(event))).status).toBe(404);
   });
 });
