@@ -209,14 +209,9 @@ function accessOf(request: DashboardRequest): DashboardAccess {
 
 /** Of the messages whose accounts pay. */
 async function pricesOf(costs: MessageCosts, messages: readonly ListedMessage[]) {
-  const asked = messages.map(({ attempts, ...message }) => ({
-    ...message,
-    // An expired message that no request had never left.
-    sequence: attempts === 0 ? 1 : 2,
-  }));
-  const priceOf = await costs.pricesOf(asked);
+  const priceOf = await costs.pricesOf(messages);
   return new Map(
-    asked.flatMap((message) => {
+    messages.flatMap((message) => {
       const price = priceOf(message);
       return price
         ? [[message.id, { amount: amountText(price.amount), currency: price.currency }] as const]

@@ -1,12 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { type MessageStatusChanged, VasService } from '@dundun/messaging';
+import { type MessageStatusChanged, SmsService, VasService } from '@dundun/messaging';
+import {
+  MESSAGE_TRANSPORTS,
+  type MessageTransport,
+  RetryableFailure,
+} from '@dundun/messaging/ports';
 import fc from 'fast-check';
 import { DataSource, type EntityManager } from 'typeorm';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { BillingCheck } from '../../../src/billing/billing-check.js';
 import { AccountCharges } from '../../../src/billing/charging/account-charges.js';
+import { MessageCosts } from '../../../src/billing/charging/message-costs.js';
 import { ChargeStore } from '../../../src/billing/charging/charge.store.js';
 import { BudgetsService } from '../../../src/billing/budgets/budgets.service.js';
 import { BillingService } from '../../../src/billing/ledger/billing.service.js';
@@ -337,6 +343,41 @@ describeEachDatabase('charges of messages', (db) => {
     expect(listed.toSorted()).toEqual(expected);
     const read = await gateway.call('GET', `/ng/v1/sms/${id}`, { token: apiToken });
     expect(read.body).toMatchObject({ cost: 14, currency: 'NGN' });
+  });
+
+  it('messages of a send to several people that expired after a refusal cost nothing, also in lists', async () => {
+    const { accountId: tenant } = await prepaid('100');
+    const costs = gateway.running.app.get(MessageCosts, { strict: false });
+    const validUntil = Date.now() + 5_000;
+    const refusing = [gateway, other].map(({ running }) => {
+      const transports: ReadonlyMap<string, MessageTransport> = running.app.get(
+        MESSAGE_TRANSPORTS,
+        {
+          strict: false,
+        },
+      );
+      const [transport] = transports.values();
+      const submit = transport!.submit.bind(transport);
+      return jest.spyOn(transport!, 'submit').mockImplementation(async (submission, signal) => {
+        if (submission.tenant !== tenant) return submit(submission, signal);
+        await wait(validUntil - Date.now());
+        throw new RetryableFailure('unavailable', 'The carrier takes nothing');
+      });
+    });
+    const sms = gateway.running.app.get(SmsService, { strict: false });
+    const sent = { from: 'ACME', to: [DELIVERED, ABROAD], body: 'Hello' };
+    await sms.send(sent, { tenant, validFor: '5s' });
+    await eventually(async () => {
+      const { data } = await sms.list({ tenant });
+      expect(data.map(({ status, attempts }) => [status, attempts > 0])).toEqual([
+        ['expired', true],
+        ['expired', true],
+      ]);
+      const costOf = await costs.ofMessages(data);
+      expect(data.map((message) => costOf(message)?.cost)).toEqual([0, 0]);
+      expect(await moneyOf(tenant)).toEqual({ balance: '100.00', reserved: '0.00' });
+    });
+    for (const spy of refusing) spy.mockRestore();
   });
 
   it('an account that is not charged reads as before, and its callbacks have no cost', async () => {

@@ -178,6 +178,8 @@ export interface ListedMessage extends MessageView {
   readonly metadata: Readonly<Record<string, string>>;
   readonly acceptedAt: Date;
   readonly sendAt: Date | null;
+  /** Of the last change of its status, as in the event of the change; 0: none was announced. */
+  readonly sequence: number;
   /** ISO 3166 code of the country of the recipient's number; empty: another address, or not known. */
   readonly country: string;
   /** Parts of the text of its batch, without variables; 0 where the channel has none. */

@@ -1,7 +1,7 @@
 import { messageIdOf } from '../../../message/ids.js';
 import { type BatchLabels, NO_LABELS } from '../../../message/labels.js';
 import { countryOfNumber } from '../../../message/phone-country.js';
-import type { ListedMessage, MessageView } from '../../../message/views.js';
+import type { ListedMessage } from '../../../message/views.js';
 import type { RowSource } from '../../database/dialect.js';
 import type { StoreDatabase } from '../../database/store-database.js';
 import { stateOf } from '../../rows/batch-state.js';
@@ -16,7 +16,7 @@ export interface Located {
   readonly recipient: string;
 }
 
-interface Started extends Pick<MessageView, 'position' | 'errorCode' | 'attempts'> {
+interface Started extends Pick<ListedMessage, 'position' | 'errorCode' | 'attempts' | 'sequence'> {
   readonly batch: string;
   readonly status: number;
   readonly dueAt: string | number | null;
@@ -51,7 +51,7 @@ export class ListedMessages {
     const { dialect, channels } = this.database;
     const rows = await this.database.all<Started>(
       `SELECT m.batch, m.position, m.status, m.attempt AS "attempts", m.error_code AS "errorCode",
-         m.due_at AS "dueAt" FROM ${this.#places.keyed} ${dialect.join}
+         m.due_at AS "dueAt", m.sequence FROM ${this.#places.keyed} ${dialect.join}
          messaging_message m ON m.batch = v_batch AND m.position = v_position`,
       this.#places.bind(located.map(({ head, position }) => [head.id, position])),
     );
@@ -71,6 +71,7 @@ export class ListedMessages {
         status: own ? channels.nameOf(own.status) : waiting,
         errorCode: own?.errorCode ?? null,
         attempts: own?.attempts ?? 0,
+        sequence: own?.sequence ?? 0,
         deferredUntil: own ? deferredUntilOf(own.status, own.dueAt) : null,
         sender: head.sender,
         country: countryOf(recipient),
