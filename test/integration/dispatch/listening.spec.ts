@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MESSAGING_MIGRATIONS } from '@dundun/messaging/migrations';
 import { dispatchEngineContract } from '@dundun/messaging/testing';
 import { DataSource, type DataSourceOptions } from 'typeorm';
@@ -84,25 +84,53 @@ describeEachDatabase(
       });
     });
 
-    it('a process whose connection carries nothing any more listens again', async () => {
-      const relay = await Relay.start(db.url);
-      const behind = new DataSource({ ...db.options(), url: relay.url } as DataSourceOptions);
-      await behind.initialize();
-      try {
-        const drained = await dispatching(create(behind, { within: 3_000, every: 200 }));
-        relay.lose();
-        const accepting = create();
-        await eventually(async () => {
-          accepting.wake('heard:sms');
-          expect(drained).toContain('heard:sms');
-        });
-      } finally {
+    describe('a connection that carries nothing any more', () => {
+      let relay: Relay;
+      let behind: DataSource;
+      beforeEach(async () => {
+        relay = await Relay.start(db.url);
+        behind = new DataSource({ ...db.options(), url: relay.url } as DataSourceOptions);
+        await behind.initialize();
+      });
+      afterEach(async () => {
         const stops = engines.splice(0).map((engine) => engine.stop());
         // Ends what the lost connections still wait for.
         await relay.stop();
         await Promise.all(stops);
         await behind.destroy();
-      }
+      });
+
+      const woken = async (drained: readonly string[]) => {
+        const accepting = create();
+        await eventually(async () => {
+          accepting.wake('heard:sms');
+          expect(drained).toContain('heard:sms');
+        });
+      };
+
+      it('is replaced', async () => {
+        const drained = await dispatching(create(behind, { within: 3_000, every: 200 }));
+        relay.lose();
+        await expect(woken(drained)).resolves.toBeUndefined();
+      });
+
+      it('is replaced where it is lost before its LISTEN is answered', async () => {
+        const engine = create(behind, { within: 1_000, every: 200 });
+        const drained: string[] = [];
+        const listen = relay.hold('LISTEN');
+        await engine.start(async (lane) => void drained.push(lane));
+        await listen;
+        relay.lose();
+        await expect(woken(drained)).resolves.toBeUndefined();
+      });
+
+      it('does not delay the stop of a process that is about to listen', async () => {
+        relay.hang();
+        const engine = create(behind);
+        await engine.start(async () => undefined);
+        await engine.stop();
+        expect(await listeners()).toBe(0);
+      });
     });
 
     it('a process that does not hear its first test tries again within seconds', async () => {

@@ -73,9 +73,9 @@ export class WakeChannel {
   /**
    * @param onLane called with each lane that any process wakes
    * @param onEnd called once when the connection ends by itself
-   * @param signal ends the wait for the first test
+   * @param signal ends the start and its first test
    * @returns `undefined` where the connection hears nothing, as behind a pooler in transaction mode
-   * @throws the error of the database
+   * @throws the error of the database, or that it does not answer
    */
   async listen(
     onLane: (lane: string) => void,
@@ -117,19 +117,24 @@ export class WakeChannel {
       ]);
       client.connection?.stream?.destroy();
     };
+    let hasEnded = false;
     const end = () => {
-      client.removeAllListeners('end');
+      if (hasEnded) return;
+      hasEnded = true;
       void close();
       onEnd();
     };
     client.on('error', () => undefined);
-    try {
+    const begin = async () => {
       await client.connect();
       const { rows } = await client.query(`SELECT ${CHANNEL} AS channel`);
       await client.query(`LISTEN ${rows[0]?.['channel'] ?? ''}`);
+    };
+    try {
+      await within(begin(), timeLimit(this.tests.within, signal));
       if (!(await isHeard())) {
         // A pooler may have given the LISTEN to a session that others share.
-        await client.query('UNLISTEN *');
+        await within(client.query('UNLISTEN *'), timeLimit(CLOSED_WITHIN));
         await close();
         return undefined;
       }
@@ -147,4 +152,13 @@ export class WakeChannel {
     }, this.tests.every).unref();
     return { close };
   }
+}
+
+/** A connection may carry nothing any more without an end. @throws the reason of the limit */
+async function within<T>(work: Promise<T>, limit: AbortSignal): Promise<T> {
+  const ended = new Promise<never>((_, reject) => {
+    if (limit.aborted) reject(limit.reason as Error);
+    limit.addEventListener('abort', () => reject(limit.reason as Error), { once: true });
+  });
+  return Promise.race([work, ended]);
 }
