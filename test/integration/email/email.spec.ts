@@ -579,6 +579,7 @@ describeOneDatabase('email', (database) => {
       errorCode: null,
       deferredUntil: null,
       attempts: 0,
+      sequence: 0,
       country: '',
       parts: 0,
       cost: null,
