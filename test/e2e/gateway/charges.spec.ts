@@ -350,11 +350,9 @@ describeEachDatabase('charges of messages', (db) => {
     const costs = gateway.running.app.get(MessageCosts, { strict: false });
     const validUntil = Date.now() + 5_000;
     const refusing = [gateway, other].map(({ running }) => {
-      const transports: ReadonlyMap<string, MessageTransport> = running.app.get(
+      const transports = running.app.get<ReadonlyMap<string, MessageTransport>>(
         MESSAGE_TRANSPORTS,
-        {
-          strict: false,
-        },
+        { strict: false },
       );
       const [transport] = transports.values();
       const submit = transport!.submit.bind(transport);

@@ -156,9 +156,7 @@ describe('the second factor', () => {
     expect(
       await member.call('POST', 'second-factor/confirm', { body: { code: '123456' } }),
     ).toMatchObject({ status: 422, body: { error: { fields: [{ path: 'code' }] } } });
-    await member.ok('POST', 'second-factor/confirm', {
-      code: new Authenticator(secret).next(),
-    });
+    await member.ok('POST', 'second-factor/confirm', { code: new Authenticator(secret).next() });
     expect((await elsewhere.call('GET', 'webhooks')).status).toBe(401);
     expect((await member.call('GET', 'webhooks')).status).toBe(200);
     const again = await member.call('POST', 'second-factor', { body: { current: PASSWORD } });
@@ -196,9 +194,7 @@ describe('the second factor', () => {
     const { secret } = await member.ok<NewSecondFactor>('POST', 'second-factor', {
       current: PASSWORD,
     });
-    await member.ok('POST', 'second-factor/confirm', {
-      code: new Authenticator(secret).next(),
-    });
+    await member.ok('POST', 'second-factor/confirm', { code: new Authenticator(secret).next() });
     expect(await member.ok<Session>('GET', 'session')).toMatchObject({ missing: null });
     expect((await member.call('GET', 'webhooks')).status).toBe(200);
     const other = (await gateway.account()).accountId;
@@ -267,9 +263,7 @@ describe('operators with PORTAL_OPERATOR_SECOND_FACTOR=required', () => {
     const { secret } = await operator.ok<NewSecondFactor>('POST', 'second-factor', {
       current: PASSWORD,
     });
-    await operator.ok('POST', 'second-factor/confirm', {
-      code: new Authenticator(secret).next(),
-    });
+    await operator.ok('POST', 'second-factor/confirm', { code: new Authenticator(secret).next() });
     expect((await operator.call('GET', 'accounts')).status).toBe(200);
   });
 });

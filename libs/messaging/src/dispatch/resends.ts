@@ -1,4 +1,4 @@
-import { timeLimit } from '../message/time-limit.js';
+import { timeLimit, untilAborted } from '../message/time-limit.js';
 import { errorName } from '../message/errors.js';
 import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../message/events.js';
@@ -196,10 +196,7 @@ export class Resends {
       const submissionId = id;
       return { submissionId, reference: null, channel, recipients, firstSentAt, attempt };
     });
-    const ended = new Promise<never>((_, reject) => {
-      limit.addEventListener('abort', () => reject(limit.reason as Error), { once: true });
-    });
-    return Promise.race([work.provider(provider).reportsOf(sent, limit), ended]);
+    return untilAborted(limit, work.provider(provider).reportsOf(sent, limit));
   }
 
   #isToAsk(item: Resend): boolean {

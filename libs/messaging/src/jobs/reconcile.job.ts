@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
-import { timeLimit } from '../message/time-limit.js';
+import { timeLimit, untilAborted } from '../message/time-limit.js';
 import { errorName } from '../message/errors.js';
 import type { DeliveryReport } from '../message/events.js';
 import type { MessageStore } from '../store/message-store.js';
@@ -101,6 +100,5 @@ async function limited(
 ): Promise<readonly DeliveryReport[]> {
   const limit = timeLimit(longest, signal);
   const end = timeLimit(longest + GRACE, signal);
-  const tooLong = once(end, 'abort').then(() => Promise.reject(end.reason as Error));
-  return Promise.race([read(limit), tooLong]);
+  return untilAborted(end, read(limit));
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { timeLimit } from './time-limit.js';
+import { timeLimit, untilAborted } from './time-limit.js';
 
 setFlagsFromString('--expose_gc');
 const collect = runInNewContext('gc') as () => void;
@@ -35,5 +35,24 @@ describe('timeLimit()', () => {
     stop.abort(new Error('stopped'));
     expect(limit.reason).toEqual(new Error('stopped'));
     expect(timeLimit(60_000, stop.signal).reason).toEqual(new Error('stopped'));
+  });
+});
+
+describe('untilAborted()', () => {
+  it('has the result of the work, or its error', async () => {
+    const { signal } = new AbortController();
+    await expect(untilAborted(signal, Promise.resolve('done'))).resolves.toBe('done');
+    await expect(untilAborted(signal, Promise.reject(new Error('failed')))).rejects.toThrow(
+      'failed',
+    );
+  });
+
+  it('rejects with the reason of a signal that ends before the work, or has ended', async () => {
+    const stop = new AbortController();
+    const never = new Promise(() => undefined);
+    const waiting = untilAborted(stop.signal, never);
+    stop.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
+    await expect(untilAborted(stop.signal, never)).rejects.toThrow('stopped');
   });
 });

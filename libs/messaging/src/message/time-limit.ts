@@ -16,3 +16,18 @@ export function timeLimit(milliseconds: number, ...signals: readonly AbortSignal
   limit.addEventListener('abort', () => both.forEach((one) => open.delete(one)), { once: true });
   return limit;
 }
+
+/** Of `work`, which may go on. @throws the reason of the signal, where that ends first */
+export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

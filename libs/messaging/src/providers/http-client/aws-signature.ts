@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { PausedFailure } from '../../message/errors.js';
+import { untilAborted } from '../../message/time-limit.js';
 import { group, type OptionReader, optional, textLike } from '../../ports/option-schema.js';
 import type { ProviderRequest } from './http-provider.js';
 
@@ -72,27 +73,13 @@ export async function awsCredential(
   { method = 'POST', path, headers = {}, body = '' }: ProviderRequest,
   { signal, ...scope }: Omit<AwsScope, 'region'> & { readonly signal: AbortSignal },
 ): Promise<Readonly<Record<string, string>>> {
+  // Nothing of an aborted request has left by then.
   const keys = await untilAborted(signal, credentials()).catch(() => {
     // The cause may quote a key.
     throw new PausedFailure('unauthorized', 'The option credentials gave no credentials of AWS');
   });
   const signed = { method, url: new URL(baseUrl + path), headers, body: body as string };
   return awsSignature(signed, keys, { region, ...scope });
-}
-
-/** Rejects once the request is aborted: nothing of it has left by then. */
-async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new Error('aborted'));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 /** A request as it goes out. */

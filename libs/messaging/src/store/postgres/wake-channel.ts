@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { timeLimit } from '../../message/time-limit.js';
+import { timeLimit, untilAborted } from '../../message/time-limit.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 
@@ -131,10 +131,11 @@ export class WakeChannel {
       await client.query(`LISTEN ${rows[0]?.['channel'] ?? ''}`);
     };
     try {
-      await within(begin(), timeLimit(this.tests.within, signal));
+      // A connection may carry nothing any more, without an end.
+      await untilAborted(timeLimit(this.tests.within, signal), begin());
       if (!(await isHeard())) {
         // A pooler may have given the LISTEN to a session that others share.
-        await within(client.query('UNLISTEN *'), timeLimit(CLOSED_WITHIN));
+        await untilAborted(timeLimit(CLOSED_WITHIN), client.query('UNLISTEN *'));
         await close();
         return undefined;
       }
@@ -152,13 +153,4 @@ export class WakeChannel {
     }, this.tests.every).unref();
     return { close };
   }
-}
-
-/** A connection may carry nothing any more without an end. @throws the reason of the limit */
-async function within<T>(work: Promise<T>, limit: AbortSignal): Promise<T> {
-  const ended = new Promise<never>((_, reject) => {
-    if (limit.aborted) reject(limit.reason as Error);
-    limit.addEventListener('abort', () => reject(limit.reason as Error), { once: true });
-  });
-  return Promise.race([work, ended]);
 }
